@@ -1,0 +1,210 @@
+"""What the agent can decide: the closed set of typed actions. Points are pixels of the image that was sent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
+
+MAX_WAIT_S = 10.0
+MAX_WAIT_FOR_S = 30.0
+
+Direction = Literal["up", "down", "left", "right"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ElementTarget(_Frozen):
+    """An element of the current observation, by its number in the list that the model was shown."""
+
+    element: int = Field(ge=0)
+
+
+class PointTarget(_Frozen):
+    """A pixel of the image that was sent to the model."""
+
+    x: int
+    y: int
+
+
+Target = ElementTarget | PointTarget
+
+
+class Tap(_Frozen):
+    """Touch once. `sensitive` is the model's own warning: it can add a gate, never remove one."""
+
+    kind: Literal["tap"] = "tap"
+    target: Target
+    sensitive: str = ""
+
+
+class DoubleTap(_Frozen):
+    """Touch twice, quickly."""
+
+    kind: Literal["double_tap"] = "double_tap"
+    target: Target
+
+
+class LongPress(_Frozen):
+    """Touch and hold."""
+
+    kind: Literal["long_press"] = "long_press"
+    target: Target
+
+
+class Type(_Frozen):
+    """Type text into the target, or into the focused field."""
+
+    kind: Literal["type"] = "type"
+    text: str
+    target: Target | None = None
+    clear: bool = False
+    submit: bool = False
+
+
+class Swipe(_Frozen):
+    """A finger from start to end in `duration_ms` milliseconds."""
+
+    kind: Literal["swipe"] = "swipe"
+    start: PointTarget
+    end: PointTarget
+    duration_ms: int = Field(default=300, ge=MIN_SWIPE_MS, le=MAX_SWIPE_MS)
+
+
+class Scroll(_Frozen):
+    """Reveal content that lies in `direction` (down shows what is further below)."""
+
+    kind: Literal["scroll"] = "scroll"
+    direction: Direction
+    target: Target | None = None
+
+
+class Drag(_Frozen):
+    """Press long on start, move to end, let go."""
+
+    kind: Literal["drag"] = "drag"
+    start: PointTarget
+    end: PointTarget
+
+
+class PressKey(_Frozen):
+    """Press one key of the phone."""
+
+    kind: Literal["key"] = "key"
+    key: Key
+
+
+class OpenApp(_Frozen):
+    """Bring an app to the front, by its name on the launcher."""
+
+    kind: Literal["open_app"] = "open_app"
+    name: str = Field(min_length=1, max_length=200)
+
+
+class OpenUrl(_Frozen):
+    """Open an address."""
+
+    kind: Literal["open_url"] = "open_url"
+    url: str = Field(min_length=1, max_length=2000)
+
+
+class Wait(_Frozen):
+    """Let the phone work for some seconds."""
+
+    kind: Literal["wait"] = "wait"
+    seconds: float = Field(default=2.0, ge=0, le=MAX_WAIT_S)
+
+
+class WaitFor(_Frozen):
+    """Wait until a text is there (`text`), is no longer there (`gone`) or the screen changes (`change`)."""
+
+    kind: Literal["wait_for"] = "wait_for"
+    what: Literal["text", "gone", "change"]
+    text: str = ""
+    seconds: float = Field(default=10.0, ge=0, le=MAX_WAIT_FOR_S)
+
+
+class SendFile(_Frozen):
+    """Send a file from the phone's shared storage to the chat."""
+
+    kind: Literal["send_file"] = "send_file"
+    path: str = Field(min_length=1, max_length=1000)
+
+
+class Note(_Frozen):
+    """Remember a fact for the rest of the task. With `collect`, what the screen shows is to be noted."""
+
+    kind: Literal["note"] = "note"
+    text: str
+
+
+class AskUser(_Frozen):
+    """A question to the person, with choices when there are some."""
+
+    kind: Literal["ask_user"] = "ask_user"
+    question: str
+    choices: tuple[str, ...] = ()
+
+
+class TakeOver(_Frozen):
+    """A person does something on the phone, then says done."""
+
+    kind: Literal["take_over"] = "take_over"
+    reason: str
+
+
+class EnterSecret(_Frozen):
+    """Ask the person for a code or password and type it straight into the phone; nobody else sees it."""
+
+    kind: Literal["enter_secret"] = "enter_secret"
+    question: str
+    target: Target | None = None
+    submit: bool = False
+
+
+class Finish(_Frozen):
+    """The end, as the model sees it; code decides the outcome. `data` is what the person asked to know."""
+
+    kind: Literal["finish"] = "finish"
+    status: Literal["success", "failure"] = "success"
+    summary: str = ""
+    data: str | None = None
+
+
+Action = Annotated[
+    Tap
+    | DoubleTap
+    | LongPress
+    | Type
+    | Swipe
+    | Scroll
+    | Drag
+    | PressKey
+    | OpenApp
+    | OpenUrl
+    | Wait
+    | WaitFor
+    | SendFile
+    | Note
+    | AskUser
+    | TakeOver
+    | EnterSecret
+    | Finish,
+    Field(discriminator="kind"),
+]
+
+_ADAPTER: TypeAdapter[Action] = TypeAdapter(Action)
+
+
+def action_from(data: dict[str, Any]) -> Action:
+    """The typed action in a plain dictionary. Raises pydantic.ValidationError."""
+    return _ADAPTER.validate_python(data)
+
+
+def action_data(action: Action) -> dict[str, Any]:
+    """The action as plain data for checkpoints, journal and JSON output."""
+    return action.model_dump(mode="json", exclude_defaults=False)

@@ -1,0 +1,52 @@
+"""A dialect is how a model speaks actions: it renders a scene into messages and reads the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent.actions import Action
+from agent.models.base import Message, ModelReply, ToolSpec
+from agent.scene import Scene
+from devices.geometry import Size
+
+
+class BadReply(Exception):
+    """An answer that cannot be acted on. The message is written for the model: what was wrong, what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A reply, understood. `summary` is at most ten words for the card, empty when the model gave none.
+
+    Points of the actions are pixels of the sent image; every one of them lies inside it.
+    """
+
+    actions: tuple[Action, ...]
+    thought: str = ""
+    summary: str = ""
+
+
+class Dialect(Protocol):
+    """One way of speaking actions. Stateless."""
+
+    @property
+    def name(self) -> str:
+        """As in VLM_DIALECT."""
+        ...
+
+    @property
+    def image_window(self) -> int:
+        """How many screenshots, the current one included, the model is best shown."""
+        ...
+
+    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Messages and tools for this scene; the stable part first, the current screen last."""
+        ...
+
+    def parse(self, reply: ModelReply, space: Size) -> Decision:
+        """The actions in a reply, in order, never empty. `space` is the size of the sent image.
+
+        Raises BadReply, and nothing else, on anything that is not clearly an action.
+        """
+        ...

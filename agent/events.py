@@ -1,0 +1,142 @@
+"""What the mind tells the outside while it works. Every event is serialisable; nodes know no chat."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import Question
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Todo(_Event):
+    """One sub-task of a plan."""
+
+    title: str
+    state: Literal["pending", "in progress", "completed", "failed", "refused"] = "pending"
+    member: str = "executor"
+    note: str = ""
+
+
+class Planned(_Event):
+    """The plan or its todo list is new or changed."""
+
+    type: Literal["planned"] = "planned"
+    plan: str
+    todos: tuple[Todo, ...] = ()
+
+
+class Thinking(_Event):
+    """A streamed piece of a plan or summary being written."""
+
+    type: Literal["thinking"] = "thinking"
+    node: str
+    text: str = ""
+    reasoning: str = ""
+
+
+class Waiting(_Event):
+    """The run waits for a phone; `place` counts from 1."""
+
+    type: Literal["waiting"] = "waiting"
+    place: int
+    phone: str
+
+
+class Started(_Event):
+    """The run has its phone and works (again)."""
+
+    type: Literal["started"] = "started"
+    run: str
+    phone: str
+    phone_name: str
+
+
+class Step(_Event):
+    """One step is done. `mark` is where the touch went, in pixels of the frame."""
+
+    type: Literal["step"] = "step"
+    run: str
+    subtask: int
+    step: int
+    max_steps: int
+    summary: str
+    thought: str = ""
+    action: dict[str, Any] = Field(default_factory=dict)
+    effect: str = ""
+    app: str = ""
+    frame: str | None = None
+    mark: tuple[int, int] | None = None
+    usage: Usage = Usage()
+    seconds: float = 0.0
+
+
+class Asked(_Event):
+    """The run waits for a person."""
+
+    type: Literal["asked"] = "asked"
+    question: Question
+
+
+class Resumed(_Event):
+    """The answer arrived; the run goes on."""
+
+    type: Literal["resumed"] = "resumed"
+    question: str
+
+
+class FileFound(_Event):
+    """A file from the phone for the chat; `content` is a reference to stored bytes."""
+
+    type: Literal["file"] = "file"
+    name: str
+    content: str
+
+
+class Told(_Event):
+    """Something a person should see on the card, such as a phone that is being waited for."""
+
+    type: Literal["told"] = "told"
+    text: str
+
+
+class RunEnded(_Event):
+    """A sub-task on a phone is over. The lease is kept: the task decides when it ends."""
+
+    type: Literal["run ended"] = "run ended"
+    run: str
+    subtask: int
+    outcome: Outcome
+    summary: str
+    data: str | None = None
+    notes: tuple[str, ...] = ()
+    steps: int = 0
+    usage: Usage = Usage()
+    frame: str | None = None
+
+
+class TaskEnded(_Event):
+    """The end of the task, told once."""
+
+    type: Literal["final"] = "final"
+    outcome: Outcome
+    summary: str
+    data: str | None = None
+    steps: int = 0
+    usage: Usage = Usage()
+    frame: str | None = None
+
+
+RunEvent = Annotated[
+    Waiting | Started | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
+]
+TaskEvent = Annotated[
+    Planned | Thinking | Waiting | Started | Step | Asked | Resumed | FileFound | Told | TaskEnded,
+    Field(discriminator="type"),
+]

@@ -1,0 +1,1 @@
+"""The two LangGraph graphs: the main graph of a task and the executor graph of a run."""

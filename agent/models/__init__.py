@@ -1,0 +1,1 @@
+"""Models: the border, the OpenAI-compatible client, and the offline pilot."""

@@ -1,0 +1,152 @@
+"""The border to a model: messages in, one reply out. Endpoints and the offline pilot implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from pydantic import BaseModel
+
+from agent.scene import Scene
+from devices.geometry import Size
+
+
+class Purpose(StrEnum):
+    """What a call is for; decides the role's model, the time limit and the place in the receipt."""
+
+    ACT = "act"
+    INTENT = "intent"
+    PLAN = "plan"
+    SUPERVISE = "supervise"
+    SUMMARIZE = "summarize"
+    VERIFY = "verify"
+    CAPTION = "caption"
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """An encoded picture, at exactly the size that the model is told."""
+
+    data: bytes = field(repr=False)
+    media_type: Literal["image/jpeg", "image/webp", "image/png"]
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model made it; `arguments` is the raw JSON text."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool that the model may call; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation with a model."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | ImagePart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call or a sum of calls. Cached is part of input, reasoning is part of output.
+
+    `cost` is in the currency of the price table, None when the model has no price there.
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    calls: int = 0
+    estimated: bool = False
+    cost: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+            self.calls + other.calls,
+            self.estimated or other.estimated,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. `scene` is what an acting call is about, as data, for models that need no prompt."""
+
+    purpose: Purpose
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    schema: type[BaseModel] | None = None
+    scene: Scene | None = None
+    conversation: str = ""
+    """Id of the run or task: cache key, and the thread of a server-side conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+    finish_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A streamed piece of a reply."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+class Model(Protocol):
+    """One model at one endpoint."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as the endpoint knows it; "offline" for the pilot."""
+        ...
+
+    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """Answer the request. Retries, time limits and streaming happen inside; cancelling closes the socket.
+
+        Raises ModelError.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The model for each role: vision acts, basic reads and sums up, reasoning plans."""
+
+    vision: Model
+    basic: Model
+    reasoning: Model
+
+    def for_purpose(self, purpose: Purpose) -> Model:
+        """The model whose role this purpose belongs to."""
+        if purpose in {Purpose.ACT, Purpose.VERIFY}:
+            return self.vision
+        return self.reasoning if purpose is Purpose.PLAN else self.basic

@@ -1,0 +1,40 @@
+"""Everything a model call can fail with; each message is a sentence for a person.
+
+ModelError
+├── ModelUnreachable     no connection, time-out, 429 or 5xx to the last retry
+├── ModelRefused         the endpoint said no and will say no again (4xx)
+│   ├── ModelKeyRejected     401, 403, or no key
+│   ├── UnknownModel         404, model_not_found
+│   └── NoVision             the model does not take pictures
+└── ModelAnswerUnusable  an answer came, but not of the asked form
+"""
+
+from __future__ import annotations
+
+
+class ModelError(Exception):
+    """A model call failed; nothing was done on the phone because of it."""
+
+
+class ModelUnreachable(ModelError):
+    """No answer, after all retries."""
+
+
+class ModelRefused(ModelError):
+    """The endpoint refused the request; repeating it would not help."""
+
+
+class ModelKeyRejected(ModelRefused):
+    """The key is missing, wrong or not allowed."""
+
+
+class UnknownModel(ModelRefused):
+    """The endpoint does not know the model."""
+
+
+class NoVision(ModelRefused):
+    """The model does not accept pictures."""
+
+
+class ModelAnswerUnusable(ModelError):
+    """The answer could not be read as what was asked for, even after a repair turn."""

@@ -1,0 +1,44 @@
+"""Who may touch which phone. Queue, lease and fencing belong to the bot."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Still waiting: the place in the queue (from 1) and the phone, or "any phone"."""
+
+    number: int
+    phone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to use a phone. `fence` grows with every lease of that phone."""
+
+    phone: str
+    run: str
+    fence: int
+
+
+class NoPhone(Exception):
+    """No phone can ever serve this wish as things are: none attached, unknown name, or not usable."""
+
+
+class Leases(Protocol):
+    """The queues before the phones."""
+
+    def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+        """Wait for a phone: places in the queue while waiting, at last the lease.
+
+        `wish` is a phone's stable id, or "" for any free phone; `first` puts the run at the head (it gave the
+        phone back while it waited for a person). A run that holds its lease gets it again. Raises NoPhone.
+        """
+        ...
+
+    async def release(self, run: str) -> None:
+        """Give the phone back. Nothing happens when the run holds none."""
+        ...

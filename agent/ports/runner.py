@@ -1,0 +1,64 @@
+"""The border between the plan and the phones: sub-tasks in, events out, everything serialisable."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.events import RunEvent
+from agent.questions import Answer
+
+
+class RunOrder(BaseModel):
+    """One sub-task for one phone. The same run and subtask number mean the same work: it is continued."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str
+    subtask: int = 1
+    task: str
+    """What the person asked, in full."""
+    goal: str
+    """What this sub-task is to reach."""
+    phone: str = ""
+    """The wished phone's stable id; "" for any free one."""
+    plan: str = ""
+    notes: tuple[str, ...] = ()
+    max_steps: int = Field(default=60, ge=1)
+
+
+class Runner(Protocol):
+    """Does sub-tasks on phones."""
+
+    def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
+        """Start the sub-task, or attach to it again after a restart; ends with RunEnded.
+
+        Ends without RunEnded only when the service is shutting down: the run is then continued by the next start.
+        """
+        ...
+
+    async def answer(self, run: str, answer: Answer) -> None:
+        """The answer to the run's open question; an answer to another one is ignored."""
+        ...
+
+    async def steer(self, run: str, note: str) -> None:
+        """A note from the person, read before the next step."""
+        ...
+
+    async def pause(self, run: str) -> None:
+        """Stop acting within a second; a hanging call is aborted. Returns when the run stands still."""
+        ...
+
+    async def resume(self, run: str, note: str = "") -> None:
+        """Go on, with a fresh look at the phone."""
+        ...
+
+    async def cancel(self, run: str) -> None:
+        """End the run within a second; its events end with RunEnded (cancelled)."""
+        ...
+
+    async def release(self, run: str) -> None:
+        """The task is over: give the phone back as it was."""
+        ...

@@ -1,0 +1,51 @@
+"""Questions to a person and their answers, as they cross the border to the bot."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+
+class QuestionKind(StrEnum):
+    """What a person is asked for."""
+
+    ASK = "ask"
+    APPROVE = "approve"
+    TAKE_OVER = "take over"
+    SECRET = "secret"  # noqa: S105 - the name of a kind, not a secret
+
+
+ALLOW = "allow"
+DENY = "deny"
+DONE = "done"
+
+
+class Question(BaseModel):
+    """A question of a run. `id` is the same when the same question comes again after a restart."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    run: str
+    kind: QuestionKind
+    text: str
+    choices: tuple[str, ...] = ()
+    detail: str = ""
+    """For an approval: the exact text or amount, and why a person is asked."""
+    frame: str | None = None
+    """Reference of the screenshot to show with it."""
+
+
+class Answer(BaseModel):
+    """An answer. For a secret, `text` is the opaque id under which the value waits in memory.
+
+    `expired` says that nobody answered in time.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    text: str = ""
+    by: str = ""
+    expired: bool = False

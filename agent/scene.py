@@ -1,0 +1,81 @@
+"""What a model is shown at one step, as data: the goal, the way so far, and the current screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devices.geometry import Bounds, Size
+
+if TYPE_CHECKING:
+    from agent.models.base import ImagePart
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenElement:
+    """One line of the element list; bounds in the space of the sent image."""
+
+    id: int
+    role: str
+    text: str
+    bounds: Bounds
+    states: tuple[str, ...] = ()
+    """Such as "checked", "focused", "disabled", "password", "editable", "scrollable"."""
+
+    @property
+    def line(self) -> str:
+        """The line that models read, such as `[3] button "Search" (540,120)`."""
+        centre = self.bounds.centre
+        states = f" {' '.join(self.states)}" if self.states else ""
+        return f"[{self.id}] {self.role} {self.text!r}{states} ({centre.x},{centre.y})"
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The current observation as a model sees it.
+
+    `space` is the size of the sent image (or of the image that would be sent): all points are in it.
+    `elements` is None when the phone could not tell them.
+    """
+
+    space: Size
+    image: ImagePart | None = field(repr=False)
+    elements: tuple[ScreenElement, ...] | None
+    app: str = ""
+    keyboard_shown: bool = False
+    focused_text: str | None = None
+    secure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastStep:
+    """One step taken: what the model said, what was done, what came of it.
+
+    `reply` is the model's answer as it was (for dialects that show it again), `did` and `effect` are short
+    sentences; `image` is there only for steps inside the image window.
+    """
+
+    number: int
+    reply: str
+    thought: str
+    did: str
+    effect: str
+    app: str = ""
+    image: ImagePart | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything one acting call is about."""
+
+    task: str
+    goal: str
+    screen: Screen
+    step: int
+    max_steps: int
+    past: tuple[PastStep, ...] = ()
+    notes: tuple[str, ...] = ()
+    plan: str = ""
+    told: tuple[str, ...] = ()
+    """New since the last step, in order: why an answer could not be used, a person's answer, a steering note, a
+    reminder."""

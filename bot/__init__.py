@@ -1,0 +1,1 @@
+"""The service people talk to: settings, access, commands, task queue, store, cards and chats."""

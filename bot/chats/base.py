@@ -1,0 +1,260 @@
+"""The border to a chat: what comes in from people, what goes out to them, and what a platform can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place where messages go: platform, bot account, guild, chat and thread, all as text ids.
+
+    `guild` is "" where a platform has none; `thread` is "" for the chat itself.
+    """
+
+    platform: str
+    account: str
+    chat: str
+    guild: str = ""
+    thread: str = ""
+
+    def __str__(self) -> str:
+        return "/".join((self.platform, self.account, self.guild, self.chat, self.thread))
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who writes. Rights hang on platform and id, never on the name."""
+
+    platform: str
+    id: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRef:
+    """A message that was sent, by where it is and its id there."""
+
+    address: Address
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with a message; its bytes are fetched by the adapter, within its platform's limit."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message comes from, with what access needs to know: `private` is a one-to-one chat."""
+
+    address: Address
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A command with its options as text, from a prefix line or from typed slash options alike.
+
+    `rest` is the free text (the task of `do`, the note of `resume`).
+    """
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message from a person.
+
+    `command` is the text behind the platform's prefix or slash, None when the message is no command; `text` is the
+    whole text; `event` is the platform's id of the message (the same event never does anything twice);
+    `reply_to` is the message that it natively answers.
+    """
+
+    person: Person
+    place: Place
+    event: str
+    text: str
+    command: str | None = None
+    reply_to: MessageRef | None = None
+    message: MessageRef | None = None
+    attachments: tuple[Attachment, ...] = ()
+    stale: bool = False
+    """Written while the service was away: listed, not executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A slash command with typed options."""
+
+    person: Person
+    place: Place
+    event: str
+    call: CommandCall
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button was pressed. `data` is what the button was made with."""
+
+    person: Person
+    place: Place
+    event: str
+    data: str
+    message: MessageRef
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button. `data` is at most 64 bytes (Telegram's callback_data), opaque and versioned."""
+
+    label: str
+    data: str
+    style: str = "secondary"
+    """"primary", "secondary", "success" or "danger"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture or file to show; `name` ends as its type does."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What goes out: plain text throughout. Adapters escape all of it, switch mentions off, and split what is too
+    long for the platform (the picture and the buttons stay with the first part; very long text becomes a file).
+    """
+
+    heading: str = ""
+    body: str = ""
+    footer: str = ""
+    picture: Picture | None = None
+    files: tuple[Picture, ...] = ()
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    notify: bool = False
+    """Whether the platform should ring. Cards and steps are silent."""
+    mention: Person | None = None
+    """Who is meant; the only mention that ever goes out."""
+    reply_to: MessageRef | None = None
+    private: bool = False
+    """Only for the person who asked, where the platform can (an ephemeral reply)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a command or a press. None of the fields set: say nothing.
+
+    `task` is set when a task was accepted: its card appears by itself, so that a surface where the card is
+    answer enough may leave the message out.
+    """
+
+    message: Message | None = None
+    task: str = ""
+    toast: str = ""
+    """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a platform can do; the only differences that anything outside the adapters knows."""
+
+    threads: bool
+    """Whether a task gets a place of its own."""
+    edit_interval: float
+    """Seconds between two edits of a card."""
+    edit_interval_group: float
+    text_limit: int
+    caption_limit: int
+    file_limit: int
+    """Bytes of one uploaded file."""
+    card_lifetime: float
+    """Seconds after which a card must move to a new message; inf where edits stay possible."""
+    knows_delivery: bool
+    """Whether sending with the same nonce again shows the message once."""
+    deletes: bool
+    """Whether a person's message can be deleted."""
+
+
+class FloodWait(Exception):
+    """The platform asks for silence for `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the platform asks for {seconds:.0f} s of silence")
+        self.seconds = seconds
+
+
+class ChatError(Exception):
+    """A message could not be sent or changed; the text says why, for a person."""
+
+
+class ChatGone(ChatError):
+    """The chat, thread or message does not exist any more, or the bot may not write there. Repeating is useless."""
+
+
+class Chat(Protocol):
+    """One connected platform account, as the outbox uses it. Sends raise FloodWait, ChatGone or ChatError."""
+
+    @property
+    def platform(self) -> str:
+        """ "discord", "telegram", "web"."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this platform can do."""
+        ...
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """The place for a task: a thread named `title` begun at message `anchor` (or at a new one), a forum topic's
+        own address, or `origin` itself where there are no threads or no right to make one.
+        """
+        ...
+
+    async def close_place(self, place: Address) -> None:
+        """The task is over: archive its thread, where there is one."""
+        ...
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        """Send a new message and return its reference (of the first part). `nonce` names this sending; where
+        `capabilities.knows_delivery`, the same nonce shown again is the same message.
+        """
+        ...
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """Change a message in place; "not modified" is success."""
+        ...
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Delete a message (a person's secret answer). Raises ChatError where that is not allowed."""
+        ...
+
+
+class Intake(Protocol):
+    """What a chat adapter calls. Never raises: every fault becomes a Reply."""
+
+    async def message(self, incoming: Incoming) -> Reply:
+        """A message arrived."""
+        ...
+
+    async def invoke(self, invocation: Invocation) -> Reply:
+        """A typed command arrived."""
+        ...
+
+    async def press(self, press: Press) -> Reply:
+        """A button was pressed. Always answers, also a button nobody knows any more."""
+        ...
+
+    def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        """At most 25 (label, value) pairs for autocompletion, from memory, within the person's rights."""
+        ...

@@ -1,0 +1,105 @@
+"""The words of the task desk: tasks, their states, and the questions they wait on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import Question
+from bot.chats.base import Address, MessageRef, Person
+
+
+class TaskState(StrEnum):
+    """Where a task stands; `bot.tasks.states` has the table of what may follow what."""
+
+    QUEUED = "queued"
+    WORKING = "working"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    INTERRUPTED = "interrupted"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a person asked, as stored. Times are Unix seconds."""
+
+    id: str
+    """Short and sayable: a number as text, counted up."""
+    text: str
+    person: Person
+    origin: Address
+    """Where it was asked."""
+    anchor: str
+    """The id of the asking message there; "" when there is none (a slash command)."""
+    place: Address | None
+    """Where its card and messages go; None until the place was opened."""
+    state: TaskState
+    outcome: Outcome | None
+    summary: str
+    data: str | None
+    phone: str
+    """The wished phone's stable id until it has one, then the one it runs on; "" for any."""
+    quick: bool
+    steps: int
+    max_steps: int
+    usage: Usage
+    created: float
+    started: float | None
+    ended: float | None
+    frame: str | None
+    """The last screen's reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWish:
+    """A task before it was accepted."""
+
+    text: str
+    person: Person
+    origin: Address
+    event: str
+    """The platform's id of the asking message: the same one is accepted once."""
+    anchor: str = ""
+    phone: str = ""
+    quick: bool = False
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step of a run, for the card, the thread and the replay."""
+
+    task: str
+    run: str
+    subtask: int
+    step: int
+    max_steps: int
+    summary: str
+    thought: str
+    action: dict[str, Any]
+    effect: str
+    app: str
+    frame: str | None
+    mark: tuple[int, int] | None
+    usage: Usage
+    seconds: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A stored question and what became of it. `expires` is Unix seconds."""
+
+    task: str
+    question: Question
+    asked: float
+    expires: float
+    message: MessageRef | None
+    answer: str | None
+    """None while open; for a secret always "" once answered; "expired" is told by `expired`."""
+    answered_by: str
+    expired: bool

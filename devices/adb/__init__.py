@@ -1,0 +1,1 @@
+"""Phones over ADB: the only place that knows adbutils."""

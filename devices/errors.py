@@ -1,0 +1,69 @@
+"""Everything a phone can fail with.
+
+PhoneError
+├── PhoneGone            cable out, adb server or daemon away: the link is lost
+├── PhoneUnavailable     there, but not usable (unauthorized, offline, no permission)
+├── PhoneTimeout         did not answer within its limit
+├── CaptureFailed        no usable picture came
+├── InputRejected        the input cannot be done; nothing was sent
+│   ├── UnknownApp       no installed app has that name
+│   ├── AmbiguousApp     several have
+│   └── UntypableText    this phone has no way to type that text
+└── FileRejected         a file that could not be moved
+"""
+
+from __future__ import annotations
+
+
+class PhoneError(Exception):
+    """A phone could not do what was asked.
+
+    `uncertain` tells that an input may have reached the phone all the same: look again, never repeat.
+    """
+
+    uncertain = False
+
+    def __init__(self, message: str, *, uncertain: bool | None = None) -> None:
+        super().__init__(message)
+        if uncertain is not None:
+            self.uncertain = uncertain
+
+
+class PhoneGone(PhoneError):
+    """The link to the phone is lost."""
+
+    uncertain = True
+
+
+class PhoneUnavailable(PhoneError):
+    """The phone is known to adb but cannot be used; the message says why and how to mend it."""
+
+
+class PhoneTimeout(PhoneError):
+    """The phone did not answer within the time limit."""
+
+    uncertain = True
+
+
+class CaptureFailed(PhoneError):
+    """No picture, a broken one, or one of no size."""
+
+
+class InputRejected(PhoneError):
+    """The input is impossible; nothing was sent to the phone."""
+
+
+class UnknownApp(InputRejected):
+    """No installed app has this name."""
+
+
+class AmbiguousApp(InputRejected):
+    """More than one installed app fits the name; the message lists them."""
+
+
+class UntypableText(InputRejected):
+    """No way to type this text on this phone."""
+
+
+class FileRejected(PhoneError):
+    """A file could not be moved to or from the phone."""

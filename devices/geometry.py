@@ -1,0 +1,70 @@
+"""Sizes, points and rectangles in pixels. The origin is the top left corner of the picture they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Width and height of a picture, in pixels."""
+
+    width: int
+    height: int
+
+    def holds(self, point: Point) -> bool:
+        """Whether the point lies inside a picture of this size."""
+        return 0 <= point.x < self.width and 0 <= point.y < self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A pixel; which picture it belongs to is said where it is used."""
+
+    x: int
+    y: int
+
+    def mapped(self, source: Size, target: Size) -> Point:
+        """The same place on a picture of another size, never outside it."""
+        return Point(
+            min(target.width - 1, self.x * target.width // source.width),
+            min(target.height - 1, self.y * target.height // source.height),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A rectangle; `right` and `bottom` are just outside it, as Android writes them."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def centre(self) -> Point:
+        """The pixel in the middle."""
+        return Point((self.left + self.right) // 2, (self.top + self.bottom) // 2)
+
+    @property
+    def area(self) -> int:
+        """Square pixels, 0 for an empty rectangle."""
+        return max(0, self.right - self.left) * max(0, self.bottom - self.top)
+
+    def clipped(self, size: Size) -> Bounds:
+        """The part that lies on a picture of this size (possibly empty)."""
+        return Bounds(
+            max(0, min(self.left, size.width)),
+            max(0, min(self.top, size.height)),
+            max(0, min(self.right, size.width)),
+            max(0, min(self.bottom, size.height)),
+        )
+
+    def mapped(self, source: Size, target: Size) -> Bounds:
+        """The same rectangle on a picture of another size."""
+        return Bounds(
+            self.left * target.width // source.width,
+            self.top * target.height // source.height,
+            -(-self.right * target.width // source.width),
+            -(-self.bottom * target.height // source.height),
+        )

@@ -1,0 +1,181 @@
+"""The border to a phone: observe it, act on it. The adb driver implements it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from PIL import Image
+
+from devices.geometry import Bounds, Size
+from devices.inputs import Input
+
+
+class Health(StrEnum):
+    """Whether a phone can be used now. `busy` is no health: the bot's leases know that."""
+
+    READY = "ready"
+    LOCKED = "locked"
+    ASLEEP = "asleep"
+    LOW_BATTERY = "low battery"
+    UNAUTHORIZED = "unauthorized"
+    OFFLINE = "offline"
+    NO_PERMISSION = "no permission"
+
+    @property
+    def usable(self) -> bool:
+        """Whether a run may start: an asleep phone is woken, a locked one is asked about."""
+        return self in {Health.READY, Health.LOCKED, Health.ASLEEP, Health.LOW_BATTERY}
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneInfo:
+    """What is known of a phone without asking it again.
+
+    `id` is stable (android_id when the phone could be asked, else the adb serial); `serial` is how adb names it
+    today. `reason` and `fix` are sentences for people, empty while the phone is ready.
+    """
+
+    id: str
+    serial: str
+    name: str
+    health: Health
+    reason: str = ""
+    fix: str = ""
+    model: str = ""
+    android: str = ""
+    size: Size | None = None
+    battery: int | None = None
+    app: str = ""
+    virtual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One node of the accessibility tree; bounds in native pixels of the frame seen with it."""
+
+    bounds: Bounds
+    text: str = ""
+    description: str = ""
+    hint: str = ""
+    resource_id: str = ""
+    class_name: str = ""
+    package: str = ""
+    clickable: bool = False
+    long_clickable: bool = False
+    checkable: bool = False
+    checked: bool = False
+    editable: bool = False
+    password: bool = False
+    focused: bool = False
+    scrollable: bool = False
+    enabled: bool = True
+    selected: bool = False
+
+    @property
+    def label(self) -> str:
+        """What a person would call it: text, else description, else hint."""
+        return self.text or self.description or self.hint
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One look at a phone. Picture and elements were taken together.
+
+    `image` is RGB at native size, None when the screen is secure or black (`secure`); `elements` is None when
+    the phone could not tell them in time. `settled` says that the screen had stopped moving.
+    """
+
+    size: Size
+    image: Image.Image | None = field(repr=False)
+    elements: tuple[Element, ...] | None = field(repr=False)
+    package: str = ""
+    activity: str = ""
+    keyboard_shown: bool = False
+    rotation: int = 0
+    locked: bool = False
+    screen_on: bool = True
+    secure: bool = False
+    settled: bool = True
+    focused_text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What is known right after an input was sent. `field_text` is what the field now reads, when it was typed into
+    (None: could not be read; bullets for a password).
+    """
+
+    field_text: str | None = None
+    note: str = ""
+
+
+class Phone(Protocol):
+    """One phone. Every call has a time limit of its own and may be cancelled: the link is then closed.
+
+    All methods raise `PhoneError` and nothing else of their own.
+    """
+
+    @property
+    def info(self) -> PhoneInfo:
+        """The latest knowledge of this phone, from memory."""
+        ...
+
+    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
+        """Look at the phone.
+
+        With `after` (the look before the last input) it first waits for the first change and then until the
+        screen stops moving, at most `patience` seconds; the settled frame is the one returned.
+        Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
+        """
+        ...
+
+    async def act(self, what: Input, *, receipt: str) -> Done:
+        """Send one input, once. It is never repeated here, whatever happens.
+
+        `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
+        record can be tied to the journal. Raises InputRejected (nothing was sent) or another PhoneError whose
+        `uncertain` tells whether the input may have arrived.
+        """
+        ...
+
+    async def prepare(self) -> None:
+        """Before a run: wake, unlock without a PIN, keep awake, choose the input method."""
+        ...
+
+    async def restore(self) -> None:
+        """After a run: input method and keep-awake as they were. Safe to call twice, and after a crash."""
+        ...
+
+    async def push(self, name: str, data: bytes) -> str:
+        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone."""
+        ...
+
+    async def pull(self, path: str, *, limit: int) -> bytes:
+        """Read a file of at most `limit` bytes from the phone's shared storage."""
+        ...
+
+
+class Phones(Protocol):
+    """All phones that are attached, and news of them."""
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        """Every known phone, from memory, in a stable order."""
+        ...
+
+    def get(self, phone_id: str) -> Phone:
+        """The phone with this stable id. Raises PhoneGone when it is not attached."""
+        ...
+
+    async def refresh(self) -> tuple[PhoneInfo, ...]:
+        """Ask every phone again (bounded in time) and return the new list."""
+        ...
+
+    async def wait_for_change(self) -> None:
+        """Returns at the next change of presence or health of any phone."""
+        ...
+
+    async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
+        """The phone, waiting up to `timeout` seconds for it to be (again) usable. Raises PhoneGone after that."""
+        ...

@@ -1,0 +1,1 @@
+"""The virtual phone: a device-side ADB daemon with a small Android behind it."""
