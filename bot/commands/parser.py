@@ -1,0 +1,89 @@
+"""From a typed line to a command with options: as on a command line, options first, the rest untouched."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from bot.chats.base import CommandCall
+from bot.commands.spec import BY_NAME, CommandSpec, OptionKind
+from bot.texts import say
+
+_WORD = re.compile(r"\S+")
+_VALUE = re.compile(r'"(?P<double>[^"]*)"(?=\s|$)|\'(?P<single>[^\']*)\'(?=\s|$)|(?P<plain>\S+)')
+_SMART_DASH = re.compile(r"^[\u2014\u2013](?=[A-Za-z])")
+"""Phones turn two hyphens into one dash while typing."""
+
+
+class ParseError(Exception):
+    """A line that is no command as it stands; the text says why, for a person."""
+
+
+def parse(line: str) -> CommandCall:
+    """Read a command line without its prefix or slash.
+
+    `--name value`, `--name=value` and `--flag` come first, values with blanks in quotes; `--` ends the options. What
+    follows is the free text, exactly as typed except for blanks around it. An empty line is `help`. Raises ParseError.
+    """
+    text = line.strip()
+    if not text:
+        return CommandCall("help")
+    word, text = _next_word(text)
+    spec = BY_NAME.get(word.lower())
+    if spec is None:
+        raise ParseError(unknown_command(word))
+    options: dict[str, str] = {}
+    while (dashes := _SMART_DASH.sub("--", text)).startswith("--"):
+        word, after = _next_word(dashes)
+        if word == "--":
+            text = after
+            break
+        name, value, text = _option(spec, word, after)
+        if name in options:
+            raise ParseError(say("parse.twice", option=name))
+        options[name] = value
+    if spec.argument and spec.text is None and text and spec.argument not in options:
+        options[spec.argument] = text
+        text = ""
+    return CommandCall(spec.name, options, text)
+
+
+def unknown_command(word: str) -> str:
+    """What to tell somebody who typed a command that is not there, with the nearest one that is."""
+    near = difflib.get_close_matches(word.lower(), BY_NAME, n=1)
+    shown = word[:40]
+    return say("parse.unknown_near", word=shown, near=near[0]) if near else say("parse.unknown", word=shown)
+
+
+def _next_word(text: str) -> tuple[str, str]:
+    found = _WORD.match(text)
+    word = found.group() if found else ""
+    return word, text[len(word) :].strip()
+
+
+def _option(spec: CommandSpec, word: str, after: str) -> tuple[str, str, str]:
+    """The option's name and value, and the text behind it."""
+    name, equals, value = word[2:].partition("=")
+    name = name.lower()
+    option = spec.option(name)
+    if option is None:
+        raise ParseError(_unknown_option(spec, name))
+    if option.kind is OptionKind.FLAG:
+        if equals:
+            raise ParseError(say("parse.flag", option=name))
+        return name, "true", after
+    if equals and value and value[0] not in "\"'":
+        return name, value, after
+    found = _VALUE.match(f"{value} {after}".strip() if equals and value else "" if equals else after)
+    if found is None or (found["plain"] or "").startswith("--"):
+        raise ParseError(say("parse.no_value", option=name))
+    groups = (found["double"], found["single"], found["plain"])
+    taken = next(group for group in groups if group is not None)
+    return name, taken, found.string[found.end() :].strip()
+
+
+def _unknown_option(spec: CommandSpec, name: str) -> str:
+    known = ", ".join(f"--{option.name}" for option in spec.options)
+    if not known:
+        return say("parse.no_options", command=spec.name, option=name[:40])
+    return say("parse.unknown_option", command=spec.name, option=name[:40], known=known)

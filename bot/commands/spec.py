@@ -1,0 +1,108 @@
+"""What can be typed: the one list that help, slash commands, menus and the parser are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.access import Right
+from bot.texts import say
+
+
+class OptionKind(StrEnum):
+    """What an option takes; phones and tasks are completed while typing."""
+
+    TEXT = "text"
+    FLAG = "flag"
+    """Present or not; typed surfaces send "true" or "false"."""
+    PHONE = "phone"
+    TASK = "task"
+    COMMAND = "command"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSpec:
+    """One option of one command."""
+
+    command: str
+    name: str
+    kind: OptionKind
+
+    @property
+    def help(self) -> str:
+        """One line for help and for typed surfaces, at most 100 characters."""
+        return say(f"option.{self.command}.{self.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpec:
+    """The free text of a command, such as the task of `do`."""
+
+    command: str
+    name: str
+    required: bool
+
+    @property
+    def help(self) -> str:
+        """One line for help and for typed surfaces, at most 100 characters."""
+        return say(f"option.{self.command}.{self.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """A command: `argument` names the option that may also be written plainly (`cancel 12`)."""
+
+    name: str
+    options: tuple[OptionSpec, ...] = ()
+    argument: str = ""
+    text: TextSpec | None = None
+    right: Right = Right.USE
+
+    @property
+    def help(self) -> str:
+        """One line, at most 100 characters (Discord's limit of a description)."""
+        return say(f"command.{self.name}.help")
+
+    @property
+    def example(self) -> str:
+        """A line that works as it stands, without prefix."""
+        return say(f"command.{self.name}.example")
+
+    def option(self, name: str) -> OptionSpec | None:
+        """The option of this name."""
+        return next((option for option in self.options if option.name == name), None)
+
+
+def _command(
+    name: str,
+    *options: tuple[str, OptionKind],
+    argument: str = "",
+    text: str = "",
+    text_required: bool = False,
+) -> CommandSpec:
+    return CommandSpec(
+        name,
+        tuple(OptionSpec(name, option, kind) for option, kind in options),
+        argument,
+        TextSpec(name, text, text_required) if text else None,
+    )
+
+
+COMMANDS: tuple[CommandSpec, ...] = (
+    _command("help", ("command", OptionKind.COMMAND), argument="command"),
+    _command("devices"),
+    _command("do", ("device", OptionKind.PHONE), ("quick", OptionKind.FLAG), text="task", text_required=True),
+    _command("status", ("task", OptionKind.TASK), argument="task"),
+    _command("tasks", ("before", OptionKind.TASK)),
+    _command("cancel", ("task", OptionKind.TASK), argument="task"),
+    _command("pause", ("task", OptionKind.TASK), argument="task"),
+    _command("resume", ("task", OptionKind.TASK), argument="task", text="note"),
+    _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
+    _command("screen", ("device", OptionKind.PHONE), argument="device"),
+    _command("whoami"),
+    _command("why", ("person", OptionKind.PERSON), argument="person"),
+)
+"""All commands, in the order in which help lists them."""
+
+BY_NAME: dict[str, CommandSpec] = {command.name: command for command in COMMANDS}

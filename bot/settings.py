@@ -1,0 +1,185 @@
+"""The settings, from the environment and a `.env` file; `.env.example` lists them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.texts import say
+
+ADB_PORT: Final = 5037
+"""Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used. The text names the setting and what was expected, never its value."""
+
+
+def _cleaned(value: object) -> object:
+    """Text without the blanks, the byte order mark and the quotes that env files leave around it."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().strip("\ufeff").strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1].strip()
+    return text
+
+
+def _listed(value: object) -> object:
+    """The entries of a comma-separated text; anything else stays as it is."""
+    if not isinstance(value, str):
+        return value
+    return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
+
+
+def _servers(value: object) -> object:
+    """`host:port` entries as pairs; an IPv6 address stands in brackets."""
+    entries = _listed(value)
+    if not isinstance(value, str) or not isinstance(entries, tuple):
+        return value
+    return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
+
+
+def _local_adb() -> tuple[tuple[str, int], ...]:
+    port = str(_cleaned(os.environ.get("ANDROID_ADB_SERVER_PORT", "")))
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise SettingsError(say("settings.bad", name="ANDROID_ADB_SERVER_PORT", expected=say("settings.expected.port")))
+    return (("127.0.0.1", int(port) if port else ADB_PORT),)
+
+
+DiscordId = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+"""A snowflake: an unsigned 64-bit number."""
+TelegramId = Annotated[str, Field(pattern=r"^-?[0-9]{1,20}$")]
+"""A signed number; groups and channels are negative."""
+DiscordIds = Annotated[tuple[DiscordId, ...], NoDecode, BeforeValidator(_listed)]
+TelegramIds = Annotated[tuple[TelegramId, ...], NoDecode, BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Host = Annotated[str, Field(pattern=r"^[^\s,/]+$")]
+Port = Annotated[int, Field(ge=0, le=65535)]
+Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
+Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "discord_client_id": "id",
+    "discord_allowed_guild_ids": "ids",
+    "discord_allowed_channel_ids": "ids",
+    "discord_allowed_user_ids": "ids",
+    "discord_admin_user_ids": "ids",
+    "discord_command_prefix": "prefix",
+    "discord_register_commands": "yes_no",
+    "telegram_allowed_chat_ids": "signed_ids",
+    "telegram_allowed_user_ids": "signed_ids",
+    "telegram_admin_user_ids": "signed_ids",
+    "telegram_base_url": "url",
+    "vlm_base_url": "url",
+    "basic_base_url": "url",
+    "reasoning_base_url": "url",
+    "vlm_api": "vlm_api",
+    "vlm_image_window": "positive",
+    "adb_servers": "servers",
+    "virtual_phones": "virtual_phones",
+    "console_port": "port",
+    "max_steps": "positive",
+    "stream_steps": "stream_steps",
+    "log_level": "log_level",
+}
+"""Field → what was expected, as a key below `settings.expected`."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. An empty or blank value counts as not set."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8-sig",
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+        case_sensitive=False,
+    )
+
+    discord_bot_token: SecretStr = SecretStr("")
+    discord_client_id: Annotated[str, Field(pattern=r"^[0-9]{0,20}$")] = ""
+    discord_allowed_guild_ids: DiscordIds = ()
+    discord_allowed_channel_ids: DiscordIds = ()
+    discord_allowed_user_ids: DiscordIds = ()
+    discord_admin_user_ids: DiscordIds = ()
+    discord_command_prefix: Annotated[str, Field(max_length=32)] = "!opengui"
+    discord_register_commands: bool = False
+
+    telegram_bot_token: SecretStr = SecretStr("")
+    telegram_allowed_chat_ids: TelegramIds = ()
+    telegram_allowed_user_ids: TelegramIds = ()
+    telegram_admin_user_ids: TelegramIds = ()
+    telegram_base_url: Url = ""
+
+    vlm_api_key: SecretStr = SecretStr("")
+    vlm_base_url: Url = ""
+    vlm_model: str = ""
+    vlm_dialect: str = "auto"
+    vlm_image_window: Annotated[int, Field(ge=1)] | None = None
+    vlm_api: Literal["chat", "responses", "auto"] = "chat"
+    basic_api_key: SecretStr = SecretStr("")
+    basic_base_url: Url = ""
+    basic_model: str = ""
+    reasoning_api_key: SecretStr = SecretStr("")
+    reasoning_base_url: Url = ""
+    reasoning_model: str = ""
+
+    adb_servers: Servers = Field(default_factory=_local_adb)
+    android_serials: Names = ()
+    virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
+
+    data_dir: Path = Path("data")
+    console_host: Host = "127.0.0.1"
+    console_port: Port = 8765
+    max_steps: Annotated[int, Field(ge=1)] = 60
+    stream_steps: Literal["threads", "all", "none"] = "threads"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, values: dict[str, Any]) -> dict[str, Any]:
+        cleaned = {name: _cleaned(value) for name, value in values.items()}
+        if isinstance(level := cleaned.get("log_level"), str):
+            cleaned["log_level"] = level.upper()
+        return {name: value for name, value in cleaned.items() if value != ""}
+
+    def discord_refusal(self) -> str:
+        """Why Discord is not started although its token is set, "" when it may be (or has no token)."""
+        lists = (self.discord_allowed_guild_ids, self.discord_allowed_channel_ids, self.discord_allowed_user_ids)
+        if self.discord_bot_token.get_secret_value() and not any(lists):
+            return say("settings.discord_open")
+        return ""
+
+    def telegram_refusal(self) -> str:
+        """Why Telegram is not started although its token is set, "" when it may be (or has no token)."""
+        lists = (self.telegram_allowed_chat_ids, self.telegram_allowed_user_ids)
+        if self.telegram_bot_token.get_secret_value() and not any(lists):
+            return say("settings.telegram_open")
+        return ""
+
+
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Read the settings; the environment wins over the file, which may be missing.
+
+    Raises SettingsError with one line for each setting that cannot be used.
+    """
+    where: dict[str, Any] = {"_env_file": env_file}  # the parameter is unknown to type checkers without a plugin
+    try:
+        return Settings(**where)
+    except ValidationError as error:
+        names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
+    except UnicodeDecodeError:
+        raise SettingsError(say("settings.not_text", file=env_file)) from None
+    raise SettingsError(
+        "\n".join(
+            say("settings.bad", name=name.upper(), expected=say(f"settings.expected.{_EXPECTED.get(name, 'text')}"))
+            for name in names
+        )
+    )
