@@ -1,0 +1,157 @@
+"""What people do in the fake Discord, and what one sees there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import discord
+from simcord import interactions
+from simcord.backend import Backend, serializers
+from simcord.backend.models import Channel, Guild, Interaction, Message, Overwrite, User
+from simcord.components import walk_components
+from simcord.enums import ChannelType, InteractionType, OptionType, OverwriteType
+
+Files = Sequence[tuple[str, bytes]]
+
+
+class People:
+    """The acting and the reading half of the fake; nothing here needs the network."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+
+    @property
+    def bot(self) -> User:
+        return self.backend.bot_user
+
+    # The world
+
+    def guild(self, name: str = "Home") -> Guild:
+        return self.backend.create_guild(name)
+
+    def channel(self, guild: Guild, name: str = "general", *, kind: int = ChannelType.TEXT) -> Channel:
+        return self.backend.create_channel(guild.id, name, type=kind)
+
+    def thread(self, channel: Channel, name: str, owner: User) -> Channel:
+        return self.backend.create_thread(channel.id, name, owner.id)
+
+    def user(self, name: str, *guilds: Guild, bot: bool = False) -> User:
+        user = self.backend.make_user(name, bot=bot)
+        for guild in guilds:
+            self.backend.add_member(guild.id, user.id, announce=True)
+        return user
+
+    def private(self, user: User) -> Channel:
+        """The one-to-one chat of a person with the bot."""
+        return self.backend.get_dm_channel(user.id)
+
+    def deny(self, channel: Channel, *permissions: str) -> None:
+        """Take permissions from the bot in a channel and the threads of it."""
+        denied = discord.Permissions(**dict.fromkeys(permissions, True)).value
+        overwrite = Overwrite(target_id=self.bot.id, type=OverwriteType.MEMBER, deny=denied)
+        self.backend.set_overwrite(channel.id, overwrite)
+
+    # What people do
+
+    def say(
+        self, user: User, channel: Channel, text: str, *, attachments: Files = (), reply_to: Message | None = None
+    ) -> Message:
+        reference = None
+        if reply_to is not None:
+            reference = {"channel_id": str(reply_to.channel_id), "message_id": str(reply_to.id)}
+        return self.backend.create_message(
+            channel.id,
+            user.id,
+            text,
+            attachments=self.backend.store_attachments(channel.id, attachments),
+            reference=reference,
+        )
+
+    def slash(
+        self, user: User, channel: Channel, command: str, options: Mapping[str, Any] | None = None
+    ) -> Interaction:
+        """Type `/opengui <command>` with options; a `(name, bytes)` pair is an uploaded file."""
+        root, leaf = self._registered(channel, command)
+        resolved: dict[str, Any] = {}
+        declared = {option["name"]: option for option in leaf.get("options", [])}
+        chosen = interactions.check_options(command, leaf, dict(options or {}))
+        given = []
+        for name, value in chosen.items():
+            wire = value
+            if declared[name]["type"] == OptionType.ATTACHMENT:
+                wire = interactions.store_interaction_attachment(self.backend, channel.id, *value, resolved)
+            given.append({"name": name, "type": declared[name]["type"], "value": wire})
+        data = _call(root, leaf, given)
+        if resolved:
+            data["resolved"] = resolved
+        return self._interact(InteractionType.APPLICATION_COMMAND, user, channel, data)
+
+    def autocomplete(self, user: User, channel: Channel, command: str, option: str, typed: str) -> Interaction:
+        root, leaf = self._registered(channel, command)
+        kind = next(o["type"] for o in leaf["options"] if o["name"] == option)
+        focused = {"name": option, "type": kind, "value": typed, "focused": True}
+        data = _call(root, leaf, [focused])
+        return self._interact(InteractionType.APPLICATION_COMMAND_AUTOCOMPLETE, user, channel, data)
+
+    def press(self, user: User, message: Message, custom_id: str) -> Interaction:
+        """Press a button of a message; only what is really there can be pressed."""
+        if custom_id not in self.buttons(message):
+            raise AssertionError(f"there is no button {custom_id!r} among {self.buttons(message)}")
+        data = {"custom_id": custom_id, "component_type": 2}
+        channel = self.backend.get_channel(message.channel_id)
+        return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, data, message)
+
+    # What one sees
+
+    def messages(self, channel: Channel) -> list[Message]:
+        """Messages of a channel or thread, oldest first, without the notices that a thread was begun."""
+        stored = self.backend.messages[channel.id].values()
+        return [message for message in stored if message.system_metadata is None]
+
+    def from_bot(self, channel: Channel) -> list[Message]:
+        return [m for m in self.messages(channel) if m.author_id == self.bot.id and not m.is_ephemeral]
+
+    def whispers(self, channel: Channel) -> list[Message]:
+        """The bot's messages that only one person sees, without those that still say "thinking"."""
+        return [m for m in self.messages(channel) if m.is_ephemeral and not m.flags & (1 << 7)]
+
+    def threads(self, channel: Channel) -> list[Channel]:
+        return [c for c in self.backend.channels.values() if c.parent_id == channel.id]
+
+    def files(self, message: Message) -> dict[str, bytes]:
+        return {a["filename"]: self.backend.cdn.get(a["url"]) or b"" for a in message.attachments}
+
+    def buttons(self, message: Message) -> dict[str, str]:
+        """The labels of a message's buttons by custom id."""
+        found = walk_components(message.components)
+        return {c["custom_id"]: c["label"] for c in found if c.get("type") == 2}
+
+    def message(self, channel: Channel, id_: int | str) -> Message:
+        return self.backend.get_message(channel.id, int(id_))
+
+    # Underneath
+
+    def _registered(self, channel: Channel, command: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        root = self.backend.find_command("opengui", channel.guild_id)
+        if root is None:
+            raise AssertionError("no slash command is registered here")
+        leaf, _ = interactions.walk_to_subcommand(root, [command])
+        return root, leaf
+
+    def _interact(
+        self, kind: int, user: User, channel: Channel, data: dict[str, Any], message: Message | None = None
+    ) -> Interaction:
+        record, payload = interactions.base_payload(
+            self.backend, type=kind, channel_id=channel.id, guild_id=channel.guild_id, user_id=user.id, data=data
+        )
+        if message is not None:
+            record.source_message_id = message.id
+            payload["message"] = dict(serializers.message_payload(self.backend, message))
+        self.backend.emit("INTERACTION_CREATE", payload)
+        return record
+
+
+def _call(root: dict[str, Any], leaf: dict[str, Any], options: list[dict[str, Any]]) -> dict[str, Any]:
+    inner = {"name": leaf["name"], "type": int(OptionType.SUBCOMMAND), "options": options}
+    return {"id": root["id"], "name": root["name"], "type": 1, "options": [inner]}
