@@ -1,0 +1,107 @@
+"""The phone's files: a flat map of absolute paths. Folders exist because something lies in them or was made."""
+
+from __future__ import annotations
+
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+FILE_MODE = stat.S_IFREG | 0o660
+FOLDER_MODE = stat.S_IFDIR | 0o771
+# Where the shell user may write on a phone that is not rooted.
+WRITABLE = ("/sdcard/", "/storage/emulated/0/", "/data/local/tmp/")
+SHARED_STORAGE = "/storage/emulated/0"
+FIRST_FOLDERS = (
+    "/sdcard/Download",
+    "/sdcard/Pictures",
+    "/sdcard/DCIM/Camera",
+    "/sdcard/Documents",
+    "/data/local/tmp",
+    "/system/bin",
+)
+
+
+@dataclass(slots=True)
+class File:
+    """Content and time of change (epoch seconds)."""
+
+    content: bytes
+    modified: int
+
+
+@dataclass(slots=True)
+class Files:
+    """All files. `changed` is called after every change."""
+
+    files: dict[str, File] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=lambda: {_plain(path) for path in FIRST_FOLDERS})
+    changed: Callable[[], None] = lambda: None
+
+    def read(self, path: str) -> bytes | None:
+        """The content, None when there is no such file."""
+        found = self.files.get(_plain(path))
+        return found.content if found else None
+
+    def write(self, path: str, content: bytes, *, modified: int | None = None) -> None:
+        """Makes or replaces a file."""
+        self.files[_plain(path)] = File(content, int(time.time()) if modified is None else modified)
+        self.changed()
+
+    def refusal(self, path: str) -> str:
+        """Why the shell user may not write there; empty when it may."""
+        return "" if (_plain(path) + "/").startswith(tuple(map(_plain_folder, WRITABLE))) else "Permission denied"
+
+    def make(self, path: str) -> None:
+        """Makes a folder and those above it."""
+        self.folders.add(_plain(path))
+        self.changed()
+
+    def remove(self, path: str, *, recursive: bool = False) -> bool:
+        """Removes a file, or a folder with everything in it. False when there was nothing."""
+        plain = _plain(path)
+        gone = [name for name in self.files if name == plain or (recursive and name.startswith(plain + "/"))]
+        for name in gone:
+            del self.files[name]
+        folders = {name for name in self.folders if recursive and (name == plain or name.startswith(plain + "/"))}
+        self.folders -= folders
+        self.changed()
+        return bool(gone or folders)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether something lies in it or it was made."""
+        plain = _plain(path)
+        prefix = plain.rstrip("/") + "/"
+        return plain == "/" or any(
+            name == plain or name.startswith(prefix) for name in (*self.folders, *(f for f in self.files if f != plain))
+        )
+
+    def names(self, path: str) -> list[str]:
+        """What lies directly in a folder, sorted."""
+        prefix = _plain(path).rstrip("/") + "/"
+        inside = [name[len(prefix) :] for name in (*self.files, *self.folders) if name.startswith(prefix)]
+        return sorted({name.split("/", 1)[0] for name in inside if name})
+
+    def stat(self, path: str) -> tuple[int, int, int]:
+        """Mode, size in bytes and time of change; all 0 when there is nothing (as STAT answers)."""
+        found = self.files.get(_plain(path))
+        if found:
+            return FILE_MODE, len(found.content), found.modified
+        return (FOLDER_MODE, 4096, 0) if self.is_folder(path) else (0, 0, 0)
+
+
+def _plain(path: str) -> str:
+    """An absolute path without `.` and `..`; /sdcard is a link to the shared storage, as on Android."""
+    kept: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            kept = kept[:-1]
+        elif name not in {"", "."}:
+            kept.append(name)
+    if kept[:1] == ["sdcard"]:
+        kept[:1] = ["storage", "emulated", "0"]
+    return "/" + "/".join(kept)
+
+
+def _plain_folder(path: str) -> str:
+    return _plain(path) + "/"

@@ -1,0 +1,73 @@
+"""The wire format of adb: messages of a 24-byte header and a payload.
+
+Source: AOSP packages/modules/adb/protocol.txt and adb.h. The words are little-endian 32-bit numbers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+HEADER = struct.Struct("<6I")
+# A_VERSION_SKIP_CHECKSUM in AOSP adb.h: from this version on, the checksum field is ignored.
+VERSION = 0x01000001
+# MAX_PAYLOAD in AOSP adb.h.
+MAX_PAYLOAD = 1024 * 1024
+# Only what is implemented here: a host that reads delayed_ack or sendrecv_v2 would use them and break.
+FEATURES = ("shell_v2", "cmd")
+
+
+class Command(IntEnum):
+    """The commands of adb.h, each the little-endian number of its four letters."""
+
+    SYNC = 0x434E5953
+    CNXN = 0x4E584E43
+    OPEN = 0x4E45504F
+    OKAY = 0x59414B4F
+    CLSE = 0x45534C43
+    WRTE = 0x45545257
+    AUTH = 0x48545541
+    STLS = 0x534C5453
+
+
+class Auth(IntEnum):
+    """First argument of AUTH, from adb.h (ADB_AUTH_*)."""
+
+    TOKEN = 1
+    SIGNATURE = 2
+    PUBLIC_KEY = 3
+
+
+class ProtocolFault(Exception):
+    """The other side sent something that is no adb message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message; the meaning of both arguments depends on the command."""
+
+    command: Command
+    first: int = 0
+    second: int = 0
+    payload: bytes | memoryview = b""
+
+    def header(self) -> bytes:
+        """The 24 bytes in front of the payload."""
+        return HEADER.pack(self.command, self.first, self.second, len(self.payload), 0, self.command ^ 0xFFFFFFFF)
+
+
+async def read_message(reader: asyncio.StreamReader) -> Message:
+    """The next message.
+
+    Raises ProtocolFault, or asyncio.IncompleteReadError when the link ends.
+    """
+    command, first, second, length, _checksum, magic = HEADER.unpack(await reader.readexactly(HEADER.size))
+    if magic != command ^ 0xFFFFFFFF or length > MAX_PAYLOAD:
+        raise ProtocolFault(f"not an adb header: command {command:#x}, length {length}")
+    try:
+        known = Command(command)
+    except ValueError:
+        raise ProtocolFault(f"unknown adb command {command:#x}") from None
+    return Message(known, first, second, await reader.readexactly(length) if length else b"")

@@ -1,0 +1,1 @@
+"""The phone's shell: a line parser, an interpreter and the commands by family."""

@@ -1,0 +1,154 @@
+"""Runs parsed lines. Messages and exit codes as mksh, Android's shell (external/mksh/src/exec.c, eval.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from devices.simulator.journal import RECEIPT_VARIABLE
+from devices.simulator.shell.call import ERR, OUT, Call, Command, Output
+from devices.simulator.shell.parser import parse
+from devices.simulator.shell.syntax import Literal, Redirect, Simple, Step, SyntaxFault, Variable, Word
+
+if TYPE_CHECKING:
+    from devices.simulator.phone import VirtualPhone
+
+SHELL = "/system/bin/sh"
+# Exit codes of POSIX 2.8.2.
+NOT_FOUND = 127
+SYNTAX_ERROR = 1
+BIN_FOLDERS = ("/system/bin/", "/system/xbin/", "/vendor/bin/")
+
+
+class Interpreter:
+    """One shell process: its variables live as long as the line."""
+
+    def __init__(self, phone: VirtualPhone, commands: Mapping[str, Command], kind: str) -> None:
+        self._phone = phone
+        self._commands = commands
+        self._kind = kind
+        self._variables: dict[str, str] = {}
+        self._code = 0
+        self._line = ""
+
+    async def run(self, line: str) -> tuple[int, Output]:
+        """Exit code and output of the line."""
+        output = Output()
+        self._line = line
+        try:
+            steps = parse(line)
+        except SyntaxFault as fault:
+            self._phone.journal.add(self._kind, line, ()).code = SYNTAX_ERROR
+            output.write(ERR, f"{SHELL}: {fault}\n".encode())
+            return SYNTAX_ERROR, output
+        for step in steps:
+            if self._wanted(step):
+                self._code = await self._pipeline(step, output)
+            if self._variables.pop("!exit", None) is not None:
+                break
+        return self._code, output
+
+    def _wanted(self, step: Step) -> bool:
+        if step.connector == "&&":
+            return self._code == 0
+        if step.connector == "||":
+            return self._code != 0
+        return True
+
+    async def _pipeline(self, step: Step, output: Output) -> int:
+        data = b""
+        code = 0
+        for index, simple in enumerate(step.pipeline):
+            written = Output()
+            code = await self._simple(simple, data, written)
+            if index + 1 < len(step.pipeline):
+                data = written.of(OUT)
+                output.write(ERR, written.of(ERR))
+            else:
+                output.chunks.extend(written.chunks)
+        return code
+
+    async def _simple(self, simple: Simple, data: bytes, output: Output) -> int:
+        assigned = {name: " ".join(await self._expand(word)) for name, word in simple.assignments}
+        words = tuple([text for word in simple.words for text in await self._expand(word)])
+        if not words:
+            self._variables.update(assigned)
+            return 0
+        entry = self._phone.journal.add(self._kind, self._line, words, assigned.get(RECEIPT_VARIABLE, ""))
+        written = Output()
+        name = words[0]
+        for folder in BIN_FOLDERS:
+            name = name.removeprefix(folder)
+        command = self._commands.get(name)
+        for redirect in simple.redirects:
+            if redirect.operator == "<":
+                data = self._phone.files.read(" ".join(await self._expand(redirect.target))) or b""
+        if name == "exit":
+            self._variables["!exit"] = ""
+            entry.code = _number(words[1:], self._code)
+        elif command is None:
+            written.write(ERR, f"{SHELL}: {words[0]}: inaccessible or not found\n".encode("utf-8", "surrogateescape"))
+            entry.code = NOT_FOUND
+        else:
+            entry.code = await command(Call(self._phone, words, data, written))
+        await self._redirected(simple.redirects, written, output)
+        return entry.code
+
+    async def _redirected(self, redirects: tuple[Redirect, ...], written: Output, output: Output) -> None:
+        """Sends what was written where the redirects say, each applied in order (POSIX 2.7)."""
+        places: dict[int, int | str] = {OUT: OUT, ERR: ERR}
+        for redirect in redirects:
+            target = " ".join(await self._expand(redirect.target))
+            if redirect.operator == ">&" and target.isdigit():
+                places[redirect.descriptor] = places.get(int(target), int(target))
+            elif redirect.operator in {">", ">>"}:
+                places[redirect.descriptor] = target
+                if redirect.operator == ">" and target != "/dev/null":
+                    self._phone.files.write(target, b"")
+        for descriptor, data in written.chunks:
+            place = places[descriptor]
+            if isinstance(place, int):
+                output.write(place, data)
+            elif place in {"/dev/tty", "/dev/stdout", "/proc/self/fd/1"}:
+                output.write(OUT, data)
+            elif place != "/dev/null":
+                self._phone.files.write(place, (self._phone.files.read(place) or b"") + data)
+
+    async def _expand(self, word: Word) -> list[str]:
+        """A word's fields: unquoted expansions are split at blanks (POSIX 2.6.5)."""
+        fields: list[str] = []
+        current: str | None = None
+        for part in word:
+            if isinstance(part, Literal):
+                current = (current or "") + part.text
+                continue
+            value = self._variable(part.name) if isinstance(part, Variable) else await self._substitute(part.line)
+            if part.quoted:
+                current = (current or "") + value
+                continue
+            pieces = value.split()
+            if not pieces:
+                continue
+            if value[0].isspace() and current is not None:
+                fields.append(current)
+                current = None
+            fields.extend(([(current or "") + pieces[0], *pieces[1:]])[:-1] if len(pieces) > 1 else [])
+            current = pieces[-1] if len(pieces) > 1 else (current or "") + pieces[0]
+        if current is not None:
+            fields.append(current)
+        return fields
+
+    def _variable(self, name: str) -> str:
+        if name == "?":
+            return str(self._code)
+        return self._variables.get(name, "")
+
+    async def _substitute(self, line: str) -> str:
+        """Runs a substitution; its commands stand in the journal under a kind of their own."""
+        inner = Interpreter(self._phone, self._commands, "substitution")
+        _code, output = await inner.run(line)
+        return output.of(OUT).decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def _number(words: tuple[str, ...], otherwise: int) -> int:
+    return int(words[0]) & 0xFF if words and words[0].isdigit() else otherwise
