@@ -22,6 +22,8 @@ def refusal(request: Recorded, personality: Personality, key: str, models: Colle
         return refused(404, f"The model `{request.model}` does not exist.", code="model_not_found")
     for name in sorted(personality.refuses & body.keys()):
         return refused(400, f"Unrecognized request argument supplied: {name}", param=name)
+    if body.get("stream") and not personality.streams:
+        return refused(400, "Streaming is not supported for this model.", param="stream")
     wanted = body.get("response_format") or (body.get("text") or {}).get("format") or {}
     asked = wanted.get("type", "")
     if FORMATS.get(asked, 0) > FORMATS[personality.schema]:

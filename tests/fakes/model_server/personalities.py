@@ -25,6 +25,7 @@ class Personality:
     reasoning_field: str = "reasoning_content"
     usage: Literal["openai", "deepseek"] = "openai"
     vision: bool = True
+    streams: bool = True
 
 
 OPENAI = Personality("openai", responses="stateful")

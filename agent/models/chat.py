@@ -1,0 +1,159 @@
+"""Chat completions: the request as every compatible endpoint takes it."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+
+from agent.models.base import Delta, ImagePart, Message, ModelReply, ModelRequest, ToolSpec
+from agent.models.chat_stream import ChatReader
+from agent.models.connection import Connection
+from agent.models.endpoint import EndpointSettings
+from agent.models.formats import AnswerFormat, is_strict, strict_schema
+from agent.models.pricing import priced
+from agent.models.tokens import usage_of
+from agent.models.trouble import Trouble
+
+logger = logging.getLogger(__name__)
+
+PATH = "/chat/completions"
+OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
+"""Parameters that some endpoints refuse and that an answer does not depend on."""
+NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECASE)
+
+Show = Callable[[Delta], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What an endpoint turned out to take."""
+
+    dropped: frozenset[str] = frozenset()
+    answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
+
+
+class ChatApi:
+    """Chat completions of one model. Learns once what the endpoint refuses, and leaves it out from then on."""
+
+    def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
+        self._settings = settings
+        self._connection = connection
+        self._habits = Habits()
+
+    async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | Trouble:
+        """One answer."""
+        show = ShownOnce(on_delta)
+
+        async def read(values: AsyncIterator[object]) -> ChatReader:
+            reader = ChatReader(show.attempt())
+            async for value in values:
+                reader.feed(value)
+            reader.check()
+            return reader
+
+        limit = self._settings.limit(request.purpose)
+        while True:
+            payload = chat_payload(self._settings.model, request, self._habits)
+            outcome = await self._connection.exchange(PATH, payload, read, limit)
+            if not isinstance(outcome, Trouble):
+                break
+            habits = adapted(self._habits, outcome, request)
+            if habits == self._habits:
+                return outcome
+            logger.info("%s does without: %s", self._settings.host, habits)
+            self._habits = habits
+        reply = outcome.reply(self._settings.model)
+        usage = usage_of(outcome.usage, request.messages, reply)
+        return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
+
+
+class ShownOnce:
+    """Hands streamed pieces on. When an attempt breaks after its first piece, the next is not shown a second time."""
+
+    def __init__(self, on_delta: Show | None) -> None:
+        self._on_delta = on_delta
+        self._shown = False
+
+    def attempt(self) -> Show:
+        """Where the pieces of a new attempt go."""
+        return _nowhere if self._on_delta is None or self._shown else self._show
+
+    def _show(self, delta: Delta) -> None:
+        self._shown = True
+        if self._on_delta is not None:
+            self._on_delta(delta)
+
+
+def _nowhere(_: Delta) -> None:
+    return
+
+
+def adapted(habits: Habits, trouble: Trouble, request: ModelRequest) -> Habits:
+    """The habits after a refusal; the same ones when it is not about anything that can be left out."""
+    if trouble.status not in {400, 404, 415, 422, 501}:
+        return habits
+    words = f"{trouble.param} {trouble.code} {trouble.reason}"
+    if request.schema is not None and habits.answer_format.is_refused_by(words):
+        return replace(habits, answer_format=habits.answer_format.simpler)
+    for name in OPTIONAL:
+        if re.search(rf"\b{name}\b", words) and name not in habits.dropped:
+            return replace(habits, dropped=habits.dropped | {name})
+    if "stream" not in habits.dropped and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
+        return replace(habits, dropped=habits.dropped | {"stream", "stream_options"})
+    return habits
+
+
+def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str, object]:
+    """The body of the request."""
+    payload: dict[str, object] = {
+        "model": model,
+        "messages": [_message(message) for message in request.messages],
+        "stream": "stream" not in habits.dropped,
+    }
+    if request.tools:
+        payload["tools"] = [_tool(tool, strict="strict" not in habits.dropped) for tool in request.tools]
+    if request.conversation:
+        payload["prompt_cache_key"] = request.conversation
+    payload["stream_options"] = {"include_usage": True}
+    if request.schema is not None:
+        match habits.answer_format:
+            case AnswerFormat.JSON_SCHEMA:
+                form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
+                payload["response_format"] = {"type": "json_schema", "json_schema": form}
+            case AnswerFormat.JSON_OBJECT:
+                payload["response_format"] = {"type": "json_object"}
+            case AnswerFormat.TEXT:
+                pass
+    return {name: value for name, value in payload.items() if name not in habits.dropped or name == "stream"}
+
+
+def _message(message: Message) -> dict[str, object]:
+    if all(isinstance(part, str) for part in message.parts):
+        # A plain string is what text-only templates of local servers understand.
+        return {"role": message.role, "content": "\n".join(part for part in message.parts if isinstance(part, str))}
+    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+
+
+def _part(part: str | ImagePart) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    return {"type": "image_url", "image_url": {"url": data_url(part), "detail": "high"}}
+
+
+def data_url(image: ImagePart) -> str:
+    """The picture as a URL of its own bytes."""
+    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
+
+
+def _tool(tool: ToolSpec, *, strict: bool) -> dict[str, object]:
+    function: dict[str, object] = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+    }
+    if strict and is_strict(tool.parameters):
+        function["strict"] = True
+    return {"type": "function", "function": function}

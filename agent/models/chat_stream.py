@@ -1,0 +1,138 @@
+"""Puts an answer of chat completions together, streamed or whole, as loosely as endpoints write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from pydantic import AliasChoices, BaseModel, Field, field_validator
+
+from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.tokens import ReportedUsage
+from agent.models.trouble import CutShort
+
+
+class _Function(BaseModel):
+    name: str | None = None
+    arguments: str | None = None
+
+    @field_validator("arguments", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        """Some servers send the object instead of its text."""
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+
+
+class _CallPiece(BaseModel):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Piece(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning: str | None = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
+    tool_calls: list[_CallPiece] | None = None
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _joined(cls, value: object) -> object:
+        """Some servers send a list of parts; only their text counts."""
+        if isinstance(value, list):
+            return "".join(str(part["text"]) for part in value if isinstance(part, dict) and "text" in part)
+        return value
+
+
+class _Choice(BaseModel):
+    piece: _Piece | None = Field(default=None, validation_alias=AliasChoices("delta", "message"))
+    finish_reason: str | None = None
+
+
+class _Chunk(BaseModel):
+    model: str | None = None
+    choices: list[_Choice] | None = None
+    usage: ReportedUsage | None = None
+
+
+class _Call:
+    """A tool call in the making."""
+
+    def __init__(self, index: int | None) -> None:
+        self.index = index
+        self.id = ""
+        self.name = ""
+        self.arguments: list[str] = []
+
+
+class ChatReader:
+    """Feed it every JSON value of an answer, then `check` and take the `reply`."""
+
+    def __init__(self, show: Callable[[Delta], None]) -> None:
+        self.usage: ReportedUsage | None = None
+        self._show = show
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._calls: list[_Call] = []
+        self._begun = False
+        self._finish = ""
+        self._model = ""
+
+    def feed(self, value: object) -> None:
+        """Take one chunk, or a whole completion. Raises ValueError when it is neither."""
+        chunk = _Chunk.model_validate(value)
+        self._model = chunk.model or self._model
+        self.usage = chunk.usage or self.usage
+        for choice in (chunk.choices or ())[:1]:
+            self._begun = True
+            self._finish = choice.finish_reason or self._finish
+            if choice.piece is not None:
+                self._take(choice.piece)
+
+    def check(self) -> None:
+        """Raise CutShort when the answer is not complete: a complete one says why it ended.
+
+        Raises ValueError when nothing came that is an answer.
+        """
+        if not self._begun:
+            raise ValueError("no answer")
+        if not self._finish:
+            raise CutShort
+
+    def reply(self, model: str) -> ModelReply:
+        """The answer, without its usage. `model` is the name for endpoints that do not say theirs."""
+        calls = tuple(
+            ToolCall(call.id or f"call_{number}", call.name, "".join(call.arguments))
+            for number, call in enumerate(self._calls)
+        )
+        text, reasoning = "".join(self._text), "".join(self._reasoning)
+        return ModelReply(text, calls, reasoning, model=self._model or model, finish_reason=self._finish)
+
+    def _take(self, piece: _Piece) -> None:
+        text = (piece.content or "") + (piece.refusal or "")
+        reasoning = piece.reasoning or ""
+        if text:
+            self._text.append(text)
+        if reasoning:
+            self._reasoning.append(reasoning)
+        if text or reasoning:
+            self._show(Delta(text, reasoning))
+        for part in piece.tool_calls or ():
+            call = self._call_for(part)
+            call.id = call.id or part.id or ""
+            if part.function is not None:
+                call.name = call.name or part.function.name or ""
+                call.arguments.append(part.function.arguments or "")
+
+    def _call_for(self, part: _CallPiece) -> _Call:
+        """The call that a piece belongs to: by index, and by id where servers number all calls 0 or not at all."""
+        begins = part.index is None and not part.id and part.function is not None and bool(part.function.name)
+        for call in reversed(self._calls):
+            if part.index is not None and call.index != part.index:
+                continue
+            if begins or (part.id and call.id and part.id != call.id):
+                continue
+            return call
+        call = _Call(part.index)
+        self._calls.append(call)
+        return call

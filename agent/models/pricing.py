@@ -1,0 +1,32 @@
+"""What a call costs, by a price table from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.models.base import Usage
+
+MILLION = 1_000_000
+
+
+class Price(BaseModel):
+    """Prices per million tokens in one currency; `cached` input costs as much as `input` where it is not given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+    def cost(self, usage: Usage) -> float:
+        """The cost of this usage. Cached tokens are part of the input and are billed once."""
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input - usage.cached
+        return (fresh * self.input + usage.cached * cached + usage.output * self.output) / MILLION
+
+
+def priced(usage: Usage, price: Price | None) -> Usage:
+    """The usage with its cost at today's price, so that a later change of the table rewrites no receipt."""
+    return usage if price is None else replace(usage, cost=price.cost(usage))

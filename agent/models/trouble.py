@@ -1,0 +1,105 @@
+"""What went wrong at an endpoint, as a value: read once from the SDK's errors, with the key already taken out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum, auto
+
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+
+LONGEST_REASON = 300
+"""Characters of an endpoint's own words that are kept."""
+KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
+QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}
+
+
+class CutShort(ValueError):
+    """The answer ended before it was complete."""
+
+
+class Kind(Enum):
+    """The ways to fail that differ in their sentence."""
+
+    NO_CONNECTION = auto()
+    NO_ANSWER = auto()
+    NONSENSE = auto()
+    STATUS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """One failed attempt. `retry_after` is in seconds; `status` is 0 unless the kind is STATUS."""
+
+    kind: Kind
+    status: int = 0
+    code: str = ""
+    param: str = ""
+    reason: str = ""
+    retry_after: float | None = None
+
+    @property
+    def transient(self) -> bool:
+        """Whether trying again may help: no 4xx but 408 and 429, no 501, no empty account."""
+        if self.kind is not Kind.STATUS:
+            return True
+        if self.code in QUOTA_CODES:
+            return False
+        return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
+
+
+def trouble_of(error: APIError | ValueError, key: str) -> Trouble:
+    """The trouble that an exception of the SDK, or an unreadable answer (ValueError), stands for."""
+    match error:
+        case CutShort():
+            return Trouble(Kind.NO_CONNECTION)
+        case APITimeoutError():
+            return Trouble(Kind.NO_ANSWER)
+        case APIConnectionError():
+            return Trouble(Kind.NO_CONNECTION)
+        case APIStatusError():
+            return Trouble(
+                Kind.STATUS,
+                error.status_code,
+                error.code or "",
+                error.param or "",
+                without_key(error.message, key),
+                _retry_after(error.response.headers),
+            )
+        case APIError():
+            return Trouble(Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key))
+        case _:
+            return Trouble(Kind.NONSENSE)
+
+
+def without_key(text: str, key: str) -> str:
+    """An endpoint's words in one short line, without the key and anything that looks like one."""
+    safe = text.replace(key, "•••") if key else text
+    safe = " ".join(KEY_LIKE.sub("•••", safe).split())
+    return safe if len(safe) <= LONGEST_REASON else safe[: LONGEST_REASON - 1] + "…"
+
+
+def _status_in(code: str | None) -> int:
+    """An error inside a stream has no status; some endpoints put it into the code. 500 when it is unknown."""
+    return int(code) if code and re.fullmatch(r"[45]\d\d", code) else 500
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds from `retry-after-ms` (OpenAI, Azure) or `Retry-After` (RFC 9110: seconds or a date)."""
+    try:
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    except (KeyError, ValueError):
+        pass
+    given = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(given))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(given)
+    except ValueError:
+        return None
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
