@@ -1,0 +1,1 @@
+"""The executor graph: look, think, act, for one sub-task on one phone."""

@@ -1,0 +1,55 @@
+"""What the executor's nodes work with: never stored, handed in again whenever a run is continued."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent.control import Control
+from agent.dialects.base import Dialect
+from agent.events import RunEvent
+from agent.guards.masking import Mask
+from agent.guards.policy import Policy
+from agent.models.base import Models
+from agent.observing import Sight
+from agent.ports.frames import Frames
+from agent.ports.journal import Journal
+from agent.ports.secrets import Secrets
+from devices.phone import Observation, Phone, Phones
+
+
+@dataclass
+class Live:
+    """What this process has seen of the phone. Empty after a restart: then the phone is looked at again.
+
+    `fresh` is a settled observation that no model has been shown yet.
+    """
+
+    sight: Sight | None = None
+    fresh: Observation | None = None
+    caption: asyncio.Task[str] | None = None
+    step_began: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """One run's hands, eyes and voice."""
+
+    phone: Phone
+    phones: Phones
+    fence: int
+    models: Models
+    dialect: Dialect
+    image_window: int
+    policy: Policy
+    journal: Journal
+    frames: Frames
+    secrets: Secrets
+    control: Control
+    emit: Callable[[RunEvent], None]
+    mask: Mask = field(default_factory=Mask)
+    live: Live = field(default_factory=Live)
+    grace: float = 15.0
+    """Seconds that an unplugged phone is waited for."""

@@ -1,0 +1,52 @@
+"""action_summary: a few words for the card, beside the main branch and never in its way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from langgraph.runtime import Runtime
+
+from agent.dialects.base import BadReply
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.replies import reply_of
+from agent.graph.executor.state import ExecutorState
+from agent.models.base import Message, Model, ModelRequest, Purpose
+from agent.models.errors import ModelError
+from agent.prompts import prompt
+
+logger = logging.getLogger(__name__)
+
+CAPTION_SECONDS = 15.0
+
+
+async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> None:
+    """Start a call for the words when the model did not say them itself; `check_loop` collects what is there.
+
+    A sibling in the same super-step would hold up the next one: so this only starts a task that the run owns.
+    """
+    context = runtime.context
+    sight = context.live.sight
+    if sight is None:
+        return
+    try:
+        decision = context.dialect.parse(reply_of(state), sight.screen.space)
+    except BadReply:
+        return
+    if decision.summary or decision.thought:
+        return
+    request = ModelRequest(
+        Purpose.CAPTION,
+        (Message("system", (prompt("caption"),)), Message("user", (state["reply"]["text"] or "(no words)",))),
+        conversation=state["run"],
+    )
+    context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
+
+
+async def _caption(model: Model, request: ModelRequest) -> str:
+    try:
+        async with asyncio.timeout(CAPTION_SECONDS):
+            return (await model.complete(request)).text
+    except (ModelError, TimeoutError) as error:
+        logger.info("no caption: %s", error)
+        return ""

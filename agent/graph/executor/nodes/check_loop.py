@@ -1,0 +1,67 @@
+"""check_loop: the one place that honours cancel and pause, watches the caps, and notices standing still."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.steps import close_step
+from agent.guards.stuck import Level, Move, level
+from agent.outcome import Outcome
+
+NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
+REMINDER = (
+    "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
+    "Choose a way that you have not tried: another element, scrolling, going back, or opening the app anew."
+)
+
+
+async def check_loop(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["screenshot", "executor_exit"]]:
+    """Close the step, then go on or end."""
+    context = runtime.context
+    update = _closed(state, context)
+    control = context.control
+    if control.paused:
+        context.live.fresh = None
+        context.live.sight = None
+        await control.hold()
+    if control.cancelled:
+        update["result"] = _result(Outcome.CANCELLED, "Cancelled.")
+        return Command(goto="executor_exit", update=update)
+    if state.get("result") is not None:
+        return Command(goto="executor_exit", update=update)
+    if update.get("step", state["step"]) > state["max_steps"]:
+        update["result"] = _result(
+            Outcome.FAILED, f"The limit of {state['max_steps']} steps was reached before the task was done."
+        )
+        return Command(goto="executor_exit", update=update)
+    told: list[str] = update.get("told", state["told"])
+    moves = [Move(*move) for move in update.get("history", state["history"])]
+    stuck = level(moves)
+    if stuck is Level.REPLAN:
+        update["result"] = _result(Outcome.FAILED, "The same steps were repeated without any effect.")
+        return Command(goto="executor_exit", update=update)
+    if stuck is Level.REMINDED:
+        told = [*told, REMINDER.format(goal=state["goal"])]
+    elif stuck is Level.TOLD:
+        told = [*told, NO_EFFECT]
+    notes = [f"The person writes: {note}" for note in control.take_notes()]
+    update["told"] = [*told, *notes]
+    return Command(goto="screenshot", update=update)
+
+
+def _closed(state: ExecutorState, context: RunContext) -> dict[str, Any]:
+    """The step's end; nothing when it was stopped before it did anything."""
+    if not state["did"]:
+        return {}
+    return close_step(state, context, did=state["did"], effect=state["effect"], told=state["told"])
+
+
+def _result(outcome: Outcome, summary: str) -> dict[str, Any]:
+    return {"outcome": outcome, "summary": summary, "data": None}

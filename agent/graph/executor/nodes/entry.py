@@ -1,0 +1,48 @@
+"""executor_entry: begins a sub-task with clean counters."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState, usage_data
+from agent.models.base import Usage
+from agent.outcome import Outcome
+
+
+async def executor_entry(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["screenshot", "executor_exit"]]:
+    """Reset everything but the order and the notes of earlier sub-tasks."""
+    fresh: ExecutorState = {
+        "step": 1,
+        "bad_replies": 0,
+        "verify_rounds": 0,
+        "frame": None,
+        "size": [],
+        "app": "",
+        "reply": {"text": "", "tool_calls": []},
+        "decision": {"thought": "", "summary": "", "actions": []},
+        "index": 0,
+        "did": [],
+        "effect": [],
+        "mark": None,
+        "question": None,
+        "approved": None,
+        "anchor": None,
+        "secret": None,
+        "told": [],
+        "notes": state.get("notes", []),
+        "past": [],
+        "history": [],
+        "warned": 0,
+        "usage": usage_data(Usage()),
+        "result": None,
+    }
+    if runtime.context.control.cancelled:
+        fresh["result"] = {"outcome": Outcome.CANCELLED, "summary": "Cancelled before anything was done.", "data": None}
+        return Command(goto="executor_exit", update=fresh)
+    return Command(goto="screenshot", update=fresh)

@@ -1,0 +1,26 @@
+"""executor_exit: the result is complete; the run tells it."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.steps import close_step
+from agent.outcome import Outcome
+
+
+async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
+    """Close the last step and see that there is a result."""
+    context = runtime.context
+    update: ExecutorState = {}
+    if state["did"]:
+        closed = close_step(state, context, did=state["did"], effect=state["effect"], told=[])
+        update = {"past": closed["past"], "did": []}
+    if state.get("result") is None:
+        update["result"] = {
+            "outcome": Outcome.FAILED,
+            "summary": "The work ended without a result.",
+            "data": None,
+        }
+    return update

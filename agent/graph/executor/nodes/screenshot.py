@@ -1,0 +1,90 @@
+"""screenshot: one observation, and how the model will see it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agent.control import Stopped
+from agent.dialects.select import image_size_for
+from agent.events import Told
+from agent.faults import fault_of
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState
+from agent.observing import Sight, encode, screen_of
+from devices.errors import CaptureFailed, PhoneError, PhoneGone
+from devices.phone import Observation
+
+logger = logging.getLogger(__name__)
+
+CAPTURE_TRIES = 3
+
+
+async def screenshot(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["vision_model", "check_loop", "executor_exit"]]:
+    """Look at the phone. Only the look is tried again, never an action."""
+    context = runtime.context
+    context.live.step_began = time.monotonic()
+    try:
+        observation = context.live.fresh
+        if observation is None:
+            observation = await context.control.guard(_look(context))
+    except Stopped:
+        return Command(goto="check_loop")
+    except PhoneError as error:
+        fault = fault_of(error)
+        logger.warning("run %s: no observation: %s", state["run"], error)
+        return Command(
+            goto="executor_exit",
+            update={"result": {"outcome": fault.outcome, "summary": fault.sentence, "data": None}},
+        )
+    context.live.fresh = None
+    sight = await _see(context, observation)
+    context.live.sight = sight
+    return Command(
+        goto="vision_model",
+        update={
+            "frame": sight.frame,
+            "size": [sight.screen.space.width, sight.screen.space.height],
+            "app": observation.package,
+            "index": 0,
+            "did": [],
+            "effect": [],
+            "mark": None,
+        },
+    )
+
+
+async def _look(context: RunContext) -> Observation:
+    """An observation: captured up to three times, and after an unplugged cable came back."""
+    for attempt in range(1, CAPTURE_TRIES + 1):
+        try:
+            return await context.phone.observe()
+        except CaptureFailed:
+            if attempt == CAPTURE_TRIES:
+                raise
+        except PhoneGone as error:
+            if attempt == CAPTURE_TRIES:
+                raise
+            context.emit(Told(text=f"The phone is away ({error}); waiting {context.grace:.0f} s for it."))
+            await context.phones.wait_for(context.phone.info.id, timeout=context.grace)
+    raise CaptureFailed("no picture")
+
+
+async def _see(context: RunContext, observation: Observation) -> Sight:
+    """The observation in the model's picture size, secrets covered, its picture stored."""
+    observation = context.mask.observation(observation)
+    space = image_size_for(context.models.vision.name, observation.size)
+    image = None
+    frame = None
+    if observation.image is not None:
+        image = await asyncio.to_thread(encode, observation.image, space)
+        frame = await context.frames.save(image.data, suffix="jpg")
+    screen, targets = screen_of(observation, space, image)
+    return Sight(observation, screen, targets, frame)

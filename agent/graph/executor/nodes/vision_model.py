@@ -1,0 +1,57 @@
+"""vision_model: asks the model what to do with the current screen."""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agent.control import Stopped
+from agent.faults import fault_of
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.scene import scene_of
+from agent.graph.executor.state import ExecutorState, usage_data, usage_of
+from agent.models.base import ModelRequest, Purpose
+from agent.models.errors import ModelError
+
+logger = logging.getLogger(__name__)
+
+
+async def vision_model(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["action_summary", "parse_action", "screenshot", "check_loop", "executor_exit"]]:
+    """One call with the image window. After a restart there is nothing seen yet: then look first."""
+    context = runtime.context
+    sight = context.live.sight
+    if sight is None:
+        return Command(goto="screenshot")
+    try:
+        scene = await scene_of(state, context, sight)
+        messages, tools = context.dialect.render(scene)
+        request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=state["run"])
+        reply = await context.control.guard(context.models.vision.complete(request))
+    except Stopped:
+        return Command(goto="check_loop")
+    except ModelError as error:
+        fault = fault_of(error)
+        logger.warning("run %s: the model call failed: %s", state["run"], error)
+        return Command(
+            goto="executor_exit",
+            update={"result": {"outcome": fault.outcome, "summary": fault.sentence, "data": None}},
+        )
+    return Command(
+        goto=["action_summary", "parse_action"],
+        update={
+            "reply": {
+                "text": reply.text,
+                "tool_calls": [
+                    {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
+                ],
+            },
+            "decision": {"thought": "", "summary": "", "actions": []},
+            "usage": usage_data(usage_of(state) + reply.usage),
+            "told": [],
+        },
+    )

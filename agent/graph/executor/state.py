@@ -1,0 +1,104 @@
+"""What the executor graph keeps between its nodes: plain data only, pictures by reference."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal, TypedDict
+
+from agent.models.base import Usage
+
+Node = Literal[
+    "executor_entry",
+    "screenshot",
+    "vision_model",
+    "action_summary",
+    "parse_action",
+    "execute_action",
+    "call_user",
+    "check_loop",
+    "executor_exit",
+]
+
+
+class PastData(TypedDict):
+    """One step taken (see agent.scene.PastStep), its picture by reference."""
+
+    number: int
+    reply: str
+    thought: str
+    did: str
+    effect: str
+    app: str
+    frame: str | None
+
+
+class ReplyData(TypedDict):
+    """A model's reply as it came, ready to be parsed (again)."""
+
+    text: str
+    tool_calls: list[dict[str, str]]
+
+
+class DecisionData(TypedDict):
+    """A reply, understood: actions as plain data."""
+
+    thought: str
+    summary: str
+    actions: list[dict[str, Any]]
+
+
+class ResultData(TypedDict):
+    """How the sub-task ended."""
+
+    outcome: str
+    summary: str
+    data: str | None
+
+
+class ExecutorState(TypedDict, total=False):
+    """The state of one sub-task of a run. `run` to `max_steps` are the order; the rest is worked on.
+
+    `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
+    `question` is what a person is asked, `approved` the action index that a person allowed, `secret` the id of a
+    secret that waits to be typed; `told` is what the model is told next; `history` feeds the guard against loops.
+    """
+
+    run: str
+    subtask: int
+    task: str
+    goal: str
+    plan: str
+    max_steps: int
+    step: int
+    bad_replies: int
+    verify_rounds: int
+    frame: str | None
+    size: list[int]
+    app: str
+    reply: ReplyData
+    decision: DecisionData
+    index: int
+    did: list[str]
+    effect: list[str]
+    mark: list[int] | None
+    question: dict[str, Any] | None
+    approved: int | None
+    anchor: dict[str, Any] | None
+    secret: str | None
+    told: list[str]
+    notes: list[str]
+    past: list[PastData]
+    history: list[list[str]]
+    warned: int
+    usage: dict[str, Any]
+    result: ResultData | None
+
+
+def usage_of(state: ExecutorState) -> Usage:
+    """The tokens spent so far."""
+    return Usage(**state.get("usage", {}))
+
+
+def usage_data(usage: Usage) -> dict[str, Any]:
+    """Tokens as plain data."""
+    return asdict(usage)

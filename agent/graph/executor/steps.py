@@ -1,0 +1,90 @@
+"""Closes a step: the line for the history, the event for the card, and the number of the next."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from agent.effects import fingerprint
+from agent.events import Step
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.replies import reply_of, reply_text
+from agent.graph.executor.state import ExecutorState, PastData, usage_of
+
+CAPTION_WORDS = 10
+CAPTION_LETTERS = 80
+HISTORY = 16
+
+
+def close_step(
+    state: ExecutorState, context: RunContext, *, did: list[str], effect: list[str], told: list[str]
+) -> dict[str, Any]:
+    """The update that ends this step and begins the next; the step is told to the outside."""
+    decision = state["decision"]
+    done = context.mask.text(" · ".join(did) or "nothing")
+    came = context.mask.text("; ".join(effect))
+    past: PastData = {
+        "number": state["step"],
+        "reply": reply_text(reply_of(state)),
+        "thought": decision["thought"],
+        "did": done,
+        "effect": came,
+        "app": state["app"],
+        "frame": state["frame"],
+    }
+    mark = state.get("mark")
+    context.emit(
+        Step(
+            run=state["run"],
+            subtask=state["subtask"],
+            step=state["step"],
+            max_steps=state["max_steps"],
+            summary=_caption(context, decision["summary"], decision["thought"], done),
+            thought=context.mask.text(decision["thought"]),
+            action=decision["actions"][0] if decision["actions"] else {},
+            effect=came,
+            app=state["app"],
+            frame=state["frame"],
+            mark=(mark[0], mark[1]) if mark else None,
+            usage=usage_of(state),
+            seconds=time.monotonic() - context.live.step_began,
+        )
+    )
+    return {
+        "past": [*state["past"], past],
+        "step": state["step"] + 1,
+        "told": told,
+        "did": [],
+        "effect": [],
+        "mark": None,
+        "question": None,
+        "approved": None,
+        "anchor": None,
+        "secret": None,
+        "history": _history(state, context, done),
+    }
+
+
+def _history(state: ExecutorState, context: RunContext, done: str) -> list[list[str]]:
+    """The moves for the guard against loops: screen before, action, screen after."""
+    sight = context.live.sight
+    if sight is None or not state["decision"]["actions"]:
+        return state["history"]
+    before = fingerprint(sight.observation)
+    after = before if context.live.fresh is None else fingerprint(context.live.fresh)
+    return [*state["history"], [before, done, after]][-HISTORY:]
+
+
+def _caption(context: RunContext, summary: str, thought: str, done: str) -> str:
+    """The model's own words, else those that a background call has found by now, else what was done."""
+    caption, context.live.caption = context.live.caption, None
+    text = summary
+    if not text and caption is not None:
+        if caption.done():
+            text = caption.result()
+        else:
+            caption.cancel()
+    text = text or thought or done
+    words = " ".join(text.split()).split(" ")
+    short = " ".join(words[:CAPTION_WORDS])
+    return context.mask.text(short[:CAPTION_LETTERS])

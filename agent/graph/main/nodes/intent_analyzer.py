@@ -1,0 +1,56 @@
+"""intent_analyzer: finds out what kind of request this is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from agent.control import Stopped
+from agent.graph.executor.state import usage_data
+from agent.graph.main.context import TaskContext
+from agent.graph.main.faulting import ended_by
+from agent.graph.main.state import MainState, spent
+from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.errors import ModelError
+from agent.models.structured import ask
+from agent.outcome import Outcome
+from agent.prompts import prompt
+
+Route = Command[Literal["executor", "plan_generator", "summarizer", "__end__"]]
+
+
+class Intent(BaseModel):
+    """How a request is to be handled. `answer` is for chat and refuse."""
+
+    kind: Literal["chat", "refuse", "simple", "complex"]
+    need_plan: bool = False
+    answer: str = ""
+
+
+async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
+    """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone."""
+    context = runtime.context
+    if state["quick"]:
+        return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
+    request = ModelRequest(
+        Purpose.INTENT,
+        (Message("system", (prompt("intent"),)), Message("user", (state["text"],))),
+        schema=Intent,
+        conversation=f"{state['task']}-intent",
+    )
+    model = context.models.for_purpose(Purpose.INTENT)
+    try:
+        intent, usage = await context.patiently(lambda: ask(model, request, Intent))
+    except (ModelError, Stopped) as error:
+        return Command(goto="summarizer", update=ended_by(error, context.control))
+    update: MainState = {"kind": intent.kind, "usage": usage_data(spent(state) + usage)}
+    if intent.kind in {"chat", "refuse"}:
+        update["outcome"] = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
+        update["summary"] = intent.answer or "There is nothing to do on a phone here."
+        return Command(goto="__end__", update=update)
+    if intent.kind == "complex" or intent.need_plan:
+        return Command(goto="plan_generator", update=update)
+    return Command(goto="executor", update={**update, "goal": state["text"]})

@@ -1,0 +1,49 @@
+"""What the main graph keeps between its nodes: plain data only."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+from agent.models.base import Usage
+
+Kind = Literal["chat", "refuse", "simple", "complex"]
+
+
+class MainState(TypedDict, total=False):
+    """The state of one task. `task` to `max_steps` are the order; the rest is worked on.
+
+    `todos` and `results` are plain forms of agent.events.Todo and RunEnded; `current` is the todo that the executor
+    works on; `subtask` counts what was handed to the executor, `replans` how often the way was changed.
+    """
+
+    task: str
+    text: str
+    phone: str
+    quick: bool
+    max_steps: int
+    kind: Kind
+    plan: str
+    todos: list[dict[str, Any]]
+    current: int | None
+    goal: str
+    subtask: int
+    replans: int
+    results: list[dict[str, Any]]
+    notes: list[str]
+    usage: dict[str, Any]
+    fault: dict[str, str] | None
+    outcome: str
+    summary: str
+    data: str | None
+    steps: int
+    frame: str | None
+
+
+def spent(state: MainState) -> Usage:
+    """The tokens spent so far, sub-tasks included."""
+    return Usage(**state.get("usage", {}))
+
+
+def run_of(task: str) -> str:
+    """The id of a task's run."""
+    return f"{task}-1"

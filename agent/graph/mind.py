@@ -1,0 +1,152 @@
+"""GraphMind: the Mind on LangGraph, one thread of the main graph for each task."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from agent.control import Control, Stopped
+from agent.events import TaskEnded, TaskEvent
+from agent.graph.executor.state import usage_data
+from agent.graph.main.build import build_main
+from agent.graph.main.context import MAX_REPLANS, MAX_SUBTASKS, TaskContext
+from agent.graph.main.state import MainState, run_of, spent
+from agent.mind import TaskOrder
+from agent.models.base import Models, Usage
+from agent.outcome import Outcome
+from agent.pump import pumped
+from agent.questions import Answer
+from agent.runs.local import LocalRunner
+
+logger = logging.getLogger(__name__)
+
+RECURSION_LIMIT = 4 * (MAX_SUBTASKS + MAX_REPLANS) + 10
+
+
+@dataclass
+class _ActiveTask:
+    control: Control = field(default_factory=Control)
+    drain: RunControl = field(default_factory=RunControl)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class GraphMind:
+    """Implements agent.mind.Mind with the main graph and a runner."""
+
+    def __init__(self, models: Models, runner: LocalRunner, checkpointer: BaseCheckpointSaver[str]) -> None:
+        self._models = models
+        self._runner = runner
+        self._graph = build_main(checkpointer)
+        self._tasks: dict[str, _ActiveTask] = {}
+
+    async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        """See Mind."""
+        active = self._task(order.task)
+        async with active.lock:
+            config: RunnableConfig = {
+                "configurable": {"thread_id": f"task:{order.task}"},
+                "recursion_limit": RECURSION_LIMIT,
+            }
+            state = await self._graph.aget_state(config)
+            if not state.values or state.next:
+                payload = None if state.values else _fresh(order)
+                try:
+                    events: AsyncIterator[TaskEvent] = pumped(partial(self._run, active, payload, config))
+                    async for event in events:
+                        yield event
+                except (GraphDrained, Stopped):
+                    logger.info("task %s stops at a safe point", order.task)
+                    return
+                state = await self._graph.aget_state(config)
+            await self._runner.release(run_of(order.task))
+            self._tasks.pop(order.task, None)
+            yield _ended(state.values)
+
+    async def answer(self, task: str, answer: Answer) -> None:
+        """See Mind."""
+        await self._runner.answer(run_of(task), answer)
+
+    async def steer(self, task: str, note: str) -> None:
+        """See Mind."""
+        await self._runner.steer(run_of(task), note)
+
+    async def pause(self, task: str) -> None:
+        """See Mind."""
+        self._task(task).control.pause()
+        await self._runner.pause(run_of(task))
+
+    async def resume(self, task: str, note: str = "") -> None:
+        """See Mind."""
+        self._task(task).control.resume()
+        await self._runner.resume(run_of(task), note)
+
+    async def cancel(self, task: str) -> None:
+        """See Mind."""
+        self._task(task).control.cancel()
+        await self._runner.cancel(run_of(task))
+
+    async def shutdown(self) -> None:
+        """See Mind."""
+        for active in self._tasks.values():
+            active.drain.request_drain()
+            active.control.drain()
+        await self._runner.shutdown()
+
+    def _task(self, task: str) -> _ActiveTask:
+        return self._tasks.setdefault(task, _ActiveTask())
+
+    async def _run(
+        self,
+        active: _ActiveTask,
+        payload: MainState | None,
+        config: RunnableConfig,
+        emit: Callable[[TaskEvent], None],
+    ) -> None:
+        context = TaskContext(self._models, self._runner, active.control, emit)
+        await self._graph.ainvoke(payload, config, context=context, durability="sync", control=active.drain)
+
+
+def _fresh(order: TaskOrder) -> MainState:
+    return {
+        "task": order.task,
+        "text": order.text,
+        "phone": order.phone,
+        "quick": order.quick,
+        "max_steps": order.max_steps,
+        "kind": "simple",
+        "plan": "",
+        "todos": [],
+        "current": None,
+        "goal": "",
+        "subtask": 0,
+        "replans": 0,
+        "results": [],
+        "notes": [],
+        "usage": usage_data(Usage()),
+        "fault": None,
+        "summary": "",
+        "data": None,
+        "steps": 0,
+        "frame": None,
+    }
+
+
+def _ended(values: dict[str, Any]) -> TaskEnded:
+    state = MainState(**values)  # type: ignore[typeddict-item]  # the graph's own values are its state
+    return TaskEnded(
+        outcome=Outcome(state["outcome"]),
+        summary=state["summary"],
+        data=state["data"],
+        steps=state["steps"],
+        usage=spent(state),
+        frame=state["frame"],
+    )

@@ -1,0 +1,148 @@
+"""From what a phone shows to what a model is shown: one picture size, one numbered list, one space for points."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+from PIL import Image
+
+from agent.models.base import ImagePart
+from agent.scene import Screen, ScreenElement
+from devices.geometry import Bounds, Point, Size
+from devices.phone import Element, Observation
+
+MAX_LINES = 60
+"""Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
+MAX_TEXT = 80
+JPEG_QUALITY = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """An observation, and how the model saw it. `targets[i]` is the phone's element behind number i."""
+
+    observation: Observation
+    screen: Screen
+    targets: tuple[Element, ...]
+    frame: str | None = None
+    """Reference of the stored picture that the model was sent."""
+
+    def native(self, point: Point) -> Point:
+        """A point of the sent image, in native pixels of the frame it was chosen on."""
+        return point.mapped(self.screen.space, self.observation.size)
+
+    def find(self, wanted: Element) -> Element | None:
+        """The element that is still what `wanted` was: same id, class and words, nearest first."""
+        same = [
+            element
+            for element in self.observation.elements or ()
+            if (element.resource_id, element.class_name, element.label)
+            == (wanted.resource_id, wanted.class_name, wanted.label)
+        ]
+        middle = wanted.bounds.centre
+        return min(
+            same,
+            key=lambda e: abs(e.bounds.centre.x - middle.x) + abs(e.bounds.centre.y - middle.y),
+            default=None,
+        )
+
+
+def encode(image: Image.Image, size: Size) -> ImagePart:
+    """The picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop."""
+    target = (size.width, size.height)
+    factor = min(image.width // size.width, image.height // size.height)
+    if factor > 1:
+        image = image.reduce(factor)
+    if image.size != target:
+        image = image.resize(target, Image.Resampling.BILINEAR)
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=JPEG_QUALITY)
+    return ImagePart(buffer.getvalue(), "image/jpeg", size)
+
+
+def screen_of(observation: Observation, space: Size, image: ImagePart | None) -> tuple[Screen, tuple[Element, ...]]:
+    """The screen in the model's space, and the elements behind the numbers of its list."""
+    targets: tuple[Element, ...] = ()
+    lines: tuple[ScreenElement, ...] | None = None
+    if observation.elements is not None:
+        targets = _worth_listing(observation.elements, observation.size)
+        lines = tuple(_line(number, element, observation.size, space) for number, element in enumerate(targets))
+    return (
+        Screen(
+            space=space,
+            image=image,
+            elements=lines,
+            app=observation.package,
+            keyboard_shown=observation.keyboard_shown,
+            focused_text=observation.focused_text,
+            secure=observation.secure,
+        ),
+        targets,
+    )
+
+
+def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
+    """On the screen, with words or something to do; a container whose words a child repeats is left out."""
+    seen: list[Element] = []
+    for element in elements:
+        if element.bounds.clipped(size).area == 0:
+            continue
+        if not (element.label or _is_active(element)):
+            continue
+        seen.append(element)
+    named = {(e.label, e.bounds.centre) for e in seen if e.label and _is_active(e)}
+    kept = [e for e in seen if _is_active(e) or (e.label, e.bounds.centre) not in named]
+    if len(kept) > MAX_LINES:
+        active = [e for e in kept if _is_active(e)][:MAX_LINES]
+        words = [e for e in kept if not _is_active(e)][: MAX_LINES - len(active)]
+        chosen = {id(e) for e in (*active, *words)}
+        kept = [e for e in kept if id(e) in chosen]
+    return tuple(kept)
+
+
+def _is_active(element: Element) -> bool:
+    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
+
+
+def _line(number: int, element: Element, size: Size, space: Size) -> ScreenElement:
+    text = " ".join(element.label.split())
+    bounds = element.bounds.clipped(size).mapped(size, space)
+    states = tuple(
+        word
+        for word, holds in (
+            ("editable", element.editable),
+            ("password", element.password),
+            ("checked", element.checkable and element.checked),
+            ("unchecked", element.checkable and not element.checked),
+            ("focused", element.focused),
+            ("selected", element.selected),
+            ("scrollable", element.scrollable),
+            ("disabled", not element.enabled),
+        )
+        if holds
+    )
+    return ScreenElement(number, _role(element), text[:MAX_TEXT], _inside(bounds, space), states)
+
+
+def _inside(bounds: Bounds, space: Size) -> Bounds:
+    return bounds.clipped(space)
+
+
+def _role(element: Element) -> str:
+    name = element.class_name.rsplit(".", 1)[-1].lower()
+    if element.editable or "edittext" in name:
+        return "field"
+    for part, role in (
+        ("switch", "switch"),
+        ("checkbox", "checkbox"),
+        ("radio", "radio"),
+        ("button", "button"),
+        ("image", "image"),
+        ("webview", "page"),
+    ):
+        if part in name:
+            return role
+    if element.scrollable:
+        return "list"
+    return "button" if element.clickable else "text"

@@ -1,0 +1,1 @@
+"""Runs on phones: the executor graph behind the Runner border, and how a person steps in."""

@@ -1,0 +1,296 @@
+"""LocalRunner: sub-tasks on phones that this process reaches, one thread of the executor graph for each run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
+from langgraph.types import Command
+
+from agent.control import Stopped
+from agent.dialects.base import Dialect
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Waiting
+from agent.faults import fault_of
+from agent.graph.executor.build import build_executor
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState, usage_of
+from agent.guards.policy import Policy
+from agent.models.base import Models
+from agent.outcome import Outcome
+from agent.ports.frames import Frames
+from agent.ports.journal import Journal
+from agent.ports.leases import Lease, Leases, NoPhone, Place
+from agent.ports.runner import RunOrder
+from agent.ports.secrets import Secrets
+from agent.pump import pumped
+from agent.questions import Answer, Question
+from agent.runs.active import ActiveRun
+from devices.errors import PhoneError
+from devices.phone import Phones
+
+logger = logging.getLogger(__name__)
+
+GIVE_BACK_S = 600.0
+"""A run that waits this long for a person gives the phone to others meanwhile."""
+STAND_STILL_S = 5.0
+RESTORE_S = 10.0
+NODES_PER_STEP = 6
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What every run is given."""
+
+    phones: Phones
+    leases: Leases
+    models: Models
+    dialect: Dialect
+    image_window: int
+    policy: Policy
+    journal: Journal
+    frames: Frames
+    secrets: Secrets
+    give_back: float = GIVE_BACK_S
+    grace: float = 15.0
+    """Seconds that an unplugged phone is waited for."""
+
+
+class LocalRunner:
+    """Implements agent.ports.runner.Runner on the phones of this machine."""
+
+    def __init__(self, equipment: Equipment, checkpointer: BaseCheckpointSaver[str]) -> None:
+        self._with = equipment
+        self._graph = build_executor(checkpointer)
+        self._runs: dict[str, ActiveRun] = {}
+
+    async def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
+        """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
+        run = self._run(order.run)
+        async with run.lock:
+            try:
+                async for event in self._work(order, run):
+                    yield event
+            except Stopped:
+                if run.control.cancelled:
+                    yield self._cancelled(order)
+            except (PhoneError, NoPhone) as error:
+                fault = fault_of(error)
+                yield RunEnded(run=order.run, subtask=order.subtask, outcome=fault.outcome, summary=fault.sentence)
+            finally:
+                run.acting = False
+                run.control.stood()
+
+    async def answer(self, run: str, answer: Answer) -> None:
+        """See Runner."""
+        self._run(run).give(answer)
+
+    async def steer(self, run: str, note: str) -> None:
+        """See Runner."""
+        self._run(run).control.note(note)
+
+    async def pause(self, run: str) -> None:
+        """See Runner. Raises TimeoutError when the run does not stand still in time."""
+        active = self._run(run)
+        active.control.pause()
+        if active.acting:
+            async with asyncio.timeout(STAND_STILL_S):
+                await active.control.wait_standing()
+
+    async def resume(self, run: str, note: str = "") -> None:
+        """See Runner."""
+        active = self._run(run)
+        if note:
+            active.control.note(note)
+        active.control.resume()
+
+    async def cancel(self, run: str) -> None:
+        """See Runner."""
+        self._run(run).control.cancel()
+
+    async def release(self, run: str) -> None:
+        """See Runner."""
+        active = self._runs.pop(run, None)
+        if active is not None:
+            await self._give_back(active)
+
+    async def shutdown(self) -> None:
+        """Stop every run at its next safe point; their events end without RunEnded. Phones are given back."""
+        for run in self._runs.values():
+            run.drain.request_drain()
+            run.control.drain()
+        for run in list(self._runs.values()):
+            async with run.lock:
+                await self._give_back(run)
+
+    def _run(self, run: str) -> ActiveRun:
+        return self._runs.setdefault(run, ActiveRun(run))
+
+    async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
+        config: RunnableConfig = {
+            "configurable": {"thread_id": f"run:{order.run}"},
+            "recursion_limit": order.max_steps * NODES_PER_STEP + 20,
+        }
+        payload: ExecutorState | Command[Any] | None = _fresh(order)
+        state = await self._graph.aget_state(config)
+        if state.values.get("subtask") == order.subtask:
+            if not state.next:
+                yield _ended(order, state.values)
+                return
+            payload = None
+        pending = state.interrupts if payload is None else ()
+        while True:
+            if pending:
+                question = Question.model_validate(pending[0].value)
+                yield Asked(question=question)
+                answer = await self._answer(run, question)
+                payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
+            async for event in self._ready(order, run, first=bool(pending)):
+                yield event
+            if pending:
+                yield Resumed(question=question.id)
+            async for event in self._drive(run, payload, config):
+                yield event
+            state = await self._graph.aget_state(config)
+            pending = state.interrupts
+            if not state.next:
+                yield _ended(order, state.values)
+                return
+            if run.control.draining and not pending:
+                return
+            payload = None
+
+    async def _drive(
+        self, run: ActiveRun, payload: ExecutorState | Command[Any] | None, config: RunnableConfig
+    ) -> AsyncGenerator[RunEvent, None]:
+        """Let the graph run until it ends, asks, or is drained."""
+
+        async def work(emit: Callable[[RunEvent], None]) -> None:
+            try:
+                await self._graph.ainvoke(
+                    payload, config, context=self._context(run, emit), durability="sync", control=run.drain
+                )
+            except GraphDrained:
+                logger.info("run %s stops at a safe point", run.id)
+
+        run.acting = True
+        try:
+            async for event in pumped(work):
+                yield event
+        finally:
+            run.acting = False
+            run.control.stood()
+
+    async def _ready(self, order: RunOrder, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
+        """Hold a lease and a prepared phone. Places in the queue are told while waiting."""
+        while run.control.paused:
+            await run.control.hold()
+        if run.lease is not None:
+            return
+        queue = self._with.leases.acquire(run.id, order.phone, first=first)
+        try:
+            while run.lease is None:
+                item = await run.control.guard(_next(queue))
+                if isinstance(item, Lease):
+                    run.lease = item
+                else:
+                    yield Waiting(place=item.number, phone=item.phone)
+        finally:
+            if isinstance(queue, AsyncGenerator):
+                await queue.aclose()
+        phone = self._with.phones.get(run.lease.phone)
+        run.phone = phone
+        run.live.fresh = run.live.sight = None
+        yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
+        await run.control.guard(phone.prepare())
+
+    async def _answer(self, run: ActiveRun, question: Question) -> Answer:
+        """Wait for a person; after a while the phone is given back, so that others can use it."""
+        answer = asyncio.ensure_future(run.answer_to(question.id))
+        try:
+            await run.control.guard(_wait(answer, self._with.give_back if run.lease is not None else None))
+            if not answer.done():
+                await self._give_back(run)
+                await run.control.guard(_wait(answer, None))
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    async def _give_back(self, run: ActiveRun) -> None:
+        phone, run.phone = run.phone, None
+        if phone is not None:
+            try:
+                async with asyncio.timeout(RESTORE_S):
+                    await phone.restore()
+            except (PhoneError, TimeoutError) as error:
+                logger.warning("run %s: the phone could not be put back as it was: %s", run.id, error)
+        if run.lease is not None:
+            run.lease = None
+            await self._with.leases.release(run.id)
+
+    def _context(self, run: ActiveRun, emit: Callable[[RunEvent], None]) -> RunContext:
+        assert run.phone is not None
+        assert run.lease is not None
+        have = self._with
+        return RunContext(
+            phone=run.phone,
+            phones=have.phones,
+            fence=run.lease.fence,
+            models=have.models,
+            dialect=have.dialect,
+            image_window=have.image_window,
+            policy=have.policy,
+            journal=have.journal,
+            frames=have.frames,
+            secrets=have.secrets,
+            control=run.control,
+            emit=emit,
+            mask=run.mask,
+            live=run.live,
+            grace=have.grace,
+        )
+
+    @staticmethod
+    def _cancelled(order: RunOrder) -> RunEnded:
+        return RunEnded(run=order.run, subtask=order.subtask, outcome=Outcome.CANCELLED, summary="Cancelled.")
+
+
+async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
+    return await anext(queue)
+
+
+async def _wait(answer: asyncio.Future[Answer], seconds: float | None) -> None:
+    """Wait for the answer without cancelling it when the time is over."""
+    await asyncio.wait({answer}, timeout=seconds)
+
+
+def _fresh(order: RunOrder) -> ExecutorState:
+    return {
+        "run": order.run,
+        "subtask": order.subtask,
+        "task": order.task,
+        "goal": order.goal,
+        "plan": order.plan,
+        "max_steps": order.max_steps,
+        "notes": list(order.notes),
+    }
+
+
+def _ended(order: RunOrder, values: dict[str, Any]) -> RunEnded:
+    result = values["result"]
+    return RunEnded(
+        run=order.run,
+        subtask=order.subtask,
+        outcome=Outcome(result["outcome"]),
+        summary=result["summary"],
+        data=result["data"],
+        notes=tuple(values["notes"]),
+        steps=len(values["past"]),
+        usage=usage_of(values),  # type: ignore[arg-type]  # the graph's own values are its state
+        frame=values["frame"],
+    )
