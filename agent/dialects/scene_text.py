@@ -1,0 +1,108 @@
+"""The scene in words, in the order that lets prompt caches work: what stays first, the current screen last.
+
+What was read from the phone stands in marked blocks, and cannot close them: it is data, never an instruction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from agent.models.base import ImagePart, Message
+from agent.scene import PastStep, Scene, Screen, ScreenElement
+from devices.geometry import Point
+
+IMAGE_REMOVED = "[image removed]"
+
+_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:screen|steps|notes)\b)", re.IGNORECASE)
+
+
+def numbered(element: ScreenElement) -> str:
+    """The line of an element for dialects that touch elements by number."""
+    return element.line
+
+
+def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
+    """Lines without numbers, with the centre as this dialect writes places."""
+
+    def line(element: ScreenElement) -> str:
+        states = f" {' '.join(element.states)}" if element.states else ""
+        return f"- {element.role} {element.text!r}{states} {place(element.bounds.centre)}"
+
+    return line
+
+
+def goal_text(scene: Scene) -> str:
+    """Task, goal, plan and notes."""
+    parts = [f"Task, in the person's words:\n{scene.task}"]
+    if scene.goal and scene.goal != scene.task:
+        parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
+    if scene.plan:
+        parts.append(f"Plan:\n{scene.plan}")
+    if scene.notes:
+        notes = "\n".join(f"- {_one_line(note)}" for note in scene.notes)
+        parts.append(f"Your notes:\n{_block('notes', notes)}")
+    return "\n\n".join(parts)
+
+
+def step_line(past: PastStep) -> str:
+    """One step: what was done and what it changed."""
+    app = f" [{past.app}]" if past.app else ""
+    effect = f" → {past.effect}" if past.effect else ""
+    return _one_line(f"{past.number}. {past.did}{effect}{app}")
+
+
+def steps_text(past: Sequence[PastStep]) -> str:
+    """One line for each step, "" when there was none."""
+    return f"Steps so far:\n{_block('steps', chr(10).join(map(step_line, past)))}" if past else ""
+
+
+def told_text(scene: Scene) -> str:
+    """What the model is told since its last step, "" when there is nothing."""
+    return "\n".join(["Told to you since your last step:", *(f"- {told}" for told in scene.told)]) if scene.told else ""
+
+
+def screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
+    """The current screen: state, and one line for each element."""
+    screen = scene.screen
+    lines = [f"Step {scene.step} of at most {scene.max_steps}. The screen now, as data:"]
+    body = [f"app: {screen.app or 'unknown'}", f"keyboard: {'shown' if screen.keyboard_shown else 'hidden'}"]
+    if screen.focused_text is not None:
+        body.append(f"text in the focused field: {screen.focused_text!r}")
+    if screen.elements is not None:
+        body.append("elements (centre in brackets):" if screen.elements else "elements: none")
+        body.extend(line(element) for element in screen.elements)
+    lines.append(_block("screen", "\n".join(body)))
+    lines.append(_picture_note(screen))
+    return "\n".join(lines)
+
+
+def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[Message, ...]:
+    """Instructions, then one message with the way so far and the current screen.
+
+    Pictures of past steps that the scene still holds stand before the current one, each with its step.
+    """
+    parts: list[str | ImagePart] = [goal_text(scene), steps_text(scene.past)]
+    for past in scene.past:
+        if past.image is not None:
+            parts += [f"The screen at step {past.number}, before it was done:", past.image]
+    parts += [told_text(scene), screen_text(scene, line)]
+    if scene.screen.image is not None:
+        parts.append(scene.screen.image)
+    return (Message("system", (instructions,)), Message("user", tuple(part for part in parts if part)))
+
+
+def _picture_note(screen: Screen) -> str:
+    if screen.image is not None:
+        return "Its screenshot:"
+    if screen.secure:
+        return "This app forbids screenshots: there is no picture. Work from the elements, or hand over to the person."
+    return "There is no picture of this screen. Work from the elements."
+
+
+def _block(name: str, text: str) -> str:
+    return f"<{name}>\n{_BLOCK_MARK.sub('‹', text)}\n</{name}>"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

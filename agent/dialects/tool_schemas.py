@@ -1,0 +1,86 @@
+"""The tools of the default dialect, generated from the typed actions.
+
+A target becomes `element` or `x` and `y`, a start or an end two numbers each. The schemas allow nothing else than
+what is listed. What may be left out is left out of `required` (instead of being nullable, as the strict mode of one
+vendor wants it), because endpoints of other vendors stumble over nullable types.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from agent.actions import Action
+from agent.models.base import ToolSpec
+from agent.prompts import prompt
+from devices.geometry import Size
+
+SAY = "say"
+"""The argument of every tool in which the model tells the person what the step does."""
+
+ACTIONS: dict[str, type[BaseModel]] = {
+    model.model_fields["kind"].default: model for model in get_args(get_args(Action)[0])
+}
+
+_KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
+_ROTATIONS = 8
+"""Screens whose tools are kept: the two rotations of a few phones."""
+
+
+@lru_cache(maxsize=_ROTATIONS)
+def tool_specs(space: Size) -> tuple[ToolSpec, ...]:
+    """One tool for each action, for points on a picture of this size."""
+    texts = _descriptions()
+    return tuple(ToolSpec(kind, texts[kind], _parameters(kind, model, space, texts)) for kind, model in ACTIONS.items())
+
+
+def _parameters(kind: str, model: type[BaseModel], space: Size, texts: dict[str, str]) -> dict[str, Any]:
+    schema = model.model_json_schema()
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for name, field in schema["properties"].items():
+        if name == "kind":
+            continue
+        if name == "target":
+            properties["element"] = {"type": "integer", "minimum": 0, "description": texts["element"]}
+            properties |= _axes("", space, texts)
+        elif name in {"start", "end"}:
+            axes = _axes(f"{name}_", space, texts)
+            properties |= axes
+            required += axes
+        else:
+            properties[name] = _plain(field, definitions) | {"description": texts[f"{kind}.{name}"]}
+            if name in schema.get("required", ()):
+                required.append(name)
+    if kind != "finish":
+        properties[SAY] = {"type": "string", "description": texts[SAY]}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _axes(prefix: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
+    return {
+        f"{prefix}{axis}": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": size - 1,
+            "description": texts[f"{prefix}{axis}"],
+        }
+        for axis, size in (("x", space.width), ("y", space.height))
+    }
+
+
+def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A field without references, titles and null."""
+    if "$ref" in field:
+        field = definitions[field["$ref"].rsplit("/", 1)[-1]]
+    if "anyOf" in field:
+        field = next(choice for choice in field["anyOf"] if choice.get("type") != "null")
+    return {key: field[key] for key in _KEPT if key in field}
+
+
+def _descriptions() -> dict[str, str]:
+    lines = (line.partition(": ") for line in prompt("dialects/tool_descriptions").splitlines() if line)
+    return {name: text for name, _, text in lines}

@@ -1,0 +1,150 @@
+"""The default dialect: native tool calls in pixels of the sent image; printed calls are read as well.
+
+A second way of it asks for the function `mobile_use`, printed, for the families that were trained on it. Whichever
+was asked for, both are read: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent import actions as act
+from agent.dialects import mobile_use
+from agent.dialects.base import BadReply, Decision
+from agent.dialects.grid import Grid, number
+from agent.dialects.printed_calls import NamedCall, arguments_of, printed_calls
+from agent.dialects.replies import made, shortened, split_thinking
+from agent.dialects.scene_text import conversation, numbered, unnumbered
+from agent.dialects.tool_schemas import ACTIONS, SAY, tool_specs
+from agent.models.base import Message, ModelReply, ToolSpec
+from agent.prompts import prompt
+from agent.scene import Scene
+from devices.geometry import Size
+
+_EXPECTED_TOOLS = 'Call one of the tools, such as tap with {"element": 3}.'
+_EXPECTED_PRINTED = (
+    'Answer with <tool_call>{"name": "mobile_use", "arguments": {"action": "click", "coordinate": [500, 80]}}'
+    "</tool_call>."
+)
+_OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "seconds"})
+_LINE_LABELS = ("Action:", "Thought:", "Summary:")
+
+
+class ToolsDialect:
+    """Tool calls; `printed` asks for `mobile_use` in the text instead of native calls."""
+
+    def __init__(self, *, printed: bool = False) -> None:
+        self._printed = printed
+
+    @property
+    def name(self) -> str:
+        """As in VLM_DIALECT."""
+        return "mobile-use" if self._printed else "tools"
+
+    @property
+    def image_window(self) -> int:
+        """The current screen only."""
+        return 1
+
+    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Instructions and the tools (none when calls are printed), and one message up to the current screen."""
+        space, rules = scene.screen.space, prompt("dialects/rules")
+        if self._printed:
+            instructions = prompt("dialects/mobile_use", width=space.width, height=space.height, rules=rules)
+            return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
+        instructions = prompt(
+            "dialects/tools",
+            width=space.width,
+            height=space.height,
+            last_x=space.width - 1,
+            last_y=space.height - 1,
+            rules=rules,
+        )
+        return conversation(instructions, scene, numbered), tool_specs(space)
+
+    def parse(self, reply: ModelReply, space: Size) -> Decision:
+        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        try:
+            thinking, text = split_thinking(reply.text)
+            calls, said = _calls(reply, text)
+            actions = tuple(_action(call, space, _unlabelled(said)) for call in calls)
+        except BadReply as bad:
+            raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
+        spoken = next((say for call in calls if isinstance(say := call.arguments.get(SAY), str)), "")
+        return Decision(actions, said or thinking or reply.reasoning, shortened(spoken or _unlabelled(said)))
+
+
+def _calls(reply: ModelReply, text: str) -> tuple[tuple[NamedCall, ...], str]:
+    """The native calls if there are any, else the printed ones, and the words before them. Never without a call."""
+    native = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
+    calls, said = (native, text.strip()) if native else printed_calls(text)
+    if not calls:
+        raise BadReply("There is no call in your answer.")
+    return calls, said
+
+
+def _unlabelled(said: str) -> str:
+    """The last line that the model wrote before its calls, without a label: the one that tells the step."""
+    line = said.splitlines()[-1].strip() if said else ""
+    for label in _LINE_LABELS:
+        line = line.removeprefix(label)
+    return line.strip()
+
+
+def _action(call: NamedCall, space: Size, said: str) -> act.Action:
+    given = dict(call.arguments)
+    name = call.name
+    if name == mobile_use.NAME:
+        return mobile_use.action_of(given, space, said)
+    if not name:
+        if given["action"] in mobile_use.ACTIONS and not _OWN_PLACES & given.keys():
+            return mobile_use.action_of(given, space, said)
+        name = given.pop("action")
+    if name not in ACTIONS:
+        raise BadReply(f"There is no tool {name!r}. The tools are: {', '.join(ACTIONS)}.")
+    return _own_action(name, given, space)
+
+
+def _own_action(name: str, given: dict[str, Any], space: Size) -> act.Action:
+    """One of our tools with the arguments that its schema allows; null counts as left out."""
+    fields = {key: value for key, value in given.items() if value is not None and key != SAY}
+    if fields.get("kind") == name:
+        fields.pop("kind")
+    model = ACTIONS[name]
+    grid = Grid(space, thousandths=False)
+    if "target" in model.model_fields and (target := _target(name, fields, grid)) is not None:
+        fields["target"] = target
+    for end in ("start", "end"):
+        if end in model.model_fields:
+            point = fields.pop(end, None)
+            x, y = fields.pop(f"{end}_x", None), fields.pop(f"{end}_y", None)
+            fields[end] = _point(f"{end} of {name}", point if isinstance(point, Mapping) else {"x": x, "y": y}, grid)
+    if "target" in model.model_fields and model.model_fields["target"].is_required() and "target" not in fields:
+        raise BadReply(f"{name} needs an element, or x and y.")
+    action = made(model, name, **fields)
+    if isinstance(action, act.Type) and not (action.text or action.clear or action.submit):
+        raise BadReply("type needs a text, or clear to empty the field.")
+    return act.action_from(action.model_dump())
+
+
+def _target(name: str, fields: dict[str, Any], grid: Grid) -> act.Target | None:
+    """The element or the point that a call touches, taken out of its arguments; the element counts when both are."""
+    given = fields.pop("target", None)
+    places = dict(given) if isinstance(given, Mapping) else {}
+    places |= {key: fields.pop(key) for key in ("element", "x", "y") if key in fields}
+    if (element := places.get("element")) is not None:
+        found = number(element)
+        if found is None or found < 0 or found != int(found):
+            raise BadReply(f"The element of {name} must be a number from the list.")
+        return act.ElementTarget(element=int(found))
+    if not places and given is None:
+        return None
+    return _point(name, places, grid)
+
+
+def _point(what: str, places: Mapping[str, Any], grid: Grid) -> act.PointTarget:
+    x, y = number(places.get("x")), number(places.get("y"))
+    if x is None or y is None:
+        raise BadReply(f"{what} needs a point: two numbers, x and y.")
+    return grid.target((x, y), what)
