@@ -1,0 +1,53 @@
+# One verb each. Everything is installed into .venv, from requirements.lock, with hashes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: run test test-page check format lock clean
+
+run: $(VENV)/.installed
+	@$(BIN)/opengui run
+
+test: $(VENV)/.installed-dev check
+	$(BIN)/python -m pytest -m "not page" -n $(WORKERS) --cov --cov-report= $(ARGS)
+	$(BIN)/coverage report --fail-under=90
+
+test-page: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m page $(ARGS)
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Writes the exact versions that are tested. Needs uv.
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+		--no-header pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+		--no-header --group dev pyproject.toml -o requirements-dev.lock
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "opengui-bot needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 run"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.installed: $(VENV)/bin/python requirements.lock pyproject.toml
+	@echo "Installing what opengui-bot needs into $(VENV) …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
