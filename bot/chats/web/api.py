@@ -1,0 +1,189 @@
+"""What the page asks for and sends, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TypeVar
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.ports.frames import Frames
+from bot.chats.base import Incoming, Intake, MessageRef, Press, Reply
+from bot.chats.web.chat import OPERATOR, WebChat, address, place
+from bot.chats.web.gate import refuse
+from bot.chats.web.log import ConsoleLog
+from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret
+from bot.chats.web.views import (
+    TASKS_SHOWN,
+    ConsolePhones,
+    ConsoleQuestions,
+    ConsoleSteps,
+    ConsoleTasks,
+    Json,
+    phone_json,
+    state_json,
+    step_json,
+    task_json,
+)
+
+SAID_LIMIT = 20_000
+"""Characters of one line from the page."""
+ID_LIMIT = 100
+PAGE = 60
+"""Messages loaded at once."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What stands behind the console. `commands` are the words that begin a command."""
+
+    chat: WebChat
+    log: ConsoleLog
+    intake: Intake
+    frames: Frames
+    tasks: ConsoleTasks
+    questions: ConsoleQuestions
+    steps: ConsoleSteps
+    phones: ConsolePhones
+    commands: Collection[str]
+
+    async def state(self) -> Json:
+        """All that the page shows beside the messages."""
+        return await state_json(self.tasks, self.questions, self.phones)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Said(_Body):
+    """A typed line. `event` is made by the page: the same one is heard once. `secret`: never keep the text."""
+
+    text: str = Field(min_length=1, max_length=SAID_LIMIT)
+    thread: str = Field(default="", max_length=ID_LIMIT)
+    event: str = Field(min_length=8, max_length=ID_LIMIT)
+    reply_to: str = Field(default="", max_length=ID_LIMIT)
+    secret: bool = False
+
+
+class Pressed(_Body):
+    """A pressed button."""
+
+    data: str = Field(min_length=1, max_length=ID_LIMIT)
+    message: str = Field(min_length=1, max_length=ID_LIMIT)
+    thread: str = Field(default="", max_length=ID_LIMIT)
+    event: str = Field(min_length=8, max_length=ID_LIMIT)
+
+
+class BadBody(Exception):
+    """The JSON of a request does not have the agreed form."""
+
+
+class Api:
+    """The page's side of the console."""
+
+    def __init__(self, behind: Behind) -> None:
+        self._behind = behind
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.get("/api/state", self.state),
+            web.get("/api/tasks", self.tasks),
+            web.get("/api/tasks/{task}/steps", self.steps),
+            web.get("/api/devices", self.devices),
+            web.get("/api/messages", self.messages),
+            web.post("/api/say", self.say),
+            web.post("/api/press", self.press),
+        ]
+
+    async def state(self, _: web.Request) -> web.Response:
+        """Tasks, phones and questions, and the revision from which the event stream goes on."""
+        revision = await self._behind.log.revision()
+        state = await self._behind.state()
+        return web.json_response(state | {"revision": revision, "commands": sorted(self._behind.commands)})
+
+    async def tasks(self, _: web.Request) -> web.Response:
+        """The latest tasks."""
+        recent = await self._behind.tasks.recent(TASKS_SHOWN)
+        return web.json_response({"tasks": [task_json(task) for task in recent]})
+
+    async def steps(self, request: web.Request) -> web.Response:
+        """The steps of one task."""
+        rows = await self._behind.steps.of(request.match_info["task"])
+        return web.json_response({"steps": [step_json(row) for row in rows]})
+
+    async def devices(self, _: web.Request) -> web.Response:
+        """All known phones."""
+        recent = await self._behind.tasks.recent(TASKS_SHOWN)
+        return web.json_response({"devices": [phone_json(phone, recent) for phone in self._behind.phones.list()]})
+
+    async def messages(self, request: web.Request) -> web.Response:
+        """A page of one thread, oldest first; `before` is the id from which to go back."""
+        before = request.query.get("before", "")
+        if before and not before.isdecimal():
+            return refuse(400, "`before` is the id of a message.")
+        thread = request.query.get("thread", "")
+        entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)
+        shown = entries[-PAGE:]
+        return web.json_response(
+            {"messages": [entry.model_dump(mode="json") for entry in shown], "more": len(entries) > len(shown)}
+        )
+
+    async def say(self, request: web.Request) -> web.Response:
+        """The operator typed a line."""
+        said = await body_of(request, Said)
+        command = command_of(said.text, said.thread, self._behind.commands)
+        hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
+        ref = await self._behind.chat.heard(
+            said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
+        )
+        incoming = Incoming(
+            person=OPERATOR,
+            place=place(said.thread),
+            event=said.event,
+            text=said.text,
+            command=command,
+            reply_to=MessageRef(address(said.thread), said.reply_to) if said.reply_to else None,
+            message=ref,
+        )
+        reply = await self._behind.intake.message(incoming)
+        return await self._replied(reply, said.thread, said.event)
+
+    async def press(self, request: web.Request) -> web.Response:
+        """The operator pressed a button."""
+        pressed = await body_of(request, Pressed)
+        reply = await self._behind.intake.press(
+            Press(
+                person=OPERATOR,
+                place=place(pressed.thread),
+                event=pressed.event,
+                data=pressed.data,
+                message=MessageRef(address(pressed.thread), pressed.message),
+            )
+        )
+        return await self._replied(reply, pressed.thread, pressed.event)
+
+    async def _replied(self, reply: Reply, thread: str, event: str) -> web.Response:
+        if reply.message is not None:
+            await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
+        return web.json_response({"task": reply.task, "toast": reply.toast})
+
+
+async def body_of(request: web.Request, model: type[Model]) -> Model:
+    """The request's JSON in its agreed form. Raises BadBody."""
+    try:
+        return model.model_validate_json(await request.read())
+    except ValidationError as error:
+        raise BadBody(_sentence(error)) from error
+
+
+def _sentence(error: ValidationError) -> str:
+    """What is wrong, without the value itself: it may be a secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"The request is not in the agreed form: {where or 'the body'}: {first['msg']}."

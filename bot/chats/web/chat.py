@@ -1,0 +1,148 @@
+"""The console as a chat: messages go into the log, and every open page hears that there is something new."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from pathlib import PurePath
+
+from agent.ports.frames import Frames
+from bot.chats.base import Address, Capabilities, ChatGone, Message, MessageRef, Person, Picture, Place
+from bot.chats.web.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
+from bot.chats.web.pulse import Pulse
+
+PLATFORM = "web"
+HOME = Address(platform=PLATFORM, account="console", chat="console")
+OPERATOR = Person(platform=PLATFORM, id="operator", name="operator")
+
+TEXT_LIMIT = 100_000
+"""Characters of one text on the page; a longer one is cut there and added as a file. Keeps the page quick."""
+
+ID_DIGITS = 18
+"""A message's id fits in SQLite's 64 bits."""
+
+CAPABILITIES = Capabilities(
+    threads=True,
+    edit_interval=1.0,
+    edit_interval_group=1.0,
+    text_limit=TEXT_LIMIT,
+    caption_limit=TEXT_LIMIT,
+    file_limit=50 * 1024 * 1024,
+    card_lifetime=math.inf,
+    knows_delivery=True,
+    deletes=True,
+)
+
+
+def address(thread: str) -> Address:
+    """The address of a thread; "" is the console itself."""
+    return Address(platform=PLATFORM, account=HOME.account, chat=HOME.chat, thread=thread)
+
+
+def place(thread: str) -> Place:
+    """Where the operator writes: only one person is there, so it is private."""
+    return Place(address(thread), private=True)
+
+
+class WebChat:
+    """Implements `bot.chats.base.Chat` on the console's log."""
+
+    def __init__(self, log: ConsoleLog, frames: Frames) -> None:
+        self._log = log
+        self._frames = frames
+        self.news = Pulse()
+        """Beats after every change of the log."""
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the page can do."""
+        return CAPABILITIES
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
+        """A new thread for a task, wherever in the console it was given."""
+        return address(secrets.token_hex(6))
+
+    async def close_place(self, place: Address) -> None:
+        """Nothing to do: a thread stays readable, and the page shows that its task is over."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        """Show a message. The same nonce shows once."""
+        _check(place)
+        entry = await self._log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
+        return self._told(entry)
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """Change a message in place. Raises ChatGone when it was deleted."""
+        content = await self._content(message)
+        try:
+            entry = await self._log.replace(_entry_id(ref), content)
+        except KeyError as error:
+            raise _gone(ref) from error
+        self._told(entry)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Take a message off the page and out of the log."""
+        try:
+            entry = await self._log.remove(_entry_id(ref))
+        except KeyError as error:
+            raise _gone(ref) from error
+        self._told(entry)
+
+    async def heard(self, thread: str, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
+        """Show what the operator wrote."""
+        content = Content(body=text, reply_to=reply_to)
+        return self._told(await self._log.append(thread, "operator", content, nonce=f"operator:{nonce}"))
+
+    def _told(self, entry: Entry) -> MessageRef:
+        self.news.beat()
+        return MessageRef(address(entry.thread), str(entry.id))
+
+    async def _content(self, message: Message) -> Content:
+        files = [await self._kept(file) for file in message.files]
+        body = message.body
+        if len(body) > TEXT_LIMIT:
+            files.append(await self._kept(Picture("message.txt", body.encode())))
+            body = body[: TEXT_LIMIT - 1] + "…"
+        return Content(
+            heading=message.heading,
+            body=body,
+            footer=message.footer,
+            picture=(await self._kept(message.picture)).reference if message.picture else "",
+            files=tuple(files),
+            buttons=_rows(message),
+            notify=message.notify,
+            reply_to=message.reply_to.message if message.reply_to else "",
+        )
+
+    async def _kept(self, picture: Picture) -> KeptFile:
+        suffix = PurePath(picture.name).suffix.lower() or ".bin"
+        return KeptFile(name=picture.name, reference=await self._frames.save(picture.data, suffix=suffix))
+
+
+def _rows(message: Message) -> tuple[tuple[KeptButton, ...], ...]:
+    return tuple(
+        tuple(KeptButton(label=button.label, data=button.data, style=button.style) for button in row)
+        for row in message.buttons
+        if row
+    )
+
+
+def _check(place: Address) -> None:
+    if (place.platform, place.account, place.chat) != (PLATFORM, HOME.account, HOME.chat):
+        raise ChatGone(f"{place} is no place of the console.")
+
+
+def _entry_id(ref: MessageRef) -> int:
+    _check(ref.address)
+    if not (ref.message.isdecimal() and len(ref.message) <= ID_DIGITS):
+        raise _gone(ref)
+    return int(ref.message)
+
+
+def _gone(ref: MessageRef) -> ChatGone:
+    return ChatGone(f"The console shows no message {ref.message!r} (any more).")

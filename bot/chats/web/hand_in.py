@@ -1,0 +1,110 @@
+"""The door for the command line: hand a task in, follow it line by line, answer its questions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, Literal
+
+from aiohttp import ClientConnectionResetError, web
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.events import TaskEnded, TaskEvent
+from bot.chats.base import CommandCall, Intake, Invocation
+from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
+from bot.chats.web.chat import OPERATOR, place
+from bot.chats.web.gate import refuse
+from bot.chats.web.lines import INTERRUPTED, Runs, encoded, line_of
+
+logger = logging.getLogger(__name__)
+
+
+class Order(BaseModel):
+    """A task from the command line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(min_length=1, max_length=SAID_LIMIT)
+    device: str = Field(default="", max_length=ID_LIMIT)
+    quick: bool = False
+
+
+class Answered(BaseModel):
+    """An answer from the command line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = Field(min_length=1, max_length=ID_LIMIT)
+    text: str = Field(min_length=1, max_length=SAID_LIMIT, repr=False)
+
+
+class HandIn:
+    """Gives tasks through the same command as everybody, then follows their events."""
+
+    def __init__(self, intake: Intake, runs: Runs, stopping: asyncio.Event) -> None:
+        self._intake = intake
+        self._runs = runs
+        self._stopping = stopping
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [web.post("/api/do", self.do), web.post("/api/answer", self.answer)]
+
+    async def do(self, request: web.Request) -> web.StreamResponse:
+        """Start a task; the answer is one JSON object per line, the last one `final`.
+
+        When the caller goes away the task goes on: it was accepted.
+        """
+        order = await body_of(request, Order)
+        options = {"device": order.device} if order.device else {}
+        if order.quick:
+            options["quick"] = "true"
+        call = CommandCall("do", options, order.text)
+        reply = await self._intake.invoke(Invocation(OPERATOR, place(""), f"cli:{secrets.token_hex(8)}", call))
+        if not reply.task:
+            message = reply.message
+            words = [message.heading, message.body] if message else [reply.toast]
+            return refuse(409, "\n".join(filter(None, words)) or "The task was not accepted.")
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
+        await response.prepare(request)
+        try:
+            await response.write(encoded({"type": "task", "task": reply.task}))
+            await self._follow(response, reply.task)
+        except ClientConnectionResetError:
+            logger.info("The command line left task %s, which goes on", reply.task)
+        return response
+
+    async def _follow(self, response: web.StreamResponse, task: str) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            async with aclosing(self._runs.events(task)) as events:
+                while (event := await _next(events, stopping)) is not None:
+                    await response.write(encoded(line_of(event)))
+                    if isinstance(event, TaskEnded):
+                        return
+            await response.write(encoded(INTERRUPTED))
+        finally:
+            stopping.cancel()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer a question of a task."""
+        answered = await body_of(request, Answered)
+        refusal = await self._runs.answer(OPERATOR, answered.question, answered.text)
+        return refuse(409, refusal) if refusal else web.json_response({"taken": True})
+
+
+async def _next(events: AsyncGenerator[TaskEvent, None], stopping: asyncio.Task[Literal[True]]) -> TaskEvent | None:
+    """The next event; None when there will be none, or the service stops first."""
+    following = asyncio.ensure_future(anext(events, None))
+    waits: tuple[asyncio.Future[Any], ...] = (following, stopping)
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if following.done():
+            return following.result()
+        return None
+    finally:
+        following.cancel()
+        await asyncio.wait([following])

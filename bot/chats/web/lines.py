@@ -1,0 +1,52 @@
+"""A task's events as lines for the command line: one JSON object each, told apart by `type`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from typing import Any, Protocol
+
+from agent.events import Asked, Step, TaskEnded, TaskEvent
+from bot.chats.base import Person
+from bot.chats.web.views import tokens_json
+
+INTERRUPTED: dict[str, Any] = {
+    "type": "interrupted",
+    "text": "The service is stopping. The task is kept; it is told in the console when the service is back.",
+}
+"""The last line when there is no final one."""
+
+
+class Runs(Protocol):
+    """The work on tasks, as the command line follows it."""
+
+    def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
+        """The task's events from its very first one on, also those before this call; ends after TaskEnded, or
+        without it when the service shuts down. Closing it changes nothing for the task.
+        """
+        ...
+
+    async def answer(self, person: Person, question: str, text: str) -> str:
+        """Answer an open question. "" when this answer was taken, else a sentence that says why not."""
+        ...
+
+
+def line_of(event: TaskEvent) -> dict[str, Any]:
+    """The event as one plain object; steps, questions and the end have the form that scripts rely on."""
+    match event:
+        case Step():
+            line = event.model_dump(mode="json", exclude={"usage"})
+            return line | {"tokens": tokens_json(event.usage)}
+        case Asked():
+            line = event.question.model_dump(mode="json", exclude={"id"})
+            return {"type": "question", "question": event.question.id} | line
+        case TaskEnded():
+            line = event.model_dump(mode="json", exclude={"usage"})
+            return line | {"tokens": tokens_json(event.usage)}
+        case _:
+            return event.model_dump(mode="json")
+
+
+def encoded(line: dict[str, Any]) -> bytes:
+    """The object as one line of UTF-8."""
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,108 @@
+// One message of the conversation: built once, then changed in place.
+
+import { arrange, frameUrl, h, icon, setText } from "./dom.js";
+import { isCard, standing } from "./model.js";
+import { show } from "./picture.js";
+
+const KINDS = { "ask": "A question for you", "approve": "Needs your approval", "take over": "Your turn on the phone",
+  "secret": "Needs a code or password" };
+
+// `act` has press(entry, button), answer(entry, text, secret) and look(reference).
+export class MessageView {
+  constructor(act) {
+    this.act = act;
+    this.kind = h("div", { class: "kind", hidden: true });
+    this.heading = h("h3");
+    this.text = h("div", { class: "text" });
+    this.files = h("div", { class: "files", hidden: true });
+    this.reply = h("form", { class: "reply", hidden: true });
+    this.buttons = h("div", { class: "row", hidden: true });
+    this.footer = h("div", { class: "footer" });
+    this.thumb = h("button", { class: "thumb", type: "button", "aria-label": "Show the screenshot", hidden: true,
+      onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
+    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.reply, this.buttons, this.footer);
+    this.root = h("li", { class: "message" }, this.thumb, this.inner);
+  }
+
+  draw(entry, task, question) {
+    const changed = this.entry?.revision !== entry.revision;
+    this.entry = entry;
+    const content = entry.content;
+    const operator = entry.author === "operator";
+    const step = !operator && Boolean(entry.thread) && !content.notify && !isCard(entry) && Boolean(content.picture);
+    const loud = !operator && content.notify;
+    this.root.className = ["message", operator ? "operator" : "", step ? "step" : "", loud ? "loud" : "",
+      question ? "question" : "", content.picture && !step ? "pictured" : ""].filter(Boolean).join(" ");
+    this.root.dataset.id = entry.id;
+    this.drawQuestion(question);
+    if (!changed) return;
+    setText(this.heading, content.heading);
+    setText(this.text, content.body);
+    setText(this.footer, content.footer);
+    this.thumb.hidden = !content.picture;
+    if (content.picture) show(this.thumb, content.picture, content.heading || "Screenshot", () => this.lost());
+    this.files.hidden = content.files.length === 0;
+    this.files.replaceChildren(...content.files.map((file) =>
+      h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
+    drawButtons(this.buttons, content.buttons, (button) => this.act.press(this.entry, button));
+  }
+
+  lost() {
+    this.thumb.classList.add("lost");
+    return document.createTextNode("Not kept any more");
+  }
+
+  drawQuestion(question) {
+    this.kind.hidden = !question;
+    const writes = question && (question.kind === "ask" || question.kind === "secret");
+    if (question) setText(this.kind, KINDS[question.kind] ?? "A question for you");
+    if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
+    this.reply.hidden = !writes;
+    if (!writes && this.reply.firstChild) this.reply.replaceChildren();
+  }
+
+  buildReply(secret) {
+    const label = secret ? "Typed straight into the phone, kept nowhere" : "Your answer";
+    const input = h("input", { type: secret ? "password" : "text", placeholder: label, "aria-label": label,
+      autocomplete: "off", maxlength: 20000, spellcheck: "false" });
+    const give = h("button", { class: "button primary", type: "submit" }, secret ? "Type it" : "Answer");
+    this.reply.replaceChildren(input, give);
+    this.reply.onsubmit = async (event) => {
+      event.preventDefault();
+      const text = secret ? input.value : input.value.trim();
+      if (!text) return;
+      give.disabled = true;
+      if (await this.act.answer(this.entry, text, secret)) input.value = "";
+      give.disabled = false;
+    };
+  }
+}
+
+export function drawButtons(row, rows, press) {
+  const buttons = rows.flat();
+  row.hidden = buttons.length === 0;
+  const same = buttons.length === row.children.length && buttons.every((button, index) => row.children[index].dataset.data === button.data);
+  if (same) {
+    buttons.forEach((button, index) => dress(row.children[index], button));
+    return;
+  }
+  arrange(row, buttons.map((button) => {
+    const element = h("button", { type: "button", "data-data": button.data });
+    element.addEventListener("click", async () => {
+      element.disabled = true;
+      await press(button);
+      element.disabled = false;
+    });
+    dress(element, button);
+    return element;
+  }));
+}
+
+function dress(element, button) {
+  element.className = `button ${button.style}`;
+  setText(element, button.label);
+}
+
+export function badgeOf(task) {
+  return h("span", { class: `badge ${standing(task)}` }, standing(task));
+}

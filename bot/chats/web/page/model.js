@@ -1,0 +1,70 @@
+// What the page knows: messages by id, tasks, phones, questions. The service is right; this only remembers.
+
+export class Model {
+  constructor() {
+    this.entries = new Map();
+    this.tasks = [];
+    this.devices = [];
+    this.questions = [];
+    this.commands = [];
+    this.more = new Map();
+  }
+
+  // Keeps the newest revision of a message; false when this one is old news.
+  take(entry) {
+    const known = this.entries.get(entry.id);
+    if (known && known.revision >= entry.revision) return false;
+    this.entries.set(entry.id, entry);
+    return true;
+  }
+
+  state(state) {
+    this.tasks = state.tasks;
+    this.devices = state.devices;
+    this.questions = state.questions;
+    if (state.commands) this.commands = state.commands;
+  }
+
+  thread(thread) {
+    return [...this.entries.values()]
+      .filter((entry) => entry.thread === thread && !entry.deleted)
+      .sort((one, other) => one.id - other.id);
+  }
+
+  task(id) {
+    return this.tasks.find((task) => task.task === id) ?? null;
+  }
+
+  taskOf(thread) {
+    return this.tasks.find((task) => task.thread === thread) ?? null;
+  }
+
+  phone(id) {
+    return this.devices.find((device) => device.id === id) ?? null;
+  }
+
+  questionOf(message) {
+    return this.questions.find((question) => question.message === String(message)) ?? null;
+  }
+
+  questionsOf(task) {
+    return this.questions.filter((question) => question.task === task);
+  }
+
+  // The live card of a task's thread: the silent message with buttons, or that was edited, changed last.
+  card(thread) {
+    if (!thread) return null;
+    const cards = this.thread(thread).filter(isCard);
+    return cards.reduce((latest, card) => (!latest || card.revision > latest.revision ? card : latest), null);
+  }
+}
+
+export function isCard(entry) {
+  const silent = entry.author === "bot" && !entry.content.notify;
+  return silent && Boolean(entry.thread) && (entry.content.buttons.length > 0 || entry.edited !== null);
+}
+
+// One word for where a task stands: its outcome once it has one.
+export function standing(task) {
+  return task.outcome ?? task.state;
+}

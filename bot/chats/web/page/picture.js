@@ -1,0 +1,71 @@
+// Pictures that change without a flicker, and the viewer that shows them large.
+
+import { frameUrl, h, icon } from "./dom.js";
+
+// Shows `reference` in `holder`: the new picture takes the old one's place only once it is decoded.
+export async function show(holder, reference, alt, otherwise) {
+  if (holder.dataset.reference === reference) {
+    holder.querySelector("img")?.setAttribute("alt", alt);
+    return;
+  }
+  holder.dataset.reference = reference;
+  if (!reference) {
+    holder.replaceChildren(otherwise());
+    return;
+  }
+  const next = h("img", { src: frameUrl(reference), alt });
+  try {
+    await next.decode();
+  } catch {
+    if (holder.dataset.reference === reference && !holder.querySelector("img")) holder.replaceChildren(otherwise());
+    return;
+  }
+  if (holder.dataset.reference !== reference) return;
+  if (holder.classList.contains("screen")) holder.style.aspectRatio = `${next.naturalWidth} / ${next.naturalHeight}`;
+  holder.replaceChildren(next);
+}
+
+export class Viewer {
+  constructor(dialog) {
+    this.dialog = dialog;
+    this.pictures = [];
+    this.at = 0;
+    this.image = h("img", { alt: "" });
+    this.words = h("figcaption");
+    this.back = h("button", { class: "plain back", type: "button", "aria-label": "Previous picture", onclick: () => this.move(-1) }, icon("back"));
+    this.next = h("button", { class: "plain next", type: "button", "aria-label": "Next picture", onclick: () => this.move(1) }, icon("next"));
+    const shut = h("button", { class: "plain shut", type: "button", "aria-label": "Close", onclick: () => dialog.close() }, icon("close"));
+    dialog.append(h("figure", {}, this.image, this.words), this.back, this.next, shut);
+    dialog.addEventListener("click", (event) => event.target.tagName === "FIGURE" && dialog.close());
+    dialog.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowLeft") this.move(-1);
+      if (event.key === "ArrowRight") this.move(1);
+    });
+  }
+
+  // `pictures`: {reference, words} in order; opens at `reference`. With the arrow keys this is the replay of a run.
+  open(pictures, reference) {
+    this.pictures = pictures;
+    const last = pictures.map((picture) => picture.reference).lastIndexOf(reference);
+    this.at = Math.max(0, last);
+    this.draw();
+    this.dialog.showModal();
+  }
+
+  move(by) {
+    const to = this.at + by;
+    if (to < 0 || to >= this.pictures.length) return;
+    this.at = to;
+    this.draw();
+  }
+
+  draw() {
+    const picture = this.pictures[this.at];
+    const count = this.pictures.length > 1 ? `${this.at + 1} of ${this.pictures.length}` : "";
+    this.image.src = frameUrl(picture.reference);
+    this.image.alt = picture.words || "Screenshot";
+    this.words.textContent = [count, picture.words].filter(Boolean).join(" · ");
+    this.back.disabled = this.at === 0;
+    this.next.disabled = this.at === this.pictures.length - 1;
+  }
+}

@@ -1,0 +1,94 @@
+// The box at the bottom: a command in the console itself, an answer or a note in a task's view.
+
+import { h, uniqueId } from "./dom.js";
+
+const MAX_PX = 220;
+
+export class Say {
+  constructor(parts, give) {
+    this.parts = parts;
+    this.give = give;
+    this.past = [];
+    this.at = 0;
+    this.pending = null;
+    parts.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    parts.line.addEventListener("input", () => this.fit());
+    parts.line.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  key(event) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.send();
+    }
+    const browsing = this.parts.line.value === (this.past[this.at] ?? "");
+    if (event.key === "ArrowUp" && browsing && this.at > 0) this.recall(this.at - 1, event);
+    if (event.key === "ArrowDown" && browsing && this.at < this.past.length) this.recall(this.at + 1, event);
+  }
+
+  recall(at, event) {
+    event.preventDefault();
+    this.at = at;
+    this.fill(this.past[at] ?? "");
+  }
+
+  fill(text) {
+    this.parts.line.value = text;
+    this.fit();
+    this.parts.line.focus();
+  }
+
+  fit() {
+    const line = this.parts.line;
+    line.style.height = "auto";
+    line.style.height = `${Math.min(line.scrollHeight, MAX_PX)}px`;
+  }
+
+  async send() {
+    const text = this.parts.line.value.trim();
+    if (!text || this.busy) return;
+    // The same words sent again after a lost connection are the same message, not a second task.
+    if (this.pending?.text !== text) this.pending = { text, event: uniqueId() };
+    this.busy = true;
+    const sent = await this.give(text, this.pending.event);
+    this.busy = false;
+    if (!sent) return;
+    this.pending = null;
+    this.past.push(text);
+    this.at = this.past.length;
+    if (this.parts.line.value.trim() === text) this.parts.line.value = "";
+    this.fit();
+  }
+
+  // What the box is for, here and now.
+  draw(task, questions) {
+    const [label, placeholder, hint] = words(task, questions);
+    this.parts.label.textContent = label;
+    this.parts.line.placeholder = placeholder;
+    if (this.parts.hint.dataset.words === label + placeholder) return;
+    this.parts.hint.dataset.words = label + placeholder;
+    this.parts.hint.replaceChildren(...hint);
+  }
+}
+
+function code(text) {
+  return h("code", {}, text);
+}
+
+function words(task, questions) {
+  if (!task) {
+    return ["Command", "do open settings and turn on dark mode",
+      ["Type a command: ", code("do"), " with a task, ", code("devices"), ", ", code("screen"), ", ", code("help"), "."]];
+  }
+  if (task.outcome !== null) {
+    return ["Command", "This task is over", ["A command begins with ", code("/"), ": ", code(`/again ${task.task}`), " runs it once more."]];
+  }
+  if (questions.length) {
+    return ["Answer", "Answer the question", ["Your words answer the open question. A command begins with ", code("/"), "."]];
+  }
+  return ["Note to the running task", "Not that one, the blue one",
+    ["Your words steer the task before its next step. A command begins with ", code("/"), ": ", code("/cancel"), "."]];
+}

@@ -1,0 +1,80 @@
+// The way to the service: requests, and the event stream that reconnects by itself.
+
+export class Refused extends Error {
+  constructor(status, sentence) {
+    super(sentence);
+    this.status = status;
+  }
+}
+
+async function request(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", ...options });
+  } catch {
+    throw new Refused(0, "The service cannot be reached.");
+  }
+  let answer = {};
+  try {
+    answer = await response.json();
+  } catch {
+    // A body that is no JSON: the status alone tells.
+  }
+  if (!response.ok) throw new Refused(response.status, answer.error || `The service answered ${response.status}.`);
+  return answer;
+}
+
+export function load(path) {
+  return request(path, {});
+}
+
+export function send(path, body) {
+  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+const AGAIN_MS = 1500;
+
+// Calls `on.message`, `on.state`, and `on.link` with "on", "away" or "locked".
+export class Events {
+  constructor(on) {
+    this.on = on;
+    this.revision = 0;
+    this.source = null;
+  }
+
+  open(revision) {
+    this.revision = Math.max(this.revision, revision);
+    this.source?.close();
+    const source = new EventSource(`/api/events?since=${this.revision}`);
+    this.source = source;
+    source.addEventListener("open", () => this.on.link("on"));
+    source.addEventListener("message", (event) => {
+      this.revision = Number(event.lastEventId);
+      this.on.message(JSON.parse(event.data));
+    });
+    source.addEventListener("state", (event) => this.on.state(JSON.parse(event.data)));
+    source.addEventListener("error", () => this.lost(source));
+  }
+
+  // The browser's own way back gives up on some errors and waits long on others, so this one replaces it.
+  async lost(source) {
+    if (source !== this.source) return;
+    source.close();
+    this.source = null;
+    let link = "away";
+    try {
+      await load("/api/state");
+      link = "on";
+    } catch (error) {
+      if (error.status === 401) link = "locked";
+    }
+    if (this.source !== null) return;
+    this.on.link(link === "locked" ? "locked" : "away");
+    if (link === "on") this.open(this.revision);
+    else setTimeout(() => this.source === null && this.lostAgain(), AGAIN_MS);
+  }
+
+  async lostAgain() {
+    await this.lost(null);
+  }
+}

@@ -1,0 +1,55 @@
+// The phone of the selected task: its screen, what is happening, and the buttons that stop it.
+
+import { duration, h, icon, setText } from "./dom.js";
+import { drawButtons } from "./message.js";
+import { standing } from "./model.js";
+import { show } from "./picture.js";
+
+export class Stage {
+  constructor(root, act) {
+    this.act = act;
+    this.root = root;
+    this.reference = "";
+    this.screen = h("button", { class: "screen", type: "button", onclick: () => this.reference && act.look(this.reference) }, icon("phone"));
+    this.heading = h("h2");
+    this.body = h("p", { class: "body" });
+    this.footer = h("p", { class: "footer" });
+    this.fill = h("i");
+    this.bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Steps", "aria-valuemin": 0 }, this.fill);
+    this.clock = h("p", { class: "footer" });
+    this.buttons = h("div", { class: "row", hidden: true });
+    root.append(h("div", { class: "card" }, this.screen,
+      h("div", { class: "caption" }, this.heading, this.bar, this.body, this.footer, this.clock, this.buttons)));
+  }
+
+  draw(task, card, phone) {
+    this.root.hidden = !task;
+    this.task = task;
+    if (!task) return;
+    this.card = card;
+    const content = card?.content;
+    this.reference = content?.picture || task.frame || "";
+    this.screen.disabled = !this.reference;
+    this.screen.setAttribute("aria-label", this.reference ? "Show the phone's screen large" : "No picture yet");
+    show(this.screen, this.reference, `Screen of ${phone?.name || "the phone"}`, () => icon("phone"));
+    setText(this.heading, content?.heading || phone?.name || (task.state === "queued" ? "Waiting for a phone" : "Task " + task.task));
+    setText(this.body, content?.body || (task.outcome ? task.summary : ""));
+    setText(this.footer, content?.footer || "");
+    const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));
+    this.bar.hidden = task.outcome !== null || task.started === null;
+    this.bar.setAttribute("aria-valuenow", task.steps);
+    this.bar.setAttribute("aria-valuemax", task.max_steps);
+    this.fill.style.width = `${Math.round(part * 100)}%`;
+    drawButtons(this.buttons, content?.buttons ?? [], (button) => this.act.press(this.card, button));
+    this.tick();
+  }
+
+  // Called every second: the time since the start, while it runs.
+  tick() {
+    const task = this.task;
+    if (!task) return;
+    const end = task.outcome === null ? Date.now() / 1000 : task.ended;
+    const took = task.started && end ? duration(end - task.started) : "";
+    setText(this.clock, this.card?.content.footer && task.outcome !== null ? "" : [took, standing(task) === "working" ? "" : standing(task)].filter(Boolean).join(" · "));
+  }
+}

@@ -1,0 +1,76 @@
+// The conversation of the selected place.
+
+import { arrange, duration, h } from "./dom.js";
+import { MessageView } from "./message.js";
+import { isCard } from "./model.js";
+
+const NEAR_END = 80;
+
+export class Talk {
+  constructor(parts, act) {
+    this.parts = parts;
+    this.act = act;
+    this.views = new Map();
+    this.thread = null;
+    this.foreign = new Map();
+    parts.talk.addEventListener("scroll", () => this.atEnd() && (parts.latest.hidden = true), { passive: true });
+    parts.latest.addEventListener("click", () => this.toEnd());
+    // A picture that arrives late must not push the newest message out of sight.
+    new ResizeObserver(() => this.follow && this.toEnd()).observe(parts.messages);
+    parts.talk.addEventListener("scroll", () => (this.follow = this.atEnd()), { passive: true });
+  }
+
+  draw(model, thread, task) {
+    const opened = this.thread !== thread || this.shown !== task?.task;
+    const before = this.parts.messages.lastElementChild;
+    this.thread = thread;
+    this.shown = task?.task;
+    if (opened) this.follow = true;
+    const rows = thread === null ? this.steps(task) : this.messages(model, thread, task);
+    arrange(this.parts.messages, rows);
+    this.parts.older.hidden = thread === null || !model.more.get(thread);
+    const grown = before !== this.parts.messages.lastElementChild;
+    if (opened || (grown && this.follow)) this.toEnd();
+    else if (grown) this.parts.latest.hidden = false;
+  }
+
+  messages(model, thread, task) {
+    return model.thread(thread).filter((entry) => !isCard(entry)).map((entry) => {
+      let view = this.views.get(entry.id);
+      if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
+      view.draw(entry, task, model.questionOf(entry.id));
+      return view.root;
+    });
+  }
+
+  // A task of another chat: its messages are there, its steps can be shown here.
+  steps(task) {
+    const steps = this.foreign.get(task?.task) ?? [];
+    const note = h("li", { class: "message" }, h("p", { class: "note" },
+      task?.platform === "web" ? "The task waits for its place." : `Given in ${task?.platform} by ${task?.person}. Its messages are there; these are its steps.`));
+    const rows = steps.map((step, index) => {
+      const key = `${task.task}/${index}`;
+      let view = this.views.get(key);
+      if (!view) this.views.set(key, (view = new MessageView(this.act)));
+      view.draw(stepEntry(key, step), task, null);
+      return view.root;
+    });
+    return [note, ...rows];
+  }
+
+  atEnd() {
+    const talk = this.parts.talk;
+    return talk.scrollHeight - talk.scrollTop - talk.clientHeight < NEAR_END;
+  }
+
+  toEnd() {
+    this.parts.talk.scrollTop = this.parts.talk.scrollHeight;
+    this.parts.latest.hidden = true;
+  }
+}
+
+export function stepEntry(key, step) {
+  const footer = [step.app, step.effect, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
+  const content = { heading: step.summary, body: "", footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
+  return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
+}

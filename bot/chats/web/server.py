@@ -1,0 +1,149 @@
+"""The console's web server: the page, its API, and the door for the command line, on loopback only."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from importlib import resources
+from pathlib import Path
+
+from aiohttp import web
+
+from bot.chats.web import handover
+from bot.chats.web.api import Api, BadBody, Behind
+from bot.chats.web.errors import ConsoleError, ConsolePortInUse
+from bot.chats.web.gate import Gate, add_headers, loopback, refuse, url_host
+from bot.chats.web.hand_in import HandIn
+from bot.chats.web.lines import Runs
+from bot.chats.web.pictures import Pictures
+from bot.chats.web.stream import Events
+
+logger = logging.getLogger(__name__)
+
+TOKEN_BYTES = 32
+BODY_LIMIT = 256 * 1024
+"""Bytes of one request; the longest line has 20,000 characters."""
+STOP_WITHIN = 3.0
+"""Seconds that a request gets to end when the console stops."""
+
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+class Console:
+    """Serves the console from `start` to `stop`.
+
+    `host` must be loopback and `port` may be 0 for any free one. With `data_dir` it leaves the note there by which
+    the command line finds it.
+    """
+
+    def __init__(self, host: str, port: int, behind: Behind, runs: Runs, *, data_dir: Path | None = None) -> None:
+        self._host = loopback(host)
+        self._port = port
+        self._token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._gate = Gate(self._host, self._token)
+        self._stopping = asyncio.Event()
+        self._data_dir = data_dir
+        self._note: handover.Handover | None = None
+        self._parts = (
+            Api(behind),
+            Events(behind, self._stopping),
+            Pictures(behind.frames),
+            HandIn(behind.intake, runs, self._stopping),
+        )
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> str:
+        """Listen, and return the address to open, which carries the start token: for the operator's eyes only.
+
+        Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
+        """
+        files = await asyncio.to_thread(_page_files)
+        app = web.Application(middlewares=[self._gate.check, _forms], client_max_size=BODY_LIMIT)
+        app.on_response_prepare.append(add_headers)
+        app.add_routes([web.get("/", self._enter(files["index.html"]))])
+        app.add_routes([web.get(f"/page/{name}", _serve(file)) for name, file in files.items()])
+        for part in self._parts:
+            app.add_routes(part.routes())
+        # No access log: an address may carry the token.
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_WITHIN)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, self._host, self._port).start()
+        except OSError as error:
+            await runner.cleanup()
+            if error.errno == errno.EADDRINUSE:
+                raise ConsolePortInUse(self._host, self._port) from error
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise ConsoleError(
+                f"The console was not started on {self._host}, port {self._port}: {reason}. "
+                "Check CONSOLE_HOST and CONSOLE_PORT."
+            ) from error
+        self._runner = runner
+        port = runner.addresses[0][1]
+        self._gate.opened(port)
+        url = f"http://{url_host(self._host)}:{port}"
+        if self._data_dir is not None:
+            self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
+            await asyncio.to_thread(handover.write, self._data_dir, self._note)
+        logger.info("The console listens on %s", url)
+        return f"{url}/?token={self._token}"
+
+    async def stop(self) -> None:
+        """End the streams, close the port and take the note away. Safe to call twice."""
+        self._stopping.set()
+        if self._data_dir is not None and self._note is not None:
+            await asyncio.to_thread(handover.remove, self._data_dir, self._note)
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    def _enter(self, page: tuple[bytes, str]) -> Callable[[web.Request], Awaitable[web.Response]]:
+        """The page itself. With a token it first becomes a cookie, so that it leaves the address bar."""
+
+        async def enter(request: web.Request) -> web.Response:
+            token = request.query.get("token")
+            if token is None:
+                return _answer(page)
+            response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
+            if self._gate.right(token):
+                response.set_cookie(self._gate.cookie, token, path="/", httponly=True, samesite="Strict")
+            return response
+
+        return enter
+
+
+@web.middleware
+async def _forms(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """A body in the wrong form is the sender's fault, and says so."""
+    try:
+        return await handler(request)
+    except BadBody as error:
+        return refuse(400, str(error))
+
+
+def _page_files() -> dict[str, tuple[bytes, str]]:
+    """The page's files with their media types, from the package."""
+    folder = resources.files("bot.chats.web") / "page"
+    return {
+        file.name: (file.read_bytes(), TYPES[Path(file.name).suffix])
+        for file in folder.iterdir()
+        if Path(file.name).suffix in TYPES
+    }
+
+
+def _serve(file: tuple[bytes, str]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def serve(_: web.Request) -> web.Response:
+        return _answer(file)
+
+    return serve
+
+
+def _answer(file: tuple[bytes, str]) -> web.Response:
+    data, media = file
+    return web.Response(body=data, content_type=media, charset="utf-8", headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,242 @@
+"""A console with real storage, and stand-ins at the protocols behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+from yarl import URL
+
+from agent.events import TaskEvent
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import Question, QuestionKind
+from bot.chats.base import Incoming, Invocation, MessageRef, Person, Place, Press, Reply
+from bot.chats.web.api import Behind
+from bot.chats.web.chat import OPERATOR, WebChat, address
+from bot.chats.web.server import Console
+from bot.store.console import ConsoleMessages
+from bot.store.database import Database
+from bot.store.frames import FrameFiles
+from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
+from devices.geometry import Size
+from devices.phone import Health, PhoneInfo
+
+COMMANDS = (
+    "help",
+    "devices",
+    "do",
+    "status",
+    "tasks",
+    "cancel",
+    "pause",
+    "resume",
+    "answer",
+    "screen",
+    "whoami",
+    "why",
+)
+
+
+def picture(colour: str = "teal", size: tuple[int, int] = (90, 200)) -> bytes:
+    target = io.BytesIO()
+    Image.new("RGB", size, colour).save(target, "PNG")
+    return target.getvalue()
+
+
+def task(number: str = "1", **changes: object) -> Task:
+    values: dict[str, object] = {
+        "id": number,
+        "text": "open settings",
+        "person": OPERATOR,
+        "origin": address(""),
+        "anchor": "",
+        "place": address(f"t{number}"),
+        "state": TaskState.WORKING,
+        "outcome": None,
+        "summary": "",
+        "data": None,
+        "phone": "pixel",
+        "quick": False,
+        "steps": 3,
+        "max_steps": 60,
+        "usage": Usage(input=1200, output=90),
+        "created": time.time() - 60,
+        "started": time.time() - 55,
+        "ended": None,
+        "frame": None,
+    }
+    return Task(**(values | changes))  # type: ignore[arg-type]  # a table of defaults for tests
+
+
+def question(kind: QuestionKind, number: str = "1", message: MessageRef | None = None) -> OpenQuestion:
+    asked = Question(id=f"q{number}", run=f"{number}.1", kind=kind, text="What is it?")
+    now = time.time()
+    return OpenQuestion(number, asked, now, now + 900, message, None, "", expired=False)
+
+
+PHONE = PhoneInfo(
+    id="pixel",
+    serial="emulator-5554",
+    name="Pixel 7",
+    health=Health.READY,
+    size=Size(1080, 2400),
+    battery=81,
+    app="Settings",
+)
+
+
+@dataclass
+class Tables:
+    """Tasks, questions, steps and phones as the console sees them."""
+
+    tasks: list[Task] = field(default_factory=list)
+    questions: list[OpenQuestion] = field(default_factory=list)
+    steps: list[StepRow] = field(default_factory=list)
+    phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
+
+
+class TaskTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def recent(self, limit: int) -> Sequence[Task]:
+        return tuple(self._tables.tasks[:limit])
+
+
+class QuestionTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def open(self) -> Sequence[OpenQuestion]:
+        return tuple(self._tables.questions)
+
+
+class StepTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def of(self, task: str) -> Sequence[StepRow]:
+        return tuple(step for step in self._tables.steps if step.task == task)
+
+
+class PhoneList:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return tuple(self._tables.phones)
+
+
+class TinyIntake:
+    """Remembers what came in, and answers with what the test prepared."""
+
+    def __init__(self) -> None:
+        self.messages: list[Incoming] = []
+        self.calls: list[Invocation] = []
+        self.presses: list[Press] = []
+        self.reply: Callable[[Incoming | Invocation | Press], Reply] = lambda _: Reply()
+        self.came = asyncio.Event()
+
+    async def message(self, incoming: Incoming) -> Reply:
+        self.messages.append(incoming)
+        return self._answer(incoming)
+
+    async def invoke(self, invocation: Invocation) -> Reply:
+        self.calls.append(invocation)
+        return self._answer(invocation)
+
+    async def press(self, press: Press) -> Reply:
+        self.presses.append(press)
+        return self._answer(press)
+
+    def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        return ((f"{person.name} {place.address} {option}", typed),)
+
+    def _answer(self, what: Incoming | Invocation | Press) -> Reply:
+        self.came.set()
+        return self.reply(what)
+
+
+class ScriptedRuns:
+    """Events that a test puts in; None ends the stream as a shutdown does."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[TaskEvent | None] = asyncio.Queue()
+        self.followed: list[str] = []
+        self.answers: list[tuple[str, str]] = []
+        self.refusal = ""
+        self.closed = asyncio.Event()
+
+    async def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
+        self.followed.append(task)
+        try:
+            while (event := await self.queue.get()) is not None:
+                yield event
+        finally:
+            self.closed.set()
+
+    async def answer(self, person: Person, question: str, text: str) -> str:
+        assert person == OPERATOR
+        self.answers.append((question, text))
+        return self.refusal
+
+
+@dataclass
+class World:
+    """Everything that a test touches. `url` is without the token."""
+
+    console: Console
+    chat: WebChat
+    log: ConsoleMessages
+    frames: FrameFiles
+    intake: TinyIntake
+    runs: ScriptedRuns
+    tables: Tables
+    directory: Path
+    entry: str
+    url: str
+    token: str
+
+
+@asynccontextmanager
+async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncIterator[World]:
+    """A running console on any free port."""
+    database = await Database.open(directory / "console.sqlite3")
+    shown = tables or Tables()
+    try:
+        log = ConsoleMessages(database, time.time)
+        frames = FrameFiles(directory / "frames", time.time)
+        chat = WebChat(log, frames)
+        intake, runs = TinyIntake(), ScriptedRuns()
+        behind = Behind(
+            chat=chat,
+            log=log,
+            intake=intake,
+            frames=frames,
+            tasks=TaskTable(shown),
+            questions=QuestionTable(shown),
+            steps=StepTable(shown),
+            phones=PhoneList(shown),
+            commands=COMMANDS,
+        )
+        console = Console("127.0.0.1", 0, behind, runs, data_dir=directory)
+        entry = await console.start()
+        try:
+            parts = URL(entry)
+            url = str(parts.origin())
+            yield World(console, chat, log, frames, intake, runs, shown, directory, entry, url, parts.query["token"])
+        finally:
+            await console.stop()
+    finally:
+        await database.close()
+
+
+def ended(number: str, outcome: Outcome, **changes: object) -> Task:
+    return task(number, state=TaskState.ENDED, outcome=outcome, ended=time.time() - 10, **changes)
