@@ -32,21 +32,6 @@ class Sight:
         """A point of the sent image, in native pixels of the frame it was chosen on."""
         return point.mapped(self.screen.space, self.observation.size)
 
-    def find(self, wanted: Element) -> Element | None:
-        """The element that is still what `wanted` was: same id, class and words, nearest first."""
-        same = [
-            element
-            for element in self.observation.elements or ()
-            if (element.resource_id, element.class_name, element.label)
-            == (wanted.resource_id, wanted.class_name, wanted.label)
-        ]
-        middle = wanted.bounds.centre
-        return min(
-            same,
-            key=lambda e: abs(e.bounds.centre.x - middle.x) + abs(e.bounds.centre.y - middle.y),
-            default=None,
-        )
-
 
 def encode(image: Image.Image, size: Size) -> ImagePart:
     """The picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop."""

@@ -51,22 +51,27 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     failed = [todo for todo in state["todos"] if todo["state"] == "failed"]
     if said.decision == "complete" or not said.remaining:
         return Command(goto="summarizer", update=update)
+    pending = [Todo(title=title).model_dump() for title in said.remaining]
     if said.decision == "replan":
-        update["replans"] = state["replans"] + 1
+        update |= {"replans": state["replans"] + 1, "todos": [*done, *pending]}
         if update["replans"] > MAX_REPLANS:
             return Command(goto="summarizer", update={**update, **_cap(f"The plan was changed {MAX_REPLANS} times")})
-        failed = []
-    elif said.decision == "retry":
+        _tell(context, state, update["todos"])
+        return Command(goto="plan_supervisor", update=update)
+    if said.decision == "retry":
         failed = failed[:-1]
     if state["subtask"] >= MAX_SUBTASKS:
         return Command(goto="summarizer", update={**update, **_cap(f"{MAX_SUBTASKS} sub-tasks were worked on")})
-    pending = [Todo(title=title).model_dump() for title in said.remaining]
     todos = [*done, *failed, *pending]
     current = len(done) + len(failed)
     todos[current]["state"] = "in progress"
-    context.emit(Planned(plan=state["plan"], todos=tuple(Todo.model_validate(todo) for todo in todos)))
+    _tell(context, state, todos)
     update |= {"todos": todos, "current": current, "goal": said.next or said.remaining[0]}
     return Command(goto="executor", update=update)
+
+
+def _tell(context: TaskContext, state: MainState, todos: list[dict[str, Any]]) -> None:
+    context.emit(Planned(plan=state["plan"], todos=tuple(Todo.model_validate(todo) for todo in todos)))
 
 
 def _facts(state: MainState) -> str:

@@ -1,0 +1,21 @@
+"""Exit codes: they tell the outcome."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.outcome import Outcome
+
+OK: Final = 0
+USAGE: Final = 64
+"""EX_USAGE of sysexits.h: the command line or a setting is wrong."""
+UNAVAILABLE: Final = 69
+"""EX_UNAVAILABLE of sysexits.h: something that is needed is not there."""
+
+OF_OUTCOME: Final = {
+    Outcome.SUCCEEDED: 0,
+    Outcome.UNVERIFIED: 2,
+    Outcome.BLOCKED: 3,
+    Outcome.FAILED: 4,
+    Outcome.CANCELLED: 5,
+}

@@ -1,0 +1,80 @@
+"""Reads the command line and hands over to the command."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NoReturn
+
+from bot.cli import devices, do, doctor, graph, run, tasks
+from bot.cli.exits import UNAVAILABLE, USAGE
+from bot.logs import set_up_logs
+from bot.settings import Settings, SettingsError, load_settings
+from bot.store.errors import StoreError
+
+Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint ends with the exit code for wrong usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        settings = load_settings()
+        set_up_logs(settings, quiet=options.quiet_logs)
+    except SettingsError as error:
+        print(f"opengui: {error}", file=sys.stderr)
+        return USAGE
+    command: Command = options.command
+    try:
+        return asyncio.run(_awaited(command(options, settings)))
+    except StoreError as error:
+        print(f"opengui: {error}", file=sys.stderr)
+        return UNAVAILABLE
+    except KeyboardInterrupt:
+        return 130
+
+
+async def _awaited(work: Awaitable[int]) -> int:
+    return await work
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="opengui", description="Hand a task to an Android phone.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def add(name: str, command: Command, text: str, *, quiet: bool = True) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(command=command, quiet_logs=quiet)
+        return sub
+
+    add("run", run.run, "Start the service: chats, web console and phones.", quiet=False)
+    one = add("do", do.do, "Do one task and show its steps. The exit code tells the outcome.")
+    one.add_argument("task", metavar="TASK", help="what is to be done, in your own words")
+    one.add_argument("--device", default="", metavar="NAME", help="the phone, by name, id or serial")
+    one.add_argument("--quick", action="store_true", help="straight to the phone, without intent and plan")
+    one.add_argument("--json", action="store_true", help="one JSON object per line")
+    one.add_argument(
+        "--answer",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="the answer to the next question (allow or deny for an approval); may be given several times",
+    )
+    listed = add("tasks", tasks.tasks, "List recent tasks.")
+    listed.add_argument("--json", action="store_true", help="one JSON object per line")
+    listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (20)")
+    attached = add("devices", devices.devices, "List the phones.")
+    attached.add_argument("--json", action="store_true", help="one JSON object per line")
+    add("graph", graph.graph, "Print the agent's graphs as Mermaid.")
+    add("doctor", doctor.doctor, "Check everything and say how to mend what is wrong.")
+    return parser

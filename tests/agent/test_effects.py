@@ -1,0 +1,53 @@
+"""What an action did, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PIL import Image
+
+from agent.effects import changed, describe, fingerprint
+from devices.geometry import Bounds, Size
+from devices.phone import Element, Observation
+
+SIZE = Size(200, 400)
+
+
+def text(words: str, top: int = 100, **more: bool) -> Element:
+    return Element(Bounds(0, top, 100, top + 20), text=words, **more)
+
+
+def look(*elements: Element, colour: int = 0, package: str = "app") -> Observation:
+    image = Image.new("RGB", (SIZE.width, SIZE.height), (colour, colour, colour))
+    return Observation(SIZE, image, elements, package=package, activity="Main")
+
+
+def test_nothing_changed() -> None:
+    assert describe(look(text("A")), look(text("A"))) == "nothing visible changed"
+    assert not changed(look(text("A")), look(text("A")))
+
+
+def test_the_clock_in_the_status_bar_does_not_count() -> None:
+    assert describe(look(text("10:00", top=0)), look(text("10:01", top=0))) == "nothing visible changed"
+    assert fingerprint(look(text("10:00", top=0))) == fingerprint(look(text("10:01", top=0)))
+
+
+def test_words_app_keyboard_and_switches_are_told() -> None:
+    before = look(text("Wi-Fi", checkable=True), text("Old"))
+    after = replace(
+        look(text("Wi-Fi", checkable=True, checked=True), text("New"), package="other"), keyboard_shown=True
+    )
+    said = describe(before, after)
+    assert said == "app is now other; new: 'New'; gone: 'Old'; keyboard opened; 'Wi-Fi' is now on"
+    assert changed(before, after)
+    assert fingerprint(before) != fingerprint(after)
+
+
+def test_pixels_alone_are_a_change() -> None:
+    assert describe(look(), look(colour=80)) == "the screen changed"
+    assert fingerprint(look()) != fingerprint(look(colour=80))
+
+
+def test_many_new_words_are_cut_short() -> None:
+    said = describe(look(), look(*[text(f"word {n}", top=50 + n) for n in range(9)]))
+    assert said.endswith("and 3 more")

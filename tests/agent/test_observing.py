@@ -1,0 +1,62 @@
+"""One picture size, one numbered list, one space for points."""
+
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from agent.observing import MAX_LINES, Sight, encode, screen_of
+from devices.geometry import Bounds, Point, Size
+from devices.phone import Element, Observation
+
+SCREEN = Size(1080, 2400)
+SPACE = Size(706, 1568)
+
+
+def seen(*elements: Element) -> Observation:
+    return Observation(SCREEN, Image.new("RGB", (1080, 2400)), elements)
+
+
+def test_the_picture_has_exactly_the_size_that_is_told() -> None:
+    part = encode(Image.new("RGB", (2400, 1080)), Size(1024, 460))
+    assert Image.open(io.BytesIO(part.data)).size == (1024, 460)
+    assert part.media_type == "image/jpeg"
+
+
+def test_the_list_leaves_out_what_helps_nobody() -> None:
+    button = Element(Bounds(0, 100, 100, 200), text="Go", class_name="android.widget.Button", clickable=True)
+    same_words = Element(Bounds(0, 100, 100, 200), text="Go")
+    outside = Element(Bounds(0, 2500, 100, 2600), text="Below", clickable=True)
+    empty = Element(Bounds(0, 0, 1080, 2400), class_name="android.widget.FrameLayout")
+    screen, targets = screen_of(seen(empty, button, same_words, outside), SPACE, None)
+    assert targets == (button,)
+    assert screen.elements is not None
+    assert screen.elements[0].line == "[0] button 'Go' (33,98)"
+
+
+def test_a_long_list_keeps_what_can_be_used() -> None:
+    words = [Element(Bounds(0, n, 9, n + 9), text=f"w{n}") for n in range(100, 180)]
+    buttons = [Element(Bounds(0, n, 9, n + 9), text=f"b{n}", clickable=True) for n in range(300, 330)]
+    _, targets = screen_of(seen(*words, *buttons), SPACE, None)
+    assert len(targets) == MAX_LINES
+    assert set(buttons) <= set(targets)
+
+
+def test_no_list_is_told_as_none() -> None:
+    look = Observation(SCREEN, None, None, secure=True)
+    screen, targets = screen_of(look, SPACE, None)
+    assert screen.elements is None
+    assert screen.secure
+    assert targets == ()
+
+
+@given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
+def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
+    look = seen()
+    sight = Sight(look, screen_of(look, SPACE, None)[0], ())
+    point = sight.native(Point(x, y))
+    assert SCREEN.holds(point)
+    assert abs(point.x / SCREEN.width - x / SPACE.width) < 1 / SPACE.width
