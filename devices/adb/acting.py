@@ -1,0 +1,180 @@
+"""Sends inputs to a phone: each once, every command with its receipt."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from devices.adb.apps import Apps, launch_command, refusal, view_command
+from devices.adb.gestures import commands_for
+from devices.adb.preparation import Preparation
+from devices.adb.quoting import command, with_receipt
+from devices.adb.shell import Result, Shell
+from devices.adb.state import read_state
+from devices.adb.text_entry import clearing_commands, same_words, typing_commands
+from devices.adb.trees import Trees, field_text
+from devices.errors import PhoneError, UnknownApp
+from devices.geometry import Point, Size
+from devices.inputs import Input, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
+from devices.phone import Done, Element
+
+logger = logging.getLogger(__name__)
+
+APP_PATIENCE = 3.0
+"""Seconds in which an app comes to the front; a cold start of a large one takes about two."""
+
+FOCUS_PATIENCE = 1.0
+"""Seconds in which a touched field gets the keyboard."""
+
+POLL = 0.1
+_COMMAND_SECONDS = 10.0
+
+
+class Act:
+    """One input on its way: counts its commands and knows whether any may have arrived."""
+
+    def __init__(self, shell: Shell, receipt: str) -> None:
+        self._shell = shell
+        self._receipt = receipt
+        self._number = 0
+
+    async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
+        """Runs one command line with the next receipt.
+
+        Raises PhoneError; it is marked uncertain as soon as this or an earlier command may have reached the phone.
+        """
+        self._number += 1
+        try:
+            return await self._shell.run(
+                with_receipt(line, self._receipt, self._number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
+            )
+        except PhoneError as error:
+            error.uncertain = error.uncertain or self._number > 1
+            raise
+
+    async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> None:
+        """The same, and the command must have succeeded."""
+        result = await self.send(line, doing, extra_seconds=extra_seconds)
+        if problem := input_problem(result):
+            raise PhoneError(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
+
+
+def input_problem(result: Result) -> str:
+    """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
+    text = result.text
+    if "INJECT_EVENTS" in text:
+        return "adb may not touch the screen. At Xiaomi, switch on 'USB debugging (Security settings)'."
+    if "Exception" in text or text.startswith("Error") or result.code:
+        return next((line.strip() for line in text.splitlines() if line.strip()), f"exit code {result.code}")[:200]
+    return ""
+
+
+class Hands:
+    """Everything that touches, types or starts something on one phone."""
+
+    def __init__(self, shell: Shell, trees: Trees, preparation: Preparation, aliases: Mapping[str, str]) -> None:
+        self._shell = shell
+        self._trees = trees
+        self._preparation = preparation
+        self._apps = Apps(shell, aliases)
+
+    async def act(self, what: Input, receipt: str, screen: Size | None, seen: tuple[Element, ...]) -> Done:
+        """Sends the input. `screen` and `seen` are size and elements of the last look."""
+        act = Act(self._shell, receipt)
+        match what:
+            case Tap() | LongPress() | Swipe() | PressKey():
+                for line in commands_for(what, screen):
+                    await act.check(line, "the touch" if not isinstance(what, PressKey) else "the key")
+                return Done()
+            case TypeText():
+                return await self._type(act, what, screen, seen)
+            case OpenApp(name):
+                app = await self._apps.find(name)
+                return await self._start(act, launch_command(app), app.shown, app.package)
+            case OpenUrl(url):
+                return await self._start(act, view_command(url), url, "")
+
+    async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
+        result = await act.send(line, "opening an app")
+        if problem := refusal(result):
+            raise UnknownApp(f"{name} could not be opened: {problem}")
+        if not package:
+            return Done(note=f"opened {name}")
+        front = await self._wait_for_app(package)
+        if front == package:
+            return Done(note=f"{name} is in front")
+        return Done(note=f"{name} was started, but {front or 'something else'} is in front")
+
+    async def _wait_for_app(self, package: str) -> str:
+        until = time.monotonic() + APP_PATIENCE
+        while True:
+            front = (await read_state(self._shell)).package
+            if front == package or time.monotonic() >= until:
+                return front
+            await asyncio.sleep(POLL)
+
+    async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
+        broadcast = await self._preparation.uses_broadcast_keyboard()
+        lines = list(typing_commands(what.text, broadcast=broadcast))
+        if what.clear:
+            lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
+        if what.at is not None:
+            await act.check(commands_for(Tap(what.at), screen)[0], "the touch")
+            await self._wait_for_keyboard()
+        for line in lines:
+            await act.check(line, "the text", extra_seconds=len(line) / 20)
+        read = await self._read_back(screen, what.at)
+        if not what.submit:
+            return Done(read)
+        if read is not None and not _holds(read, what):
+            return Done(read, note="Enter was not pressed, because the field does not read what was typed")
+        await act.check(command("input", "keyevent", "KEYCODE_ENTER"), "the Enter key")
+        return Done(read)
+
+    async def _wait_for_keyboard(self) -> None:
+        """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the
+        broadcast keyboard) the wait just ends.
+        """
+        until = time.monotonic() + FOCUS_PATIENCE
+        while True:
+            if (await read_state(self._shell)).keyboard_shown or time.monotonic() >= until:
+                return
+            await asyncio.sleep(POLL)
+
+    async def _read_back(self, screen: Size | None, at: Point | None) -> str | None:
+        if screen is None:
+            return None
+        try:
+            elements = await self._trees.read(screen, insist=True)
+        except PhoneError as lost:
+            logger.info("the field could not be read back: %s", lost)
+            return None
+        field = _field(elements or (), at)
+        return None if field is None else field_text(field)
+
+
+def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:
+    """The field that text goes to: the focused one, else the one at the touched point."""
+    fields = [each for each in elements if each.editable]
+    focused = next((each for each in fields if each.focused), None)
+    return focused or next((each for each in fields if at is not None and _covers(each, at)), None)
+
+
+def _covers(element: Element, at: Point) -> bool:
+    box = element.bounds
+    return box.left <= at.x < box.right and box.top <= at.y < box.bottom
+
+
+def _known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
+    """How long the text of the field was in the last look, None when that is not known."""
+    touched = next((each for each in seen if at is not None and each.editable and _covers(each, at)), None)
+    field = touched or (_field(seen, None) if at is None else None)
+    return None if field is None else len(field_text(field))
+
+
+def _holds(read: str, what: TypeText) -> bool:
+    if what.secret or read.startswith("•"):
+        return len(read) >= len(what.text)
+    return same_words(what.text, read)

@@ -1,0 +1,99 @@
+"""Which installed app a person means by a name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.resources
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from devices.errors import AmbiguousApp, UnknownApp
+
+CLOSE = 0.82
+"""Similarity (difflib's ratio) that passes as a slip of the pen: "Calender" and "Calendar" have 0.875."""
+
+NEAR = 0.5
+"""Similarity from which a name is worth mentioning when none fits."""
+
+MAX_MENTIONED = 5
+# Parts of package names that say nothing about the app.
+_EMPTY_WORDS = frozenset(
+    {"com", "org", "net", "io", "cn", "app", "apps", "android", "google", "client", "mobile", "main", "launcher", "ui"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An app with an icon in the launcher. `label` is empty when the phone does not tell it."""
+
+    package: str
+    activity: str = ""
+    label: str = ""
+
+    @property
+    def shown(self) -> str:
+        """How messages call it."""
+        return f"{self.label} ({self.package})" if self.label else self.package
+
+
+def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
+    """The app that `name` means.
+
+    In this order: package name; the operator's `aliases` (name → package); label; usual names in English and Chinese;
+    words of the package name; part of a label; a slip of the pen. Raises UnknownApp (naming near ones) or AmbiguousApp
+    (naming the candidates).
+    """
+    wanted = _folded(name)
+    if not wanted:
+        raise UnknownApp("No app was named.")
+    operator = {_folded(alias): package for alias, package in aliases.items()}
+    for fits in (
+        lambda app: app.package == name.strip(),
+        lambda app: operator.get(wanted) == app.package,
+        lambda app: _folded(app.label) == wanted,
+        lambda app: wanted in _usual_names(app.package),
+        lambda app: wanted in _words(app.package),
+        lambda app: len(wanted) > 2 and (wanted in _folded(app.label) or wanted in "".join(_words(app.package))),
+        lambda app: _likeness(wanted, app) >= CLOSE,
+    ):
+        found = [app for app in apps if fits(app)]
+        if len({app.package for app in found}) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(app.shown for app in found[:MAX_MENTIONED])
+            raise AmbiguousApp(f"Several apps fit {name!r}: {listed}. Give the full name or the package name.")
+    ranked = sorted(apps, key=lambda app: _likeness(wanted, app), reverse=True)
+    near = [app.shown for app in ranked[:MAX_MENTIONED] if _likeness(wanted, app) >= NEAR]
+    hint = f" Near ones: {', '.join(near)}." if near else " Look for it in the launcher."
+    raise UnknownApp(f"No installed app is called {name!r}.{hint}")
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _words(package: str) -> frozenset[str]:
+    return frozenset(word for word in re.split(r"[._]", package.casefold()) if word and word not in _EMPTY_WORDS)
+
+
+def _likeness(wanted: str, app: App) -> float:
+    names = {_folded(app.label), *_words(app.package), *_usual_names(app.package)} - {""}
+    return max((difflib.SequenceMatcher(None, wanted, each).ratio() for each in names), default=0.0)
+
+
+@cache
+def _table() -> dict[str, frozenset[str]]:
+    text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
+    return {
+        package: frozenset(_folded(name) for name in entry["names"])
+        for entry in tomllib.loads(text)["app"]
+        for package in entry["packages"]
+    }
+
+
+def _usual_names(package: str) -> frozenset[str]:
+    return _table().get(package, frozenset())

@@ -1,0 +1,109 @@
+"""The apps of a phone: which there are, what they are called, and bringing one to the front."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+
+from devices.adb.app_names import App, choose
+from devices.adb.quoting import command
+from devices.adb.shell import Result, Shell
+from devices.errors import InputRejected, UnknownApp
+
+LIST_TIMEOUT = 10.0
+CACHE_SECONDS = 600.0
+"""How long the list is believed; an app that is not on it makes it be read anew at once."""
+
+_LIST = (
+    "cmd package query-activities -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
+    " | grep -E 'Activity #|name=|packageName=|nonLocalizedLabel='"
+)
+_LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x\S+(?: banner=0x\S+)?)?\s*$", re.MULTILINE)
+_NAME = re.compile(r"^\s*name=(\S+)", re.MULTILINE)
+_PACKAGE = re.compile(r"^\s*packageName=(\S+)", re.MULTILINE)
+# Intent.FLAG_ACTIVITY_NEW_TASK | FLAG_ACTIVITY_RESET_TASK_IF_NEEDED: what a launcher sends.
+_LAUNCHER_FLAGS = "0x10200000"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
+_OPENABLE = frozenset({"http", "https", "geo", "mailto", "tel", "sms", "smsto", "market"})
+"""Addresses that only show something. `intent:`, `file:`, `content:` and `javascript:` can do more than that."""
+
+
+class Apps:
+    """The launcher's list of one phone, remembered for its language."""
+
+    def __init__(self, shell: Shell, aliases: Mapping[str, str]) -> None:
+        self._shell = shell
+        self._aliases = aliases
+        self._known: tuple[App, ...] = ()
+        self._language = ""
+        self._read_at = float("-inf")
+
+    async def find(self, name: str) -> App:
+        """The app that this name means. Raises UnknownApp, AmbiguousApp."""
+        language = (await self._shell.run("getprop persist.sys.locale", doing="asking for its language")).out.strip()
+        fresh = language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS
+        if fresh:
+            try:
+                return choose(name, self._known, self._aliases)
+            except UnknownApp:
+                pass  # it may have been installed since
+        self._known = await self._read()
+        self._language, self._read_at = language, time.monotonic()
+        return choose(name, self._known, self._aliases)
+
+    async def _read(self) -> tuple[App, ...]:
+        listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing="listing its apps")
+        apps = parse_activities(listed.out)
+        if apps:
+            return apps
+        # Android before 7 has no query-activities: every package, without labels.
+        packages = await self._shell.run("pm list packages", timeout=LIST_TIMEOUT, doing="listing its apps")
+        found = (line.removeprefix("package:").strip() for line in packages.out.splitlines())
+        return tuple(App(package) for package in found if package)
+
+
+def parse_activities(output: str) -> tuple[App, ...]:
+    """The apps in what `cmd package query-activities` prints (AOSP `ResolveInfo.dump`, `PackageItemInfo.dumpFront`).
+
+    A label stands there only when the app wrote it out instead of naming a resource; the resource cannot be read
+    from a shell.
+    """
+    apps: dict[str, App] = {}
+    for block in re.split(r"^\s*Activity #\d+:?\s*$", output, flags=re.MULTILINE)[1:]:
+        package, name = _PACKAGE.search(block), _NAME.search(block)
+        if package is None:
+            continue
+        labels = [text for text in _LABEL.findall(block) if text and text != "null"]
+        app = App(package.group(1), name.group(1) if name else "", labels[0] if labels else "")
+        apps.setdefault(app.package, app)
+    return tuple(apps.values())
+
+
+def launch_command(app: App) -> str:
+    """The command line that opens an app as its icon would."""
+    if not app.activity:
+        return command("monkey", "-p", app.package, "-c", "android.intent.category.LAUNCHER", 1)
+    intent = ("-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER", "-f", _LAUNCHER_FLAGS)
+    return command("am", "start", *intent, "-n", f"{app.package}/{app.activity}")
+
+
+def view_command(url: str) -> str:
+    """The command line that opens an address; one without a scheme is taken as https. Raises InputRejected."""
+    address = url.strip()
+    scheme = _SCHEME.match(address)
+    if scheme is None:
+        address = f"https://{address}"
+    elif scheme.group(1).lower() not in _OPENABLE:
+        raise InputRejected(f"An address that begins with {scheme.group(1)}: is not opened; use a web address.")
+    if not address.isprintable() or " " in address:
+        raise InputRejected("The address has spaces or control characters in it.")
+    return command("am", "start", "-a", "android.intent.action.VIEW", "-d", address)
+
+
+def refusal(result: Result) -> str:
+    """Why `am` or `monkey` started nothing, or an empty text. Older ones say it and exit with 0 all the same."""
+    for line in result.text.splitlines():
+        if line.startswith(("Error", "Exception", "java.lang.")) or "monkey aborted" in line:
+            return line.strip()
+    return f"exit code {result.code}" if result.code else ""

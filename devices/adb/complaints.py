@@ -1,0 +1,26 @@
+"""What adb says when something is wrong, turned into the errors of this package with a way to mend it."""
+
+from __future__ import annotations
+
+from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
+
+AUTHORISE = "Unlock the phone, accept 'Allow USB debugging' and tick 'Always allow'."
+RECONNECT = "Unplug the cable and plug it in again, or switch USB debugging off and on."
+PERMISSION = "Give your user the right to use the USB device (udev rules, group plugdev), then plug the phone in again."
+
+
+def error_for(message: str, serial: str) -> PhoneError:
+    """The error for a refusal of the adb server; the request was not passed on, so nothing is uncertain.
+
+    The wordings are those of adb's `transport.cpp` (acquire_one_transport) and of its `services.cpp`.
+    """
+    text = message.lower()
+    if "unauthorized" in text:
+        return PhoneUnavailable(f"The phone {serial} does not trust this computer yet. {AUTHORISE}")
+    if "no permissions" in text or "insufficient permissions" in text:
+        return PhoneUnavailable(f"This computer may not use the phone {serial}. {PERMISSION}")
+    if "authorizing" in text or "connecting" in text or "offline" in text:
+        return PhoneUnavailable(f"The phone {serial} is attached but does not answer. {RECONNECT}")
+    if "not found" in text or "no devices" in text or "no such device" in text:
+        return PhoneGone(f"The phone {serial} is not attached.", uncertain=False)
+    return PhoneGone(f"adb has lost the phone {serial}: {message.strip() or 'no reason given'}.", uncertain=False)

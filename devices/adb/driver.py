@@ -1,0 +1,155 @@
+"""A phone through adb: the `Phone` border put together from its parts."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Mapping
+
+from PIL import Image
+
+from devices.adb import files
+from devices.adb.acting import Hands
+from devices.adb.camera import Camera
+from devices.adb.connection import Connection
+from devices.adb.identity import Identity, health_of, identify
+from devices.adb.pictures import Frame
+from devices.adb.preparation import Preparation
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, settle
+from devices.adb.shell import Shell
+from devices.adb.state import State, read_state
+from devices.adb.together import together
+from devices.adb.trees import Trees, focused_text
+from devices.geometry import Size
+from devices.inputs import Input, OpenApp, OpenUrl
+from devices.phone import Done, Element, Observation, PhoneInfo
+
+logger = logging.getLogger(__name__)
+
+_NO_ALIASES: Mapping[str, str] = {}
+
+
+class AdbPhone:
+    """Implements `devices.phone.Phone`. It outlives its cable: `attach` gives it a new link."""
+
+    def __init__(self, connection: Connection, info: PhoneInfo, aliases: Mapping[str, str] = _NO_ALIASES) -> None:
+        self._info = info
+        self._shell = Shell(connection)
+        self._camera = Camera(self._shell)
+        self._trees = Trees(self._shell)
+        self._preparation = Preparation(self._shell)
+        self._hands = Hands(self._shell, self._trees, self._preparation, aliases)
+        self._screen: Size | None = None
+        self._seen: tuple[Element, ...] = ()
+        self._launched = False
+
+    @property
+    def info(self) -> PhoneInfo:
+        """The latest knowledge of this phone, from memory."""
+        return self._info
+
+    @property
+    def connection(self) -> Connection:
+        """The link in use."""
+        return self._shell.connection
+
+    def attach(self, connection: Connection) -> None:
+        """Use this link from now on: the phone was plugged in again, perhaps under another serial."""
+        self._shell.connection = connection
+        self._shell.forget()
+        self._info = dataclasses.replace(self._info, serial=connection.serial)
+
+    def note(self, info: PhoneInfo) -> None:
+        """The pool learned something about this phone."""
+        self._info = info
+
+    def learn(self, identity: Identity) -> None:
+        """The phone told who it is and how it is."""
+        self._info = dataclasses.replace(
+            self._info,
+            model=identity.model or self._info.model,
+            android=identity.android or self._info.android,
+            size=identity.size or self._info.size,
+        )
+        self._learn(identity.state)
+
+    async def refresh(self) -> PhoneInfo:
+        """Asks the phone how it is. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+        self.learn(await identify(self._shell))
+        return self._info
+
+    def _learn(self, state: State) -> None:
+        health, reason, fix = health_of(state)
+        self._info = dataclasses.replace(
+            self._info, health=health, reason=reason, fix=fix, battery=state.battery, app=state.package
+        )
+
+    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
+        """See `Phone.observe`. Elements and state are asked while the frame is captured, or once it rests."""
+        if after is None:
+            return await self._look()
+        first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
+        self._launched = False
+        # A secure screen had no picture: what was seen of it was black.
+        before = after.image or Image.new("RGB", (after.size.width, after.size.height))
+        rest = await settle(self._camera.capture, before, first_change=first_change, patience=patience)
+        async with together() as group:
+            elements = group.create_task(self._trees.read(rest.frame.size))
+            state = group.create_task(read_state(self._shell))
+        return await self._observation(rest.frame, elements.result(), state.result(), settled=rest.settled)
+
+    async def _look(self) -> Observation:
+        async with together() as group:
+            frame = group.create_task(self._camera.capture())
+            state = group.create_task(read_state(self._shell))
+            elements = group.create_task(self._trees.read(self._screen)) if self._screen else None
+        size = frame.result().size
+        if elements is None or size != self._screen:
+            return await self._observation(frame.result(), await self._trees.read(size), state.result(), settled=True)
+        return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
+
+    async def _observation(
+        self, frame: Frame, elements: tuple[Element, ...] | None, state: State, *, settled: bool
+    ) -> Observation:
+        black = await asyncio.to_thread(lambda: frame.black)
+        if black and elements is None and state.screen_on:
+            elements = await self._trees.read(frame.size, insist=True)  # all there is to see
+        self._screen = frame.size
+        self._seen = elements or ()
+        self._learn(state)
+        return Observation(
+            size=frame.size,
+            image=None if black else frame.image,
+            elements=elements,
+            package=state.package,
+            activity=state.activity,
+            keyboard_shown=state.keyboard_shown,
+            rotation=state.rotation,
+            locked=state.locked,
+            screen_on=state.screen_on,
+            secure=black,
+            settled=settled,
+            focused_text=focused_text(elements),
+        )
+
+    async def act(self, what: Input, *, receipt: str) -> Done:
+        """See `Phone.act`."""
+        self._launched = isinstance(what, OpenApp | OpenUrl)
+        return await self._hands.act(what, receipt, self._screen, self._seen)
+
+    async def prepare(self) -> None:
+        """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
+        self._learn(await self._preparation.prepare(self._screen or self._info.size))
+
+    async def restore(self) -> None:
+        """See `Phone.restore`."""
+        await self._preparation.restore()
+
+    async def push(self, name: str, data: bytes) -> str:
+        """See `Phone.push`."""
+        return await files.push(self._shell, name, data)
+
+    async def pull(self, path: str, *, limit: int) -> bytes:
+        """See `Phone.pull`."""
+        return await files.pull(self._shell, path, limit)

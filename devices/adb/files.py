@@ -1,0 +1,120 @@
+"""Files to and from a phone's shared storage."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import stat
+import struct
+import time
+import unicodedata
+
+from devices.adb.connection import Call
+from devices.adb.quoting import command
+from devices.adb.shell import Shell
+from devices.errors import FileRejected, PhoneGone
+
+FOLDER = "/sdcard/Download/OpenGUI"
+SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
+MAX_NAME_BYTES = 120
+"""Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
+MAX_PUSH = 100 * 1024 * 1024
+SYNC_CHUNK = 64 * 1024
+"""SYNC_DATA_MAX of adb's file_sync_protocol.h."""
+BASE_SECONDS = 10.0
+BYTES_PER_SECOND = 500_000
+"""A slow Wi-Fi link, for the time limit."""
+
+
+def safe_name(name: str) -> str:
+    """The name without folders, control characters and signs that a file system or a shell minds."""
+    last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
+    stem, dot, suffix = kept.rpartition(".")
+    if not dot:
+        stem, suffix = kept, ""
+    suffix = suffix[:16]
+    while len(f"{stem}{dot}{suffix}".encode()) > MAX_NAME_BYTES:
+        stem = stem[:-1]
+    return f"{stem}{dot}{suffix}" if stem or suffix else "file"
+
+
+def checked_path(path: str) -> str:
+    """The path, when it lies in shared storage and stays there. Raises FileRejected."""
+    normal = posixpath.normpath(path)
+    if "\0" in path or not normal.startswith(SHARED):
+        raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
+    return normal
+
+
+async def push(shell: Shell, name: str, data: bytes) -> str:
+    """Writes the file, tells the gallery, and returns its path. Raises FileRejected and other PhoneErrors."""
+    if len(data) > MAX_PUSH:
+        raise FileRejected(f"The file has {len(data)} bytes; at most {MAX_PUSH} are sent to a phone.")
+    path = f"{FOLDER}/{safe_name(name)}"
+    timeout = BASE_SECONDS + len(data) / BYTES_PER_SECOND
+    await shell.connection.run(lambda call: _send(call, path, data), timeout=timeout, doing="receiving a file")
+    scan = command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")
+    await shell.run(scan, doing="telling the gallery about a file")
+    return path
+
+
+async def pull(shell: Shell, path: str, limit: int) -> bytes:
+    """Reads a file of at most `limit` bytes. Raises FileRejected when there is none, or a larger one."""
+    checked = checked_path(path)
+    timeout = BASE_SECONDS + limit / BYTES_PER_SECOND
+    return await shell.connection.run(
+        lambda call: _receive(call, checked, limit), timeout=timeout, doing="sending a file"
+    )
+
+
+def _request(kind: bytes, payload: bytes) -> bytes:
+    return kind + struct.pack("<I", len(payload)) + payload
+
+
+def _send(call: Call, path: str, data: bytes) -> None:
+    """The SEND request of adb's SYNC.TXT: path and mode, pieces of data, time of change."""
+    connection = call.open("sync:")
+    mode = stat.S_IFREG | 0o644
+    connection.conn.sendall(_request(b"SEND", f"{path},{mode}".encode()))
+    for start in range(0, len(data), SYNC_CHUNK):
+        connection.conn.settimeout(call.remaining)
+        connection.conn.sendall(_request(b"DATA", data[start : start + SYNC_CHUNK]))
+    connection.conn.settimeout(call.remaining)
+    connection.conn.sendall(b"DONE" + struct.pack("<I", int(time.time())))
+    answer, length = struct.unpack("<4sI", connection.read_exact(8))
+    if answer == b"FAIL":
+        reason = _printable(connection.read_exact(length))
+        raise FileRejected(f"The phone did not take the file: {reason}.")
+    if answer != b"OKAY":
+        raise PhoneGone(f"The link to the phone {call.serial} broke while a file was sent.")
+
+
+def _receive(call: Call, path: str, limit: int) -> bytes:
+    connection = call.open("sync:")
+    encoded = path.encode()
+    connection.conn.sendall(_request(b"STAT", encoded))
+    _, mode, size, _ = struct.unpack("<4sIII", connection.read_exact(16))
+    if not stat.S_ISREG(mode):
+        raise FileRejected(f"There is no file {path} on the phone.")
+    if size > limit:
+        raise FileRejected(f"The file {path} has {size} bytes; at most {limit} are read.")
+    connection.conn.sendall(_request(b"RECV", encoded))
+    data = bytearray()
+    while True:
+        connection.conn.settimeout(call.remaining)
+        kind, length = struct.unpack("<4sI", connection.read_exact(8))
+        if kind == b"DONE":
+            return bytes(data)
+        if kind == b"FAIL":
+            reason = _printable(connection.read_exact(length))
+            raise FileRejected(f"The phone did not give the file: {reason}.")
+        if kind != b"DATA" or length > SYNC_CHUNK:
+            raise PhoneGone(f"The link to the phone {call.serial} broke while a file was read.")
+        data += connection.read_exact(length)
+        if len(data) > limit:  # it grew since it was measured
+            raise FileRejected(f"The file {path} has more than {limit} bytes.")
+
+
+def _printable(reason: bytes) -> str:
+    return re.sub(r"[^\x20-\x7e]", "?", reason.decode(errors="replace"))[:200]

@@ -1,0 +1,134 @@
+"""Follows adb servers: which links to phones there are, with the flutter of every reconnect taken out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from devices.adb import host
+from devices.adb.presence import ATTACHED
+from devices.adb.server import ServerAddress, ensure_running
+from devices.errors import PhoneError
+
+logger = logging.getLogger(__name__)
+
+DEBOUNCE = 0.7
+"""Seconds that bad news of a link must last: adb reports absent and offline for a moment at every reconnect."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds before a server that went away is asked again, doubled each time."""
+
+Link = tuple[ServerAddress, str]
+"""An adb server, and the serial under which it knows a phone."""
+
+
+class Following:
+    """Tells of links that came (`attached`, at once) and of bad news (`lost`, with adb's word for the state).
+
+    `attached` may take its time; it is cancelled when the link goes meanwhile. `lost` gets an empty state when the
+    serial is not listed any more.
+    """
+
+    def __init__(
+        self,
+        servers: Sequence[ServerAddress],
+        attached: Callable[[Link], Awaitable[None]],
+        lost: Callable[[Link, str], None],
+    ) -> None:
+        self._servers = tuple(servers)
+        self._attached = attached
+        self._lost = lost
+        self._told: dict[Link, str] = {}
+        self._news: dict[Link, asyncio.Task[None]] = {}
+        self._followers: list[asyncio.Task[None]] = []
+        self._listed = {each: asyncio.Event() for each in self._servers}
+        self._networked: set[Link] = set()
+
+    def start(self) -> None:
+        """Begins, and starts local servers that are not running."""
+        self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
+
+    async def stop(self) -> None:
+        """Ends; nothing is told any more."""
+        tasks = [*self._followers, *self._news.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._followers, self._news = [], {}
+
+    async def first_lists(self) -> None:
+        """Returns when each server has listed its phones (or is known to be away) and all of them were told."""
+        for listed in self._listed.values():
+            await listed.wait()
+        while self._news:
+            await asyncio.wait(self._news.values())
+
+    async def connect(self, link: Link) -> None:
+        """Connects a phone on the network (`host:port`), now and after every restart of its server."""
+        self._networked.add(link)
+        try:
+            await host.connect(*link)
+        except PhoneError as failed:
+            logger.warning("%s could not be connected: %s", link[1], failed)
+
+    async def disconnect(self, link: Link) -> None:
+        """Takes a phone on the network off its server."""
+        self._networked.discard(link)
+        with contextlib.suppress(PhoneError):
+            await host.ask(link[0], f"host:disconnect:{link[1]}")
+
+    async def _follow(self, address: ServerAddress) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            connecting: asyncio.Task[None] | None = None
+            try:
+                await ensure_running(address)
+                connecting = asyncio.create_task(self._connect_again(address))
+                async with contextlib.aclosing(host.track(address)) as lists:
+                    async for states in lists:
+                        pause = FIRST_PAUSE
+                        self._compare(address, states)
+                        self._listed[address].set()
+            except PhoneError as away:
+                logger.warning("%s", away)
+            finally:
+                if connecting is not None:
+                    connecting.cancel()
+            self._compare(address, {})
+            self._listed[address].set()
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    async def _connect_again(self, address: ServerAddress) -> None:
+        """A server that was started anew has forgotten the phones on the network."""
+        for link in sorted(self._networked, key=lambda each: each[1]):
+            if link[0] == address:
+                await self.connect(link)
+
+    def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:
+        """A new list came: whatever differs from what was told last is looked into."""
+        links = {(address, serial) for serial in states}
+        links |= {link for link in (*self._told, *self._news) if link[0] == address}
+        for link in links:
+            state = states.get(link[1], "")
+            news = self._news.pop(link, None)
+            if news is not None:
+                news.cancel()
+            if state != self._told.get(link, ""):
+                self._news[link] = asyncio.create_task(self._tell(link, state))
+
+    async def _tell(self, link: Link, state: str) -> None:
+        if state == ATTACHED:
+            if ":" in link[1]:
+                self._networked.add(link)
+            await self._attached(link)
+        else:
+            await asyncio.sleep(DEBOUNCE)
+            self._lost(link, state)
+        self._told[link] = state
+        if not state:
+            del self._told[link]
+        if self._news.get(link) is asyncio.current_task():
+            del self._news[link]

@@ -1,0 +1,66 @@
+"""Inputs without text, as command lines of Android's `input` tool."""
+
+from __future__ import annotations
+
+from devices.adb.quoting import command
+from devices.errors import InputRejected
+from devices.geometry import Point, Size
+from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, LongPress, PressKey, Swipe, Tap
+
+KEYCODES = {
+    Key.HOME: "KEYCODE_HOME",
+    Key.BACK: "KEYCODE_BACK",
+    Key.RECENTS: "KEYCODE_APP_SWITCH",
+    Key.ENTER: "KEYCODE_ENTER",
+    Key.DELETE: "KEYCODE_DEL",
+    Key.TAB: "KEYCODE_TAB",
+    Key.ESCAPE: "KEYCODE_ESCAPE",
+    Key.UP: "KEYCODE_DPAD_UP",
+    Key.DOWN: "KEYCODE_DPAD_DOWN",
+    Key.LEFT: "KEYCODE_DPAD_LEFT",
+    Key.RIGHT: "KEYCODE_DPAD_RIGHT",
+    Key.VOLUME_UP: "KEYCODE_VOLUME_UP",
+    Key.VOLUME_DOWN: "KEYCODE_VOLUME_DOWN",
+    Key.POWER: "KEYCODE_POWER",
+    Key.WAKE: "KEYCODE_WAKEUP",
+    Key.MENU: "KEYCODE_MENU",
+    Key.SEARCH: "KEYCODE_SEARCH",
+}
+MAX_PRESS_MS = 5000
+
+
+def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) -> tuple[str, ...]:
+    """The command lines that do this, one after the other. Raises InputRejected for what cannot be done.
+
+    `screen` is the size of the last frame; a point outside it is refused rather than moved. None: not known yet.
+    """
+    match what:
+        case Tap(at, times):
+            if times not in {1, 2}:
+                raise InputRejected(f"A tap is done once or twice, not {times} times.")
+            return (command("input", "tap", *_inside(at, screen)),) * times
+        case LongPress(at, duration_ms):
+            x, y = _inside(at, screen)
+            held = _between(duration_ms, MIN_SWIPE_MS, MAX_PRESS_MS, "A long press")
+            return (command("input", "swipe", x, y, x, y, held),)
+        case Swipe(start, end, duration_ms, hold):
+            line = (*_inside(start, screen), *_inside(end, screen))
+            moved = _between(duration_ms, MIN_SWIPE_MS, MAX_SWIPE_MS, "A swipe")
+            return (command("input", "draganddrop" if hold else "swipe", *line, moved),)
+        case PressKey(Key.NOTIFICATIONS):
+            return ("cmd statusbar expand-notifications",)
+        case PressKey(key):
+            return (command("input", "keyevent", KEYCODES[key]),)
+
+
+def _inside(at: Point, screen: Size | None) -> tuple[int, int]:
+    if at.x < 0 or at.y < 0 or (screen is not None and not screen.holds(at)):
+        limits = f" of {screen.width}×{screen.height}" if screen else ""
+        raise InputRejected(f"The point ({at.x}, {at.y}) is outside the screen{limits}.")
+    return at.x, at.y
+
+
+def _between(value: int, low: int, high: int, name: str) -> int:
+    if not low <= value <= high:
+        raise InputRejected(f"{name} takes {low} to {high} ms, not {value}.")
+    return value

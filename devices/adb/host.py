@@ -1,0 +1,82 @@
+"""Requests to an adb server itself: connecting phones on the network, and following which phones there are.
+
+These are short texts or a long wait, so they are done on the loop; a thread would only wait too. Protocol: adb's
+OVERVIEW.TXT and SERVICES.TXT (four hexadecimal digits of length, then the text; OKAY or FAIL before an answer).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+
+from devices.adb.server import ServerAddress
+from devices.errors import PhoneGone, PhoneTimeout
+
+ASK_TIMEOUT = 5.0
+CONNECT_TIMEOUT = 15.0
+"""`host:connect` waits itself up to 10 s for a silent address."""
+
+
+async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIMEOUT) -> str:
+    """One request and its answer; a refusal's text is an answer too, as `adb` prints it.
+
+    Raises PhoneGone when the server is away, PhoneTimeout.
+    """
+    try:
+        async with asyncio.timeout(timeout), _open(address, service) as reader:
+            await reader.readexactly(4)
+            return await _text(reader)
+    except TimeoutError as late:
+        raise PhoneTimeout(f"The adb server at {address} did not answer in time.", uncertain=False) from late
+    except (OSError, EOFError, ValueError) as broken:
+        raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
+
+
+async def connect(address: ServerAddress, serial: str) -> None:
+    """Makes the server connect to a phone on the network (`host:port`).
+
+    A lost phone stays listed as offline and the server then answers "already connected", so such a row is taken off
+    first. Raises PhoneGone, PhoneTimeout; whether the phone then works is told by `track`.
+    """
+    states = parse_states(await ask(address, "host:devices"))
+    if states.get(serial) == "offline":
+        await ask(address, f"host:disconnect:{serial}")
+    if states.get(serial) != "device":
+        await ask(address, f"host:connect:{serial}", timeout=CONNECT_TIMEOUT)
+
+
+async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
+    """State by serial, now and after every change, until the server goes. Raises PhoneGone then."""
+    try:
+        async with _open(address, "host:track-devices") as reader:
+            async with asyncio.timeout(ASK_TIMEOUT):
+                if await reader.readexactly(4) != b"OKAY":
+                    raise PhoneGone(f"The adb server at {address} does not tell its phones.", uncertain=False)
+            while True:
+                yield parse_states(await _text(reader))
+    except (OSError, EOFError, ValueError) as broken:
+        raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
+
+
+def parse_states(listed: str) -> dict[str, str]:
+    """State by serial, from lines of `serial TAB state`."""
+    return dict(line.split("\t", 1) for line in listed.splitlines() if "\t" in line)
+
+
+@contextlib.asynccontextmanager
+async def _open(address: ServerAddress, service: str) -> AsyncIterator[asyncio.StreamReader]:
+    async with asyncio.timeout(ASK_TIMEOUT):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+    try:
+        writer.write(f"{len(service.encode()):04x}{service}".encode())
+        yield reader
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def _text(reader: asyncio.StreamReader) -> str:
+    length = int(await reader.readexactly(4), 16)
+    return (await reader.readexactly(length)).decode(errors="replace")

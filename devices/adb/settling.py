@@ -1,0 +1,92 @@
+"""Waiting for a screen to come to rest, by looking at it instead of sleeping."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from PIL import Image, ImageChops
+
+from devices.adb.pictures import Frame
+
+FIRST_CHANGE = 0.5
+"""Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
+
+FIRST_CHANGE_OF_LAUNCH = 1.5
+"""The same after an app or an address was opened: its process has to start."""
+
+GAP = 0.1
+"""Seconds between two frames that are compared. Closer ones agree in the middle of a slow animation."""
+
+_CELL = 8
+"""Pixels of the screen for one pixel of the small picture."""
+
+_SAME = 12
+"""Levels of brightness that a cell may differ: gradients and dithering move a few."""
+
+_STATUS_BAR = 0.045
+"""Share of the longer side that the status bar (clock, signal) takes, cut off."""
+
+_CARET = (2, 14)
+"""Cells that a blinking caret covers at most: upright and thin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A small luma picture of a screen without its status bar, for comparing."""
+
+    luma: Image.Image
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, image: Image.Image) -> Probe:
+        """The probe of a picture of the screen."""
+        bar = round(max(image.size) * _STATUS_BAR)
+        reduced = image.reduce(_CELL, box=(0, min(bar, image.height - 1), image.width, image.height))
+        return cls(reduced.convert("L"), image.size)
+
+    def same_as(self, other: Probe) -> bool:
+        """Whether both show the same; a caret alone is no difference."""
+        if self.size != other.size:
+            return False
+        box = ImageChops.difference(self.luma, other.luma).point(lambda level: 255 if level > _SAME else 0).getbbox()
+        if box is None:
+            return True
+        left, top, right, bottom = box
+        return right - left <= _CARET[0] and bottom - top <= _CARET[1] and bottom - top > right - left
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The last frame, and whether the screen had come to rest when it was taken."""
+
+    frame: Frame
+    settled: bool
+
+
+async def settle(
+    capture: Callable[[], Awaitable[Frame]], before: Image.Image, *, first_change: float, patience: float
+) -> Rest:
+    """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
+
+    A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
+    there is. Raises what `capture` raises.
+    """
+    began = time.monotonic()
+    previous = await asyncio.to_thread(Probe.of, before)
+    changed = False
+    while True:
+        taken = time.monotonic()
+        frame = await capture()
+        probe = await asyncio.to_thread(Probe.of, frame.image)
+        same = probe.same_as(previous)
+        now = time.monotonic()
+        if same and (changed or now - began >= first_change):
+            return Rest(frame, settled=True)
+        changed = changed or not same
+        if now - began >= patience:
+            return Rest(frame, settled=False)
+        previous = probe
+        await asyncio.sleep(max(0.0, taken + GAP - now))

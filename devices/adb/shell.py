@@ -1,0 +1,124 @@
+"""Commands on the phone: its shell with a real exit code, and raw output for pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from devices.adb.connection import Call, Connection
+from devices.errors import PhoneGone, PhoneTimeout
+
+DEFAULT_TIMEOUT = 10.0
+"""Seconds for a command; `am start` and `ime set` take up to a few on a loaded phone."""
+
+_STDOUT, _STDERR, _EXIT = 1, 2, 3
+_HEADER = 5
+_MARK = "X4EXIT:"
+_CHARACTER_LIMIT = 0xFFFF
+"""A service name is written with four hexadecimal digits of length before it (adb's SERVICES.TXT)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command printed, and its exit code. Old phones print both kinds of output to `out`."""
+
+    out: str
+    err: str
+    code: int
+
+    @property
+    def text(self) -> str:
+        """Both outputs together."""
+        return self.out + self.err
+
+
+class Shell:
+    """The shell of one phone."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._features: frozenset[str] | None = None
+
+    async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
+        """Runs a command line and returns what it printed. An exit code other than 0 is no error here.
+
+        Raises PhoneGone when the link broke before the exit code came: half an answer is never passed on.
+        """
+        _check_length(line)
+        if "shell_v2" in await self.features():
+            return await self.connection.run(lambda call: _run_v2(call, line), timeout=timeout, doing=doing)
+        return await self.connection.run(lambda call: _run_v1(call, line), timeout=timeout, doing=doing)
+
+    async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
+        """The bytes that a command prints, without any translation of line ends; no exit code."""
+        _check_length(line)
+        return await self.connection.run(lambda call: _raw(call, line), timeout=timeout, doing=doing)
+
+    async def features(self) -> frozenset[str]:
+        """What the phone's adb daemon can do, asked once per link."""
+        if self._features is None:
+            self._features = await self.connection.run(_features, timeout=5.0, doing="asking what adb can do")
+        return self._features
+
+    def forget(self) -> None:
+        """The link is a new one: ask again what it can do."""
+        self._features = None
+
+
+def _check_length(line: str) -> None:
+    if len(line.encode()) > _CHARACTER_LIMIT - 16:
+        raise ValueError("the command line is too long for adb")
+
+
+def _features(call: Call) -> frozenset[str]:
+    connection = call.make_connection()
+    connection.send_command(f"host-serial:{call.serial}:features")
+    connection.check_okay()
+    return frozenset(str(connection.read_string_block()).split(","))
+
+
+def _raw(call: Call, line: str) -> bytes:
+    connection = call.open(f"exec:{line}")
+    pieces = []
+    while piece := call.receive(connection):
+        pieces.append(piece)
+    if call.severed:
+        raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
+    return b"".join(pieces)
+
+
+def _run_v1(call: Call, line: str) -> Result:
+    connection = call.open(f"shell:{line}; echo {_MARK}$?")
+    pieces = []
+    while piece := call.receive(connection):
+        pieces.append(piece)
+    text = b"".join(pieces).decode(errors="replace").replace("\r\n", "\n")
+    out, mark, code = text.rpartition(_MARK)
+    if not mark or not code.strip().isdigit():
+        raise PhoneGone(f"The link to the phone {call.serial} broke during a command.")
+    return Result(out, "", int(code))
+
+
+def _run_v2(call: Call, line: str) -> Result:
+    """The framed shell: a byte for the stream, four for the length, the data (AOSP `shell_protocol.h`)."""
+    connection = call.open(f"shell,v2,raw:{line}")
+    streams = {_STDOUT: bytearray(), _STDERR: bytearray()}
+    buffer = bytearray()
+    while piece := call.receive(connection):
+        buffer += piece
+        while len(buffer) >= _HEADER:
+            kind, length = buffer[0], int.from_bytes(buffer[1:_HEADER], "little")
+            if len(buffer) < _HEADER + length:
+                break
+            data = bytes(buffer[_HEADER : _HEADER + length])
+            del buffer[: _HEADER + length]
+            if kind == _EXIT:
+                return Result(
+                    streams[_STDOUT].decode(errors="replace"),
+                    streams[_STDERR].decode(errors="replace"),
+                    data[0] if data else 1,
+                )
+            if kind in streams:
+                streams[kind] += data
+    if call.severed:
+        raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
+    raise PhoneGone(f"The link to the phone {call.serial} broke during a command.")

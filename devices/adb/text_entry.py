@@ -1,0 +1,92 @@
+"""Text as command lines: through the broadcast keyboard when it is chosen, else as key presses, else not at all."""
+
+from __future__ import annotations
+
+import base64
+import re
+import unicodedata
+
+from devices.adb.quoting import command
+from devices.errors import UntypableText
+
+BROADCAST_PACKAGE = "com.android.adbkeyboard"
+BROADCAST_KEYBOARD = f"{BROADCAST_PACKAGE}/.AdbIME"
+"""ADBKeyboard (github.com/senzhk/ADBKeyBoard): an input method that takes its text from a broadcast."""
+
+MAX_TEXT = 10_000
+"""Characters for one input; a text field that takes more is no text field."""
+
+KEY_CHUNK = 160
+"""Characters for one `input text`. Each character is two injected events that are waited for, so a chunk takes about a
+second on a slow phone and a cancelled text stops soon."""
+
+BROADCAST_CHUNK = 2000
+"""Characters for one broadcast; Android limits an intent to about 1 MB and a shell's argument to 128 KiB."""
+
+MAX_DELETES = 1000
+DELETE_MARGIN = 8
+"""More deletes than the field is known to have characters: a delete in an empty field does nothing."""
+UNKNOWN_DELETES = 200
+_DELETES_PER_COMMAND = 250
+
+_CONTROL_KEYS = {"\n": "KEYCODE_ENTER", "\t": "KEYCODE_TAB"}
+
+
+def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
+    """The command lines that enter `text` into the focused field.
+
+    Raises UntypableText when the text is too long, has control characters, or needs the broadcast keyboard.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_TEXT:
+        raise UntypableText(f"The text has {len(text)} characters; at most {MAX_TEXT} are typed at once.")
+    if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in _CONTROL_KEYS for each in text):
+        raise UntypableText("The text has control characters in it, which no keyboard has.")
+    if broadcast:
+        return tuple(_broadcast(piece) for piece in _cut(text, BROADCAST_CHUNK))
+    if not text.isascii():
+        raise UntypableText(
+            "This phone can only be sent letters of the English keyboard. Install ADBKeyboard on it for other scripts."
+        )
+    return tuple(line for piece in re.split(r"([\n\t])", text) for line in _keys(piece))
+
+
+def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:
+    """The command lines that empty the focused field, which has `length` characters as far as is known."""
+    if broadcast:
+        return (command("am", "broadcast", "-a", "ADB_CLEAR_TEXT", "-p", BROADCAST_PACKAGE),)
+    deletes = UNKNOWN_DELETES if length is None else min(MAX_DELETES, length + DELETE_MARGIN)
+    keys = ["KEYCODE_MOVE_END", *["KEYCODE_DEL"] * deletes]
+    return tuple(
+        command("input", "keyevent", *keys[start : start + _DELETES_PER_COMMAND])
+        for start in range(0, len(keys), _DELETES_PER_COMMAND)
+    )
+
+
+def _broadcast(piece: str) -> str:
+    coded = base64.b64encode(piece.encode()).decode()
+    # With -p the broadcast goes to the keyboard alone; without it any app could listen to what is typed.
+    return command("am", "broadcast", "-a", "ADB_INPUT_B64", "-p", BROADCAST_PACKAGE, "--es", "msg", coded)
+
+
+def _keys(piece: str) -> list[str]:
+    if piece in _CONTROL_KEYS:
+        return [command("input", "keyevent", _CONTROL_KEYS[piece])]
+    # `input text` reads "%s" as a space (AOSP InputShellCommand.sendText), so the two never go together.
+    parts = re.split(r"(?<=%)(?=s)", piece)
+    return [command("input", "text", chunk) for part in parts for chunk in _cut(part, KEY_CHUNK)]
+
+
+def _cut(text: str, length: int) -> list[str]:
+    return [text[start : start + length] for start in range(0, len(text), length)]
+
+
+def same_words(wanted: str, read: str) -> bool:
+    """Whether a field holds the text, however it formats it (a telephone number gets brackets and spaces)."""
+    return _signs(wanted) in _signs(read)
+
+
+def _signs(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    letters = "".join(each for each in folded if each.isalnum())
+    return letters or "".join(folded.split())

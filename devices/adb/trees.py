@@ -1,0 +1,91 @@
+"""Asks a phone for its accessibility tree, and gives up in time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from devices.adb.hierarchy import NoHierarchy, parse
+from devices.adb.shell import Shell
+from devices.errors import PhoneTimeout
+from devices.geometry import Size
+from devices.phone import Element
+
+logger = logging.getLogger(__name__)
+
+FIRST_LIMIT = 4.0
+"""Seconds for the first tree of a phone, from which its speed is learned: starting a VM and waiting for a screen
+without events (uiautomator asks for one second of that) takes one to three."""
+LEAST_LIMIT = 1.5
+MOST_LIMIT = 4.0
+_HEADROOM = 1.5
+_MISSES = 3
+_SKIPPED = 4
+"""After three misses in a row (a video, a game) only every fifth look asks again."""
+
+_TO_TERMINAL = "uiautomator dump --compressed /dev/tty"
+_FILE = "/data/local/tmp/opengui-tree.xml"
+_TO_FILE = f"uiautomator dump --compressed {_FILE} >/dev/null && cat {_FILE}; rm -f {_FILE}"
+
+
+class Trees:
+    """The accessibility trees of one phone. One is asked for at a time: a second uiautomator kills the first."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._limit = FIRST_LIMIT
+        self._misses = 0
+        self._skip = 0
+        self._by_file = False
+        self._busy = asyncio.Lock()
+
+    async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
+        """The elements on a screen of this size, or None when they did not come in time.
+
+        `insist` asks even a phone that was too slow lately, and waits longer: for a screen that has no picture.
+        Raises PhoneGone and PhoneUnavailable.
+        """
+        if self._skip and not insist:
+            self._skip -= 1
+            return None
+        async with self._busy:
+            return await self._read(size, MOST_LIMIT if insist else self._limit)
+
+    async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
+        began = time.monotonic()
+        try:
+            output = await self._shell.raw(
+                _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing="reading the elements"
+            )
+            elements = await asyncio.to_thread(parse, output.decode(errors="replace"), size)
+        except PhoneTimeout:
+            self._missed(f"nothing within {limit:.1f} s")
+            return None
+        except NoHierarchy as none:
+            if "/dev/tty" in str(none) or "ENXIO" in str(none):
+                self._by_file = True
+            self._missed(str(none))
+            return None
+        self._misses = 0
+        took = time.monotonic() - began
+        self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, took * _HEADROOM))
+        return elements
+
+    def _missed(self, why: str) -> None:
+        self._misses += 1
+        logger.info("no elements from %s: %s", self._shell.connection.serial, why)
+        if self._misses >= _MISSES:
+            self._skip = _SKIPPED
+
+
+def focused_text(elements: tuple[Element, ...] | None) -> str | None:
+    """What the focused field reads, bullets for a password; None without a focused field."""
+    field = next((each for each in elements or () if each.focused and each.editable), None)
+    return None if field is None else field_text(field)
+
+
+def field_text(field: Element) -> str:
+    """The text of a field: bullets of the same length for a password, nothing for a hint shown in its place."""
+    text = "" if field.text == field.hint else field.text
+    return "•" * len(text) if field.password else text
