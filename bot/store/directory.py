@@ -1,0 +1,58 @@
+"""The data directory and its one owner."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from bot.store.errors import DirectoryInUse, StoreError
+
+LOCK_NAME = "lock"
+
+
+class DataDirectory:
+    """Holds the directory for one process: `with DataDirectory(path): …`.
+
+    The lock belongs to the open file, so the system lets go of it with the process, however that ends.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        """Make the directory when it is new, and lock it. Raises DirectoryInUse or StoreError."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = (self.path / LOCK_NAME).open("a+", encoding="ascii")
+        except OSError as error:
+            raise StoreError(
+                f"The data directory {self.path} cannot be used ({error.strerror}). "
+                "Check that it is a directory and that this user may write there."
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            owner = lock.read().strip() or "unknown"
+            lock.close()
+            raise DirectoryInUse(
+                f"The data directory {self.path} is in use by another process (pid {owner}). "
+                "Stop that one first, or give this one a data directory of its own."
+            ) from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        self._lock = lock
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Let go of it."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None

@@ -1,0 +1,27 @@
+"""What can be wrong with the data directory. Each message is for the operator and says what to do."""
+
+from __future__ import annotations
+
+import errno
+
+
+class StoreError(OSError):
+    """The store could not be read or written. `strerror` is the sentence."""
+
+    def __init__(self, sentence: str, code: int = errno.EIO) -> None:
+        super().__init__(code, sentence)
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class StoreCorrupt(StoreError):
+    """The database file is damaged or no database. It was left as it is."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a later version of the program. It was left as it is."""
+
+
+class DirectoryInUse(StoreError):
+    """Another process owns the data directory."""

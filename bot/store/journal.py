@@ -1,0 +1,52 @@
+"""The record of physical actions, written before each is sent. Implements `agent.ports.journal.Journal`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agent.ports.journal import ActionKey, ActionState, LeaseLost
+from bot.store.database import Database, Transaction
+from bot.store.texts import json_text
+
+
+class ActionJournal:
+    """The table of actions."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
+        """Write that the action is about to be sent; False when it is there already and must not be sent again.
+
+        The lease is checked in the same transaction: a run that lost its phone, for instance because it hung and
+        was given up, raises LeaseLost here and can touch nothing any more.
+        """
+
+        async def work(transaction: Transaction) -> bool:
+            held = await transaction.fetch(
+                "SELECT 1 FROM leases WHERE run = ? AND fence = ? AND released IS NULL", (key.run, fence)
+            )
+            if not held:
+                raise LeaseLost(f"run {key.run} no longer holds the phone (fence {fence})")
+            added = await transaction.fetch(
+                "INSERT INTO actions (run, subtask, step, part, fence, action, state, begun)"
+                " VALUES (?, ?, ?, ?, ?, ?, 'begun', ?) ON CONFLICT DO NOTHING RETURNING 1",
+                (key.run, key.subtask, key.step, key.index, fence, json_text(action), self._clock()),
+            )
+            return bool(added)
+
+        return await self._database.write(work)
+
+    async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
+        """Write what became of it."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "UPDATE actions SET state = ?, effect = ?, finished = ?"
+                " WHERE run = ? AND subtask = ? AND step = ? AND part = ?",
+                (state, effect, self._clock(), key.run, key.subtask, key.step, key.index),
+            )
+
+        await self._database.write(work)

@@ -1,0 +1,92 @@
+"""Who holds which phone, and in which order the others wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.ports.leases import Lease
+from bot.store.database import Database, Transaction
+
+
+class LeaseTable:
+    """The tables of leases and tickets. A lease is open until released; each lease of a phone has a higher fence."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take(self, run: str, phone: str, *, alive: Iterable[str], now: float, expires: float) -> Lease | None:
+        """Give the phone to the run, and take its ticket away; None when another run holds the phone.
+
+        Leases that expired before `now` are over, except those of the runs in `alive`, which are renewed first.
+        """
+        runs = tuple(alive)
+
+        async def work(transaction: Transaction) -> Lease | None:
+            await _renew(transaction, runs, expires)
+            await transaction.fetch(
+                "UPDATE leases SET released = ? WHERE released IS NULL AND expires <= ?", (now, now)
+            )
+            rows = await transaction.fetch(
+                "INSERT INTO leases (phone, fence, run, taken, expires)"
+                " SELECT ?1, 1 + (SELECT COALESCE(MAX(fence), 0) FROM leases WHERE phone = ?1), ?2, ?3, ?4"
+                " ON CONFLICT DO NOTHING RETURNING fence",
+                (phone, run, now, expires),
+            )
+            if not rows:
+                return None
+            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (run,))
+            return Lease(phone, run, rows[0]["fence"])
+
+        return await self._database.write(work)
+
+    async def renew(self, alive: Iterable[str], *, expires: float) -> None:
+        """The heartbeat: the open leases of these runs hold until `expires`."""
+        runs = tuple(alive)
+        await self._database.write(lambda transaction: _renew(transaction, runs, expires))
+
+    async def release(self, run: str, *, now: float) -> None:
+        """The run's lease and ticket are over, where it has them."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE leases SET released = ? WHERE run = ? AND released IS NULL", (now, run))
+            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (run,))
+
+        await self._database.write(work)
+
+    async def release_all(self, *, now: float) -> None:
+        """Every lease is over: the process that held them is proven dead."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE leases SET released = ? WHERE released IS NULL", (now,))
+
+        await self._database.write(work)
+
+    async def ticket(self, run: str, *, first: bool) -> int:
+        """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
+
+        It outlives the process, so that everybody finds the old place after a restart.
+        """
+        last = (
+            "INSERT INTO tickets (run, rank) VALUES (?, (SELECT COALESCE(MAX(rank), 0) + 1 FROM tickets))"
+            " ON CONFLICT (run) DO UPDATE SET rank = rank RETURNING rank"
+        )
+        head = (
+            "INSERT INTO tickets (run, rank) VALUES (?, (SELECT COALESCE(MIN(rank), 0) - 1 FROM tickets))"
+            " ON CONFLICT (run) DO UPDATE SET rank = excluded.rank RETURNING rank"
+        )
+
+        async def work(transaction: Transaction) -> int:
+            rows = await transaction.fetch(head if first else last, (run,))
+            return int(rows[0]["rank"])
+
+        return await self._database.write(work)
+
+    async def open_leases(self) -> tuple[Lease, ...]:
+        """Every open lease."""
+        rows = await self._database.fetch("SELECT phone, run, fence FROM leases WHERE released IS NULL ORDER BY taken")
+        return tuple(Lease(row["phone"], row["run"], row["fence"]) for row in rows)
+
+
+async def _renew(transaction: Transaction, runs: tuple[str, ...], expires: float) -> None:
+    for run in runs:
+        await transaction.fetch("UPDATE leases SET expires = ? WHERE run = ? AND released IS NULL", (expires, run))

@@ -1,0 +1,120 @@
+"""What must be told to people: written together with the change that causes it, sent later, at least once."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.chats.base import MessageRef
+from bot.store.database import Database, Transaction, Value
+from bot.store.texts import message_of, message_text
+
+OutboxKind = Literal["final", "question", "notice", "file"]
+OutboxState = Literal["pending", "sending", "sent", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One message to send. Times are Unix seconds.
+
+    `subject` is the question's id, the notice's text or name, or the file's reference (its name is `name`).
+    `uncertain` says that the process died while it was being sent: it may have arrived.
+    """
+
+    id: int
+    task: str
+    kind: OutboxKind
+    subject: str
+    name: str
+    state: OutboxState
+    uncertain: bool
+    attempts: int
+    not_before: float
+    created: float
+    message: MessageRef | None
+    why: str
+    """Why it was given up; "" else."""
+
+
+class Outbox:
+    """The table of messages to send. Those of one task are sent in the order in which they were written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def recover(self) -> None:
+        """At start: what was being sent when the process died is pending again, marked as uncertain."""
+        await self._change("UPDATE outbox SET state = 'pending', uncertain = 1 WHERE state = 'sending'")
+
+    async def add(
+        self, transaction: Transaction, task: str, kind: OutboxKind, subject: str = "", *, name: str = "", now: float
+    ) -> None:
+        """A message becomes due with this transaction. Raises sqlite3.IntegrityError for a second final message."""
+        await transaction.fetch(
+            "INSERT INTO outbox (task, kind, subject, name, created) VALUES (?, ?, ?, ?, ?)",
+            (int(task), kind, subject, name, now),
+        )
+
+    async def pending(self, now: float) -> tuple[OutboxRow, ...]:
+        """What may be sent now, oldest first. A row behind one of its task that is being sent, or that has to
+        wait, is not among them.
+        """
+        rows = await self._database.fetch(
+            "SELECT * FROM outbox WHERE state = 'pending' AND NOT EXISTS (SELECT 1 FROM outbox AS earlier"
+            " WHERE earlier.task = outbox.task AND earlier.id <= outbox.id AND (earlier.state = 'sending'"
+            " OR (earlier.state = 'pending' AND earlier.not_before > ?))) ORDER BY id",
+            (now,),
+        )
+        return tuple(_row(row) for row in rows)
+
+    async def sending(self, row: int) -> bool:
+        """Before a send. False when it may not be sent now: it is not pending any more, or an earlier message of its
+        task is still to be sent (it was put off after `pending` was read).
+        """
+        return await self._change(
+            "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = ? AND state = 'pending'"
+            " AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.task = outbox.task"
+            " AND earlier.id < outbox.id AND earlier.state IN ('pending', 'sending')) RETURNING 1",
+            row,
+        )
+
+    async def sent(self, row: int, message: MessageRef) -> None:
+        """It arrived as this message."""
+        await self._change("UPDATE outbox SET state = 'sent', message = ? WHERE id = ?", message_text(message), row)
+
+    async def retry(self, row: int, not_before: float) -> None:
+        """It did not arrive: again, not before that time."""
+        await self._change("UPDATE outbox SET state = 'pending', not_before = ? WHERE id = ?", not_before, row)
+
+    async def dead(self, row: int, why: str) -> None:
+        """It can never arrive."""
+        await self._change("UPDATE outbox SET state = 'dead', why = ? WHERE id = ?", why, row)
+
+    async def of(self, task: str) -> tuple[OutboxRow, ...]:
+        """All messages of a task, in order."""
+        rows = await self._database.fetch("SELECT * FROM outbox WHERE task = ? ORDER BY id", (int(task),))
+        return tuple(_row(row) for row in rows)
+
+    async def _change(self, sql: str, *values: Value) -> bool:
+        async def work(transaction: Transaction) -> bool:
+            return bool(await transaction.fetch(sql, values))
+
+        return await self._database.write(work)
+
+
+def _row(row: sqlite3.Row) -> OutboxRow:
+    return OutboxRow(
+        id=row["id"],
+        task=str(row["task"]),
+        kind=row["kind"],
+        subject=row["subject"],
+        name=row["name"],
+        state=row["state"],
+        uncertain=bool(row["uncertain"]),
+        attempts=row["attempts"],
+        not_before=row["not_before"],
+        created=row["created"],
+        message=None if row["message"] is None else message_of(row["message"]),
+        why=row["why"],
+    )

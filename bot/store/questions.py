@@ -1,0 +1,103 @@
+"""The questions to people and what became of them. A secret's answer is never here: the caller passes ""."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from agent.questions import Question
+from bot.chats.base import Address, MessageRef
+from bot.store.database import Database, Source, Transaction
+from bot.store.texts import address_text, message_of, message_text
+from bot.tasks.model import OpenQuestion
+
+
+class Questions:
+    """The table of questions."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, transaction: Transaction, task: str, question: Question, *, now: float, expires: float) -> bool:
+        """Keep a question. False when it was asked before: then nothing changes."""
+        added = await transaction.fetch(
+            "INSERT INTO questions (id, task, question, asked, expires) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING RETURNING 1",
+            (question.id, int(task), question.model_dump_json(), now, expires),
+        )
+        return bool(added)
+
+    async def answer(self, question: str, text: str, *, by: str, now: float) -> bool:
+        """Keep the answer when the question is still open and in time: the first one wins. False otherwise."""
+
+        async def work(transaction: Transaction) -> bool:
+            won = await transaction.fetch(
+                "UPDATE questions SET answer = ?, answered_by = ?"
+                " WHERE id = ? AND answer IS NULL AND expired = 0 AND expires > ? RETURNING 1",
+                (text, by, question, now),
+            )
+            return bool(won)
+
+        return await self._database.write(work)
+
+    async def expire(self, *, now: float) -> tuple[OpenQuestion, ...]:
+        """Close the open questions whose time is over, and return them."""
+
+        async def work(transaction: Transaction) -> tuple[OpenQuestion, ...]:
+            rows = await transaction.fetch(
+                "UPDATE questions SET expired = 1 WHERE answer IS NULL AND expired = 0 AND expires <= ? RETURNING *",
+                (now,),
+            )
+            return tuple(_question(row) for row in rows)
+
+        return await self._database.write(work)
+
+    async def close(self, transaction: Transaction, task: str, question: str | None = None) -> None:
+        """Close the task's open questions, or only that one: nobody needs to answer any more."""
+        await transaction.fetch(
+            "UPDATE questions SET expired = 1"
+            " WHERE answer IS NULL AND expired = 0 AND task = ?1 AND (?2 IS NULL OR id = ?2)",
+            (int(task), question),
+        )
+
+    async def get(self, question: str, source: Source | None = None) -> OpenQuestion | None:
+        """The question with this id, None when there is none."""
+        rows = await (source or self._database).fetch("SELECT * FROM questions WHERE id = ?", (question,))
+        return _question(rows[0]) if rows else None
+
+    async def open(
+        self, task: str | None = None, place: Address | None = None, source: Source | None = None
+    ) -> tuple[OpenQuestion, ...]:
+        """The open questions, oldest first: all, those of a task, or those shown in a place."""
+        rows = await (source or self._database).fetch(
+            "SELECT questions.* FROM questions JOIN tasks ON tasks.id = questions.task"
+            " WHERE answer IS NULL AND expired = 0 AND (?1 IS NULL OR questions.task = ?1)"
+            " AND (?2 IS NULL OR COALESCE(tasks.place, tasks.origin) = ?2) ORDER BY questions.asked, questions.id",
+            (None if task is None else int(task), None if place is None else address_text(place)),
+        )
+        return tuple(_question(row) for row in rows)
+
+    async def by_message(self, message: MessageRef) -> OpenQuestion | None:
+        """The question that was shown as this message."""
+        rows = await self._database.fetch("SELECT * FROM questions WHERE message = ?", (message_text(message),))
+        return _question(rows[0]) if rows else None
+
+    async def shown(self, question: str, message: MessageRef) -> None:
+        """The question was sent as this message."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE questions SET message = ? WHERE id = ?", (message_text(message), question))
+
+        await self._database.write(work)
+
+
+def _question(row: sqlite3.Row) -> OpenQuestion:
+    return OpenQuestion(
+        task=str(row["task"]),
+        question=Question.model_validate_json(row["question"]),
+        asked=row["asked"],
+        expires=row["expires"],
+        message=None if row["message"] is None else message_of(row["message"]),
+        answer=row["answer"],
+        answered_by=row["answered_by"],
+        expired=bool(row["expired"]),
+    )

@@ -1,0 +1,69 @@
+"""The steps of a task, for the card, the thread and the replay."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from bot.store.database import Database, Transaction
+from bot.store.texts import json_text, usage_of, usage_text
+from bot.tasks.model import StepRow
+
+
+class Steps:
+    """The table of steps."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, transaction: Transaction, row: StepRow) -> bool:
+        """Keep a step. False when it was told before (after a restart): the first telling stays."""
+        mark = row.mark or (None, None)
+        added = await transaction.fetch(
+            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, app, frame,"
+            " mark_x, mark_y, usage, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING RETURNING 1",
+            (
+                int(row.task),
+                row.run,
+                row.subtask,
+                row.step,
+                row.max_steps,
+                row.summary,
+                row.thought,
+                json_text(row.action),
+                row.effect,
+                row.app,
+                row.frame,
+                *mark,
+                usage_text(row.usage),
+                row.seconds,
+                row.at,
+            ),
+        )
+        return bool(added)
+
+    async def of(self, task: str) -> tuple[StepRow, ...]:
+        """All steps of a task, in order."""
+        rows = await self._database.fetch("SELECT * FROM steps WHERE task = ? ORDER BY number", (int(task),))
+        return tuple(_step(row) for row in rows)
+
+
+def _step(row: sqlite3.Row) -> StepRow:
+    return StepRow(
+        task=str(row["task"]),
+        run=row["run"],
+        subtask=row["subtask"],
+        step=row["step"],
+        max_steps=row["max_steps"],
+        summary=row["summary"],
+        thought=row["thought"],
+        action=json.loads(row["action"]),
+        effect=row["effect"],
+        app=row["app"],
+        frame=row["frame"],
+        mark=None if row["mark_x"] is None else (row["mark_x"], row["mark_y"]),
+        usage=usage_of(row["usage"]),
+        seconds=row["seconds"],
+        at=row["at"],
+    )

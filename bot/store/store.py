@@ -1,0 +1,64 @@
+"""The store: everything that is kept, in one object."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from bot.store.cards import Cards
+from bot.store.database import Database, Transaction
+from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
+from bot.store.journal import ActionJournal
+from bot.store.leases import LeaseTable
+from bot.store.outbox import Outbox
+from bot.store.questions import Questions
+from bot.store.refusals import Refusals
+from bot.store.steps import Steps
+from bot.store.tasks import Tasks
+
+DATABASE_NAME = "opengui.sqlite3"
+FRAMES_NAME = "frames"
+
+Result = TypeVar("Result")
+
+
+class Store:
+    """The open data directory. Take the directory's lock (`DataDirectory`) before."""
+
+    def __init__(self, database: Database, frames: FrameFiles, clock: Callable[[], float]) -> None:
+        self._database = database
+        self.tasks = Tasks(database)
+        self.steps = Steps(database)
+        self.journal = ActionJournal(database, clock)
+        self.leases = LeaseTable(database)
+        self.questions = Questions(database)
+        self.outbox = Outbox(database)
+        self.cards = Cards(database)
+        self.refusals = Refusals(database, clock)
+        self.frames = frames
+
+    @classmethod
+    async def open(
+        cls,
+        directory: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        keep_days: float = KEEP_DAYS,
+        keep_bytes: int = KEEP_BYTES,
+    ) -> Store:
+        """Open what is kept in the directory, or begin it. Raises StoreError or one of its kinds."""
+        database = await Database.open(directory / DATABASE_NAME)
+        frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
+        store = cls(database, frames, clock)
+        await store.outbox.recover()
+        return store
+
+    async def close(self) -> None:
+        """Finish what is being written and close."""
+        await self._database.close()
+
+    async def write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        """Several changes as one: see `Database.write`."""
+        return await self._database.write(work)

@@ -1,0 +1,171 @@
+"""The tasks, and the events that they came from."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from agent.outcome import Outcome
+from bot.chats.base import Address, Person
+from bot.store.database import Database, Source, Transaction
+from bot.store.texts import address_of, address_text, json_text, usage_of, usage_text
+from bot.tasks.model import Task, TaskState, TaskWish
+
+_MAX_ID = 2**63 - 1
+
+
+class Tasks:
+    """The table of tasks. What takes a transaction becomes true with the rest of that transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, transaction: Transaction, wish: TaskWish, *, max_steps: int, now: float) -> Task:
+        """A new task, queued, with the next number."""
+        rows = await transaction.fetch(
+            "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, state, phone, quick,"
+            " max_steps, usage, created, changed) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, '{}', ?, ?) RETURNING *",
+            (
+                wish.text,
+                wish.person.platform,
+                wish.person.id,
+                wish.person.name,
+                address_text(wish.origin),
+                wish.anchor,
+                wish.phone,
+                int(wish.quick),
+                wish.max_steps or max_steps,
+                now,
+                now,
+            ),
+        )
+        return _task(rows[0])
+
+    async def of_event(self, transaction: Transaction, wish: TaskWish) -> Task | None:
+        """The task that was accepted from the same event, None when it is new."""
+        rows = await transaction.fetch(
+            "SELECT tasks.* FROM tasks JOIN events ON events.task = tasks.id WHERE source = ? AND event = ?",
+            (_source(wish), wish.event),
+        )
+        return _task(rows[0]) if rows else None
+
+    async def remember_event(self, transaction: Transaction, wish: TaskWish, task: str, *, now: float) -> None:
+        """From now on the event stands for this task."""
+        await transaction.fetch(
+            "INSERT INTO events (source, event, task, seen) VALUES (?, ?, ?, ?)",
+            (_source(wish), wish.event, int(task), now),
+        )
+
+    async def forget_events(self, *, before: float) -> None:
+        """Forget events seen before that time: no platform tells them again so late."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("DELETE FROM events WHERE seen < ?", (before,))
+
+        await self._database.write(work)
+
+    async def save(self, transaction: Transaction, task: Task, *, now: float) -> None:
+        """Keep what may change in a task; `now` counts as the time of the change when its state is another."""
+        await transaction.fetch(
+            "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
+            " summary = ?, data = ?, phone = ?, steps = ?, usage = ?, started = ?, ended = ?, frame = ? WHERE id = ?",
+            (
+                task.state.value,
+                now,
+                task.state.value,
+                None if task.place is None else address_text(task.place),
+                None if task.outcome is None else task.outcome.value,
+                task.summary,
+                task.data,
+                task.phone,
+                task.steps,
+                usage_text(task.usage),
+                task.started,
+                task.ended,
+                task.frame,
+                int(task.id),
+            ),
+        )
+
+    async def get(self, task: str, source: Source | None = None) -> Task | None:
+        """The task with this number, None when there is none."""
+        if not (task.isascii() and task.isdecimal()) or int(task) > _MAX_ID:
+            return None
+        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE id = ?", (int(task),))
+        return _task(rows[0]) if rows else None
+
+    async def active(self) -> tuple[Task, ...]:
+        """All that have not ended, in order of acceptance."""
+        return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY id")
+
+    async def interrupted_before(self, time: float) -> tuple[Task, ...]:
+        """Those that have been interrupted since before that time."""
+        return await self._all("SELECT * FROM tasks WHERE state = 'interrupted' AND changed <= ? ORDER BY id", time)
+
+    async def recent(self, limit: int, *, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
+        """The latest first; with `before`, those accepted earlier than that task; with `person`, only theirs."""
+        earlier = int(before) if before is not None else _MAX_ID
+        if person is None:
+            return await self._all("SELECT * FROM tasks WHERE id < ? ORDER BY id DESC LIMIT ?", earlier, limit)
+        return await self._all(
+            "SELECT * FROM tasks WHERE id < ? AND person_platform = ? AND person_id = ? ORDER BY id DESC LIMIT ?",
+            earlier,
+            person.platform,
+            person.id,
+            limit,
+        )
+
+    async def in_place(self, address: Address) -> Task | None:
+        """The task whose messages go there: the latest that lives, else the latest."""
+        found = await self._all(
+            "SELECT * FROM tasks WHERE place = ? ORDER BY state <> 'ended' DESC, id DESC LIMIT 1",
+            address_text(address),
+        )
+        return found[0] if found else None
+
+    async def latest_for(self, person: Person, address: Address) -> Task | None:
+        """The task that somebody means who names none: the one whose own place this is, else the person's
+        latest, those that live before those that ended, those from here before those from elsewhere.
+        """
+        here = address_text(address)
+        found = await self._all(
+            "SELECT * FROM tasks"
+            " WHERE (place = ?1 AND origin <> ?1) OR (person_platform = ?2 AND person_id = ?3)"
+            " ORDER BY (place IS ?1 AND origin <> ?1) DESC, state <> 'ended' DESC,"
+            " (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
+            here,
+            person.platform,
+            person.id,
+        )
+        return found[0] if found else None
+
+    async def _all(self, sql: str, *values: str | float) -> tuple[Task, ...]:
+        return tuple(_task(row) for row in await self._database.fetch(sql, values))
+
+
+def _source(wish: TaskWish) -> str:
+    """Where an event's id is unique: Telegram counts messages per chat."""
+    return json_text([wish.origin.platform, wish.origin.account, wish.origin.chat])
+
+
+def _task(row: sqlite3.Row) -> Task:
+    return Task(
+        id=str(row["id"]),
+        text=row["text"],
+        person=Person(row["person_platform"], row["person_id"], row["person_name"]),
+        origin=address_of(row["origin"]),
+        anchor=row["anchor"],
+        place=None if row["place"] is None else address_of(row["place"]),
+        state=TaskState(row["state"]),
+        outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
+        summary=row["summary"],
+        data=row["data"],
+        phone=row["phone"],
+        quick=bool(row["quick"]),
+        steps=row["steps"],
+        max_steps=row["max_steps"],
+        usage=usage_of(row["usage"]),
+        created=row["created"],
+        started=row["started"],
+        ended=row["ended"],
+        frame=row["frame"],
+    )

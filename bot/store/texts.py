@@ -1,0 +1,45 @@
+"""How values that have no column type are kept: as JSON text, the same value always as the same text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from agent.models.base import Usage
+from bot.chats.base import Address, MessageRef
+
+
+def json_text(value: object) -> str:
+    """Compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def address_text(address: Address) -> str:
+    """An address as text; equal addresses give equal texts, so that it can be looked up."""
+    return json_text([address.platform, address.account, address.chat, address.guild, address.thread])
+
+
+def address_of(text: str) -> Address:
+    """The address in such a text."""
+    return Address(*json.loads(text))
+
+
+def message_text(message: MessageRef) -> str:
+    """A message's reference as text; equal references give equal texts."""
+    return json_text([address_text(message.address), message.message])
+
+
+def message_of(text: str) -> MessageRef:
+    """The message in such a text."""
+    address, message = json.loads(text)
+    return MessageRef(address_of(address), message)
+
+
+def usage_text(usage: Usage) -> str:
+    """Tokens and cost as text."""
+    return json_text(asdict(usage))
+
+
+def usage_of(text: str) -> Usage:
+    """The tokens and cost in such a text."""
+    return Usage(**json.loads(text))

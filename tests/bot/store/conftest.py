@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.chats.base import Address, Person
+from bot.store.store import Store
+from bot.tasks.model import Task, TaskWish
+
+HERE = Address("web", "console", "main")
+ANNA = Person("web", "1", "Anna")
+
+
+def wish(event: str = "1", text: str = "open the browser", person: Person = ANNA, origin: Address = HERE) -> TaskWish:
+    return TaskWish(text=text, person=person, origin=origin, event=event)
+
+
+async def add_task(store: Store, event: str = "1", now: float = 100.0, origin: Address = HERE) -> Task:
+    return await store.write(
+        lambda transaction: store.tasks.add(transaction, wish(event, origin=origin), max_steps=60, now=now)
+    )
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    opened = await Store.open(tmp_path, clock=lambda: 1_000.0)
+    yield opened
+    await opened.close()

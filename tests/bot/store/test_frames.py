@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.store.frames import FrameFiles
+
+DAY = 86_400.0
+
+
+async def test_the_same_bytes_are_kept_once_and_come_back(tmp_path: Path) -> None:
+    frames = FrameFiles(tmp_path, lambda: DAY)
+    first = await frames.save(b"picture", suffix="jpg")
+    assert await frames.save(b"picture", suffix=".jpg") == first
+    assert await frames.load(first) == b"picture"
+    assert [path.name for path in tmp_path.glob("*/*")] == [first]
+
+
+@pytest.mark.parametrize("suffix", ["", "../x", "j pg", "JPG", "x" * 11])
+async def test_a_suffix_is_a_suffix(tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ValueError, match="is no suffix"):
+        await FrameFiles(tmp_path, lambda: DAY).save(b"picture", suffix=suffix)
+
+
+async def test_what_is_not_there_or_damaged_or_no_reference_is_a_key_error(tmp_path: Path) -> None:
+    frames = FrameFiles(tmp_path, lambda: DAY)
+    reference = await frames.save(b"picture", suffix="jpg")
+    (tmp_path / reference[:2] / reference).write_bytes(b"pic")
+    for wrong in (reference, "0" * 64 + ".jpg", "../../etc/passwd", ""):
+        with pytest.raises(KeyError):
+            await frames.load(wrong)
+
+
+async def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    frames = FrameFiles(tmp_path, lambda: DAY)
+    reference = await frames.save(b"picture", suffix="jpg")
+    path = tmp_path / reference[:2] / reference
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(OSError, match="director"):
+        await frames.save(b"picture", suffix="jpg")
+    assert [found.name for found in path.parent.iterdir()] == [reference]
+
+
+async def test_retention_by_age_then_by_size(tmp_path: Path) -> None:
+    now = 0.0
+    frames = FrameFiles(tmp_path, lambda: now, keep_days=2, keep_bytes=25)
+    names = []
+    for number in range(5):
+        now = number * DAY
+        names.append(await frames.save(bytes([number]) * 10, suffix="jpg"))
+    assert await frames.prune() == 3
+    assert {path.name for path in tmp_path.glob("*/*")} == set(names[3:])
+    assert await frames.prune() == 0
