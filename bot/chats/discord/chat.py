@@ -1,0 +1,196 @@
+"""Discord as a chat: the connection's life, and the border that the outbox uses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import aiohttp
+import discord
+
+from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef
+from bot.chats.discord import limits
+from bot.chats.discord.client import DiscordClient
+from bot.chats.discord.endpoints import ask_for_gateway, endpoints
+from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.incoming import Messages
+from bot.chats.discord.permissions import Permissions
+from bot.chats.discord.places import PLATFORM
+from bot.chats.discord.presses import Presses
+from bot.chats.discord.sending import Sender
+from bot.chats.discord.slash import SlashCommands, payload
+from bot.chats.discord.sync import CommandSync
+from bot.chats.discord.threads import Threads
+from bot.commands.spec import COMMANDS, CommandSpec
+
+logger = logging.getLogger(__name__)
+
+LOGIN_SECONDS: Final = 30.0
+"""How long a message waits for the login before it fails; ours."""
+
+FIRST_RETRY_SECONDS: Final = 5.0
+LAST_RETRY_SECONDS: Final = 300.0
+"""Pauses between attempts to log in while Discord cannot be reached; ours."""
+
+_AUTHENTICATION_FAILED: Final = 4004
+"""Gateway close code (developer docs, Opcodes and Status Codes)."""
+
+_REFUSED: Final = (
+    "Discord does not accept the bot token, so Discord is off. Copy the token again from the Bot page of "
+    "https://discord.com/developers/applications into DISCORD_BOT_TOKEN and restart."
+)
+_NO_CONTENT: Final = (
+    "Discord refuses the Message Content intent, so commands with the prefix %s DO NOT WORK in servers. "
+    "Slash commands, private messages and messages that mention the bot work. To get the prefix, switch on Message "
+    "Content Intent on the Bot page of https://discord.com/developers/applications and restart."
+)
+
+
+_AWAY: Final = (
+    discord.HTTPException,
+    discord.GatewayNotFound,
+    discord.RateLimited,
+    aiohttp.ClientError,
+    OSError,
+    TimeoutError,
+)
+
+
+class DiscordChat:
+    """The bot's account on Discord; implements `bot.chats.base.Chat`.
+
+    `guild_ids` are the servers in which slash commands are registered and whose attachments are fetched.
+    `state_directory` keeps the fingerprint of the registered commands. `api_base` (such as
+    "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the gateway is then
+    asked for there, unless `gateway` names it.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        intake: Intake,
+        *,
+        prefix: str = "!opengui",
+        client_id: str = "",
+        guild_ids: Sequence[str] = (),
+        register_commands: bool = False,
+        state_directory: Path | None = None,
+        commands: Sequence[CommandSpec] = COMMANDS,
+        api_base: str | None = None,
+        gateway: str | None = None,
+    ) -> None:
+        self._token = token
+        self._prefix = prefix
+        self._api_base = api_base
+        self._gateway = gateway
+        self._group = payload(commands)
+        self._sync = None
+        if register_commands and state_directory is not None:
+            self._sync = CommandSync(state_directory, guild_ids, client_id)
+        self._client: DiscordClient | None = None
+        self._online = asyncio.Event()
+        self._closing = asyncio.Event()
+        permissions, fetcher = Permissions(), Fetcher()
+        self._sender = Sender(self._logged_in, permissions)
+        self._threads = Threads(self._logged_in, permissions, self._sender)
+        self._messages = Messages(intake, prefix, guild_ids, fetcher, self._sender)
+        self._slash = SlashCommands(intake, commands, fetcher)
+        self._presses = Presses(intake)
+
+    @property
+    def platform(self) -> str:
+        """Always "discord"."""
+        return PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What Discord can do."""
+        return limits.CAPABILITIES
+
+    async def run(self) -> None:
+        """Stay connected until cancelled or closed.
+
+        Waits out an unreachable Discord. Raises ChatError when the token is not accepted; the sentence names no token.
+        Without the Message Content intent it stays connected and says what does not work.
+        """
+        with endpoints(self._api_base, self._gateway):
+            try:
+                await self._connected(content=True)
+            except discord.PrivilegedIntentsRequired:
+                logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
+                await self._connected(content=False)
+
+    async def close(self) -> None:
+        """Disconnect; `run` returns."""
+        self._closing.set()
+        if self._client is not None:
+            await self._client.close()
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """See `Chat.open_place`."""
+        return await self._threads.open(origin, anchor, title)
+
+    async def close_place(self, place: Address) -> None:
+        """See `Chat.close_place`."""
+        await self._threads.close(place)
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        """See `Chat.send`."""
+        return await self._sender.send(place, message, nonce=nonce)
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """See `Chat.edit`."""
+        await self._sender.edit(ref, message)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """See `Chat.delete`."""
+        await self._sender.delete(ref)
+
+    async def _connected(self, *, content: bool) -> None:
+        """Log in, again and again while Discord is away, and stay until the connection ends for good."""
+        pause = FIRST_RETRY_SECONDS
+        while not self._closing.is_set():
+            client = DiscordClient(self._messages, self._slash, self._presses, self._ready, content=content)
+            self._client = client
+            try:
+                async with client:
+                    await client.start(self._token)
+            except discord.LoginFailure:
+                raise ChatError(_REFUSED) from None
+            except discord.ConnectionClosed as closed:
+                if closed.code == _AUTHENTICATION_FAILED:
+                    raise ChatError(_REFUSED) from None
+                raise ChatError(f"Discord closed the connection for good (code {closed.code}).") from closed
+            except _AWAY as away:
+                logger.warning("Discord cannot be reached (%s); next attempt in %.0f s.", away, pause)
+            else:
+                return
+            finally:
+                self._online.clear()
+                self._client = None
+            try:
+                async with asyncio.timeout(pause):
+                    await self._closing.wait()
+            except TimeoutError:
+                pause = min(pause * 2, LAST_RETRY_SECONDS)
+
+    async def _ready(self, client: DiscordClient) -> None:
+        if self._api_base is not None and self._gateway is None:
+            await ask_for_gateway(client.http)
+        if self._sync is not None:
+            await self._sync.run(client, self._group)
+        self._online.set()
+        logger.info("Discord: logged in as %s.", client.user)
+
+    async def _logged_in(self) -> discord.Client:
+        try:
+            async with asyncio.timeout(LOGIN_SECONDS):
+                await self._online.wait()
+        except TimeoutError:
+            raise ChatError("Discord is not connected, so the message was not sent.") from None
+        if self._client is None:
+            raise ChatError("Discord is disconnected, so the message was not sent.")
+        return self._client

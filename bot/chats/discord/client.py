@@ -1,0 +1,104 @@
+"""The discord.py client: events in, each to the part that handles it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final
+
+import aiohttp
+import discord
+
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.discord import limits
+from bot.chats.discord.buttons import TaskButton, custom_id_of
+from bot.chats.discord.incoming import Messages
+from bot.chats.discord.presses import Presses
+from bot.chats.discord.slash import SlashCommands
+
+logger = logging.getLogger(__name__)
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long closing waits for what was cancelled; ours."""
+
+LoggedIn = Callable[["DiscordClient"], Awaitable[None]]
+
+
+def intents(*, content: bool) -> discord.Intents:
+    """What is asked of the gateway: no more than is used. Message content is the only privileged one."""
+    wanted = discord.Intents.none()
+    wanted.guilds = True
+    wanted.guild_messages = True
+    wanted.dm_messages = True
+    wanted.message_content = content
+    return wanted
+
+
+class DiscordClient(discord.Client):
+    """One connection. Everything that is done for an event is remembered, so that closing can end it."""
+
+    def __init__(
+        self, messages: Messages, slash: SlashCommands, presses: Presses, logged_in: LoggedIn, *, content: bool
+    ) -> None:
+        super().__init__(
+            intents=intents(content=content),
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_ratelimit_timeout=limits.RATE_LIMIT_SECONDS,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            max_messages=None,
+            chunk_guilds_at_startup=False,
+        )
+        self.presses = presses
+        self._messages = messages
+        self._slash = slash
+        self._logged_in = logged_in
+        self._working: set[asyncio.Task[None]] = set()
+
+    async def setup_hook(self) -> None:
+        """Logged in, not connected yet; called once."""
+        self.add_dynamic_items(TaskButton)
+        await self._logged_in(self)
+
+    async def on_message(self, message: discord.Message) -> None:
+        """A message appeared somewhere."""
+        if self.user is not None:
+            await self._work(self._messages.handle(message, self.user.id), "a message")
+
+    async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
+        """A slash command, an autocompletion, or a press of a button that no dynamic item knows."""
+        if interaction.type is discord.InteractionType.application_command:
+            await self._work(self._slash.handle(interaction), "a slash command")
+        elif interaction.type is discord.InteractionType.autocomplete:
+            await self._work(self._slash.complete(interaction), "an autocompletion")
+        elif interaction.type is discord.InteractionType.component and not TaskButton.knows(custom_id_of(interaction)):
+            await self.pressed(interaction)
+
+    async def pressed(self, interaction: discord.Interaction[Any]) -> None:
+        """A button was pressed."""
+        await self._work(self.presses.handle(interaction), "a press")
+
+    async def on_resumed(self) -> None:
+        """The connection was away and is back; what was missed follows."""
+        logger.info("Discord is connected again; missed messages follow.")
+
+    async def close(self) -> None:
+        """End what is still being done, then the connection."""
+        working = set(self._working)
+        for task in working:
+            task.cancel()
+        if working:
+            await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+        await super().close()
+
+    async def _work(self, work: Coroutine[Any, Any, None], what: str) -> None:
+        task = asyncio.ensure_future(work)
+        self._working.add(task)
+        try:
+            await task
+        except (ChatError, FloodWait) as refused:
+            logger.warning("The answer to %s was not delivered: %s", what, refused)
+        except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError) as refused:
+            logger.warning("Discord did not take the answer to %s: %s", what, refused)
+        finally:
+            self._working.discard(task)

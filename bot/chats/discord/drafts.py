@@ -1,0 +1,68 @@
+"""A message as the pieces that Discord takes: content, files and buttons of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final
+
+import discord
+
+from bot.chats.base import Button, Message, Picture
+from bot.chats.discord import limits
+from bot.chats.discord.formatting import Rendered, render
+
+WHOLE_TEXT: Final = "message.txt"
+_MORE: Final = f"\n-# The whole text is in {WHOLE_TEXT}."
+_CUT: Final = "\n-# The rest is too long to be shown here."
+NOTHING: Final = "…"
+"""Discord refuses a message without any content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One Discord message. Files are made anew for each attempt, because sending uses them up."""
+
+    content: str
+    pictures: tuple[Picture, ...] = ()
+    rows: tuple[tuple[Button, ...], ...] = ()
+
+    def files(self) -> list[discord.File]:
+        """Fresh upload objects."""
+        return [discord.File(BytesIO(picture.data), filename=picture.name) for picture in self.pictures]
+
+
+def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> list[Draft]:
+    """The message in one or more pieces; picture, files and buttons stay with the first.
+
+    Without `files` (the bot may not attach any) pictures are left out and long text is cut instead of attached.
+    """
+    rendered = render(message, mention=mention)
+    first, *others = rendered.parts
+    pictures: tuple[Picture, ...] = ()
+    if files:
+        pictures = ((message.picture,) if message.picture else ()) + message.files
+        if rendered.whole:
+            pictures = (*pictures[: limits.FILES - 1], Picture(WHOLE_TEXT, rendered.whole.encode()))
+    first = _noted(rendered, first, files=files)
+    if not first and not pictures:
+        first = NOTHING
+    drafts = [Draft(first, pictures[: limits.FILES], message.buttons), *(Draft(text) for text in others)]
+    rest = pictures[limits.FILES :]
+    drafts.extend(Draft("", rest[i : i + limits.FILES]) for i in range(0, len(rest), limits.FILES))
+    return drafts
+
+
+def card_of(message: Message, *, files: bool = True) -> Draft:
+    """The message in exactly one piece, for an edit: what does not fit is cut."""
+    first, *others = drafts_of(message, files=files)
+    if not any(draft.content for draft in others):
+        return first
+    return Draft(first.content[: limits.TEXT - len(_CUT)] + _CUT, first.pictures, first.rows)
+
+
+def _noted(rendered: Rendered, text: str, *, files: bool) -> str:
+    if not rendered.whole:
+        return text
+    note = _MORE if files else _CUT
+    return text[: limits.TEXT - len(note)] + note

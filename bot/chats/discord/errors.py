@@ -1,0 +1,69 @@
+"""Discord's refusals as the errors that the outbox knows, each with a sentence for a person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import aiohttp
+import discord
+
+from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.discord import limits
+
+THREAD_EXISTS: Final = 160004
+NO_REPLY_WITHOUT_HISTORY: Final = 160002
+MISSING_PERMISSIONS: Final = 50013
+
+_GONE: Final = {
+    10003: "the channel does not exist any more",
+    10004: "the server does not exist any more",
+    10008: "the message does not exist any more",
+    50001: "the bot cannot see this channel: give it View Channel",
+    50007: "this person does not accept private messages from the bot",
+    MISSING_PERMISSIONS: "the bot lacks a permission in this channel",
+    50083: "the thread is archived",
+    50278: "this person shares no server with the bot any more",
+}
+_OTHER: Final = {
+    30046: "Discord does not allow more edits of a message that is older than an hour",
+    40005: "the file is larger than this server allows",
+    50003: "Discord does not allow this in private messages",
+}
+"""Error codes and their meaning: developer docs, Opcodes and Status Codes."""
+
+BAN_SECONDS: Final = 60.0
+"""How long to be silent after a 429 that does not say how long."""
+
+
+@asynccontextmanager
+async def translated(doing: str) -> AsyncIterator[None]:
+    """Turn what discord.py raises into FloodWait, ChatGone or ChatError; `doing` completes "Discord refused …"."""
+    try:
+        async with asyncio.timeout(limits.REQUEST_SECONDS):
+            yield
+    except discord.RateLimited as limited:
+        raise FloodWait(limited.retry_after) from limited
+    except discord.HTTPException as refused:
+        raise _meaning(refused, doing) from refused
+    except (TimeoutError, OSError, aiohttp.ClientError) as unreachable:
+        raise ChatError(f"Discord could not be reached {doing}; it may or may not have arrived.") from unreachable
+
+
+def _meaning(refused: discord.HTTPException, doing: str) -> Exception:
+    if refused.status == 429:
+        return FloodWait(_seconds(refused.response.headers.get("Retry-After", "")))
+    if refused.code in _GONE:
+        return ChatGone(f"Discord refused {doing}: {_GONE[refused.code]}.")
+    if refused.code in _OTHER:
+        return ChatError(f"Discord refused {doing}: {_OTHER[refused.code]}.")
+    return ChatError(f"Discord refused {doing}: {refused.text or 'no reason given'} (error {refused.code}).")
+
+
+def _seconds(header: str) -> float:
+    try:
+        return max(1.0, float(header))
+    except ValueError:
+        return BAN_SECONDS

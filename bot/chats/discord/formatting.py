@@ -1,0 +1,170 @@
+"""From plain text to Discord's markdown, and into messages that are short enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.chats.base import Message
+from bot.chats.discord import limits
+
+HEADING = 200
+FOOTER = 300
+"""Characters that heading and footer may take before escaping; ours, so that most of a message is left for its body."""
+
+_TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<])")
+_LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-|>|\+|\.)")
+_FENCE = re.compile(r"^```(?P<language>[\w+#.-]{0,20})\s*$")
+_ATOM = re.compile(r"\\?.", re.DOTALL)
+_ZERO_WIDTH = "\u200b"
+_FENCE_ROOM = 40
+"""Characters kept free in each part to close a code block and to open it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A message as Discord texts. `whole` is the text for a file when it was too long to be shown, else ""."""
+
+    parts: tuple[str, ...]
+    whole: str = ""
+
+
+def render(message: Message, *, mention: str = "") -> Rendered:
+    """The message's heading, body and footer as markdown, split where it is too long.
+
+    `mention` is the id of the only person who is mentioned. The last part carries the footer. Empty messages become
+    one empty part.
+    """
+    head = f"<@{mention}> " if mention else ""
+    if message.heading:
+        head += f"**{escape(_short(message.heading, HEADING))}**"
+    foot = "".join(f"\n-# {escape(line)}" for line in _short(message.footer, FOOTER).splitlines() if line.strip())
+    room = limits.TEXT - size(head) - size(foot) - 1
+    parts = split(message.body, room)
+    whole = ""
+    if len(parts) > limits.PARTS:
+        parts, whole = [*parts[:1]], message.body
+    last = len(parts) - 1
+    texts = []
+    for index, part in enumerate(parts):
+        above = head if index == 0 else ""
+        gap = "\n" if above.strip() and message.heading and part else ""
+        texts.append((above + gap + part + (foot if index == last else "")).strip("\n"))
+    return Rendered(tuple(texts), whole)
+
+
+def escape(text: str) -> str:
+    """One line of plain text so that Discord shows exactly it: no styles, no masked links, no mentions.
+
+    `discord.utils.escape_markdown` is not enough here: of two masked links in a line it leaves the second alive.
+    Addresses stay as they are, because a backslash would break them.
+    """
+    start = _LINE_START.match(text)
+    lead = ""
+    if start is not None:
+        lead = f"{start['blank']}{start['number']}\\{start['mark']}"
+        text = text[start.end() :]
+    return lead + _TOKEN.sub(lambda found: found["url"] or f"\\{found['special']}", text)
+
+
+def size(text: str) -> int:
+    """Length in UTF-16 units."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def split(body: str, room: int) -> list[str]:
+    """Plain text as escaped parts of at most `room` units, code blocks closed and opened again at each border.
+
+    Parts end between lines where possible, else between words. There is always at least one part.
+    """
+    packer = _Packer(room)
+    for line, language in _lines(body):
+        shown = line.replace("```", f"`{_ZERO_WIDTH}``") if language is not None else escape(line)
+        for piece in _pieces(shown, room - _FENCE_ROOM, atoms=language is None):
+            packer.add(piece, language)
+    return packer.finish()
+
+
+class _Packer:
+    """Fills parts line by line and keeps code blocks whole."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._parts: list[str] = []
+        self._lines: list[str] = []
+        self._used = 0
+        self._language: str | None = None
+
+    def add(self, piece: str, language: str | None) -> None:
+        closing = 4 if self._language is not None or language is not None else 0
+        opening = len(f"```{language}") + 1 if language is not None and language != self._language else 0
+        if self._lines and self._used + opening + size(piece) + 1 + closing > self._room:
+            self._flush()
+        if language != self._language:
+            self._close()
+            if language is not None:
+                self._put(f"```{language}")
+            self._language = language
+        elif not self._lines and language is not None:
+            self._put(f"```{language}")
+        self._put(piece)
+
+    def finish(self) -> list[str]:
+        self._flush()
+        return self._parts or [""]
+
+    def _put(self, line: str) -> None:
+        self._lines.append(line)
+        self._used += size(line) + 1
+
+    def _close(self) -> None:
+        if self._language is not None and self._lines:
+            self._put("```")
+
+    def _flush(self) -> None:
+        self._close()
+        text = "\n".join(self._lines).strip("\n")
+        if text:
+            self._parts.append(text)
+        self._lines, self._used = [], 0
+
+
+def _lines(body: str) -> Iterator[tuple[str, str | None]]:
+    """Each line with the language of its code block ("" for none given), or None outside of blocks.
+
+    A fence that is never closed opens nothing.
+    """
+    lines = body.splitlines()
+    index = 0
+    while index < len(lines):
+        fence = _FENCE.match(lines[index])
+        closes = next((i for i in range(index + 1, len(lines)) if lines[i].strip() == "```"), None) if fence else None
+        if fence is None or closes is None:
+            yield lines[index], None
+            index += 1
+            continue
+        for line in lines[index + 1 : closes]:
+            yield line, fence["language"]
+        index = closes + 1
+
+
+def _pieces(line: str, room: int, *, atoms: bool) -> Iterator[str]:
+    """A shown line in pieces of at most `room` units; with `atoms`, a backslash stays with its character."""
+    while size(line) > room:
+        end = used = blank = 0
+        for atom in (match.group() for match in (_ATOM.finditer(line) if atoms else re.finditer("(?s:.)", line))):
+            used += size(atom)
+            if used > room:
+                break
+            end += len(atom)
+            if atom == " ":
+                blank = end
+        end = blank if blank > end // 2 else end
+        yield line[:end].rstrip(" ") if blank == end else line[:end]
+        line = line[end:]
+    yield line
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

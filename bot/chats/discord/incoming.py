@@ -1,0 +1,95 @@
+"""Messages from people: which of them are commands, with which files, and the answer in place."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Collection
+from typing import Final
+
+import discord
+
+from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Reply
+from bot.chats.discord import limits
+from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.places import person_of, place_of
+from bot.chats.discord.sending import Sender
+
+_REMEMBERED: Final = 2048
+"""Message ids kept to recognise a replay after a reconnect."""
+
+_TYPES = (discord.MessageType.default, discord.MessageType.reply)
+
+
+def command_in(text: str, prefix: str, bot: int) -> str | None:
+    """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command."""
+    lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|<@!?{bot}>)", text, re.IGNORECASE)
+    return None if lead is None else text[lead.end() :].strip()
+
+
+class Messages:
+    """Turns messages into Incoming, each once, and sends the reply below the message."""
+
+    def __init__(self, intake: Intake, prefix: str, guilds: Collection[str], fetcher: Fetcher, sender: Sender) -> None:
+        self._intake = intake
+        self._prefix = prefix
+        self._guilds = frozenset(guilds)
+        self._sender = sender
+        self._seen: OrderedDict[int, None] = OrderedDict()
+        self._fetcher = fetcher
+
+    async def handle(self, message: discord.Message, bot: int) -> None:
+        """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
+        ours = message.author.bot or message.webhook_id is not None
+        if ours or message.type not in _TYPES or not self._first_time(message.id):
+            return
+        place = place_of(bot, message.channel, message.guild.id if message.guild else None)
+        own = MessageRef(place.address, str(message.id))
+        command = command_in(message.content, self._prefix, bot)
+        reply_to = None
+        if message.reference is not None and message.reference.message_id is not None:
+            reply_to = MessageRef(place.address, str(message.reference.message_id))
+        wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
+        files, lost = await self._files(message) if wanted else ((), ())
+        reply = await self._intake.message(
+            Incoming(
+                person=person_of(message.author),
+                place=place,
+                event=str(message.id),
+                text=message.content,
+                command=command,
+                reply_to=reply_to,
+                message=own,
+                attachments=files,
+                stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
+            )
+        )
+        await self._answer(own, reply, lost)
+
+    async def _answer(self, own: MessageRef, reply: Reply, lost: tuple[str, ...]) -> None:
+        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
+        if answer is not None and not reply.task:
+            await self._say(own, answer, "reply")
+        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
+        if lost and (reply.task or answer is not None):
+            await self._say(own, Message(body="\n".join(lost)), "lost")
+
+    async def _say(self, own: MessageRef, message: Message, kind: str) -> None:
+        below = Message(
+            message.heading, message.body, message.footer, message.picture, message.files, message.buttons, reply_to=own
+        )
+        await self._sender.send(own.address, below, nonce=f"{kind}:{own.message}")
+
+    async def _files(self, message: discord.Message) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
+        """The attached files, and a sentence for each that could not be taken along."""
+        if message.guild is not None and self._guilds and str(message.guild.id) not in self._guilds:
+            return (), ()
+        return await self._fetcher.fetch(message.attachments)
+
+    def _first_time(self, number: int) -> bool:
+        if number in self._seen:
+            return False
+        self._seen[number] = None
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        return True

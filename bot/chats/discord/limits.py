@@ -1,0 +1,75 @@
+"""Discord's limits, each with its unit and source. Nothing outside this package knows them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.chats.base import Capabilities
+
+TEXT: Final = 2000
+"""Characters of a message's content (developer docs, Create Message); counted in UTF-16 units to be safe."""
+
+PARTS: Final = 4
+"""Messages that one text may become; ours. What is longer is sent as a file."""
+
+FILES: Final = 10
+"""Files of one message (developer docs, Create Message)."""
+
+FILE_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of one upload to a guild without boosts (developer docs, Uploading Files)."""
+
+INCOMING_BYTES: Final = 25 * 1024 * 1024
+"""Bytes of all files of one message that are fetched for a task; ours, to bound memory."""
+
+CUSTOM_ID: Final = 100
+"""Characters of a component's id (developer docs, Button)."""
+
+BUTTON_LABEL: Final = 80
+"""Characters of a button's label (developer docs, Button)."""
+
+BUTTONS_IN_ROW: Final = 5
+ROWS: Final = 5
+"""An action row holds five buttons, a message five rows (developer docs, Action Row)."""
+
+THREAD_NAME: Final = 100
+"""Characters of a channel's or thread's name (developer docs, Channel)."""
+
+THREAD_IDLE_MINUTES: Final = 1440
+"""After a day without messages Discord hides the thread by itself; one of 60, 1440, 4320, 10080."""
+
+NONCE: Final = 25
+"""Characters of a message's nonce (developer docs, Create Message)."""
+
+CHOICES: Final = 25
+"""Choices of one autocompletion, each name and value at most 100 characters (developer docs, Autocomplete)."""
+
+CHOICE: Final = 100
+SUBCOMMANDS: Final = 25
+"""Subcommands of one slash command (developer docs, Application Commands)."""
+
+DESCRIPTION: Final = 100
+"""Characters of a command's or option's description (developer docs, Application Commands)."""
+
+ACKNOWLEDGE_SECONDS: Final = 1.5
+"""An interaction must be acknowledged within 3 s (developer docs, Interactions); half of it is left for the network."""
+
+RATE_LIMIT_SECONDS: Final = 30.0
+"""A wait that is longer than this is not slept through but reported; discord.py's smallest value."""
+
+REQUEST_SECONDS: Final = 120.0
+"""A request with all its repetitions is given up after this; ours."""
+
+STALE_SECONDS: Final = 300.0
+"""A message that arrives so late (the connection was away) is not executed any more; ours."""
+
+CAPABILITIES: Final = Capabilities(
+    threads=True,
+    edit_interval=3.0,
+    edit_interval_group=3.0,
+    text_limit=TEXT,
+    caption_limit=TEXT,
+    file_limit=FILE_BYTES,
+    card_lifetime=55 * 60.0,  # a message older than an hour has a limit on edits (error 30046)
+    knows_delivery=True,
+    deletes=True,
+)

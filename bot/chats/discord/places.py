@@ -1,0 +1,39 @@
+"""Discord's channels and users in the words of the border."""
+
+from __future__ import annotations
+
+import discord
+
+from bot.chats.base import Address, Person, Place
+
+PLATFORM = "discord"
+
+Spot = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateChannel
+"""Whatever discord.py calls the channel of a message or interaction."""
+
+
+def person_of(user: discord.abc.User) -> Person:
+    """Who wrote or pressed."""
+    return Person(PLATFORM, str(user.id), user.display_name)
+
+
+def place_of(account: int, channel: Spot, guild: int | None) -> Place:
+    """Where it happened. A thread is told as a thread of its parent channel, because access looks at the channel."""
+    place = Address(PLATFORM, str(account), str(getattr(channel, "id", "")), str(guild) if guild else "")
+    if isinstance(channel, discord.Thread):
+        place = Address(PLATFORM, str(account), str(channel.parent_id), place.guild, str(channel.id))
+    return Place(place, private=guild is None)
+
+
+def channel_id(address: Address) -> int:
+    """The id under which Discord knows the place: the thread's where there is one."""
+    return int(address.thread or address.chat)
+
+
+def channel_at(client: discord.Client, address: Address) -> discord.abc.Messageable:
+    """The place to send to, without asking Discord; permissions are known only where the channel is in the cache."""
+    number = channel_id(address)
+    known = client.get_channel(number)
+    if isinstance(known, discord.abc.Messageable):
+        return known
+    return client.get_partial_messageable(number, guild_id=int(address.guild) if address.guild else None)

@@ -1,0 +1,115 @@
+"""Sending, editing and deleting messages."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import discord
+
+from bot.chats.base import Address, Message, MessageRef
+from bot.chats.discord import errors
+from bot.chats.discord.buttons import view_of
+from bot.chats.discord.drafts import Draft, card_of, drafts_of
+from bot.chats.discord.permissions import Abilities, Permissions
+from bot.chats.discord.places import PLATFORM, channel_at, channel_id
+
+logger = logging.getLogger(__name__)
+
+Online = Callable[[], Awaitable[discord.Client]]
+"""Gives the client once it is logged in; raises ChatError when that takes too long."""
+
+
+def nonce_of(name: str, part: int) -> str:
+    """A nonce of 24 characters (25 are allowed) for one part of one sending."""
+    return hashlib.blake2s(f"{name}/{part}".encode(), digest_size=12).hexdigest()
+
+
+class Sender:
+    """What goes out. Raises FloodWait, ChatGone or ChatError."""
+
+    def __init__(self, online: Online, permissions: Permissions) -> None:
+        self._online = online
+        self._permissions = permissions
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        """Send all parts. With the same nonce within a few minutes Discord gives back the message that it has."""
+        client = await self._online()
+        channel = channel_at(client, place)
+        self._permissions.report(channel)
+        abilities = self._permissions.abilities(channel)
+        mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
+        first: int | None = None
+        for part, draft in enumerate(drafts_of(message, mention=mention, files=abilities.files)):
+            reference = _reference(place, message, abilities) if part == 0 else None
+            silent = part > 0 or not message.notify
+            async with errors.translated("the message"):
+                sent = await _post(channel, draft, reference, mention, silent=silent, nonce=nonce_of(nonce, part))
+            first = first or sent.id
+        return MessageRef(place, str(first))
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""
+        client = await self._online()
+        channel = channel_at(client, ref.address)
+        draft = card_of(message, files=self._permissions.abilities(channel).files)
+        async with errors.translated("the change of the message"):
+            await _partial(client, ref).edit(
+                content=draft.content,
+                attachments=draft.files(),
+                view=view_of(draft.rows),
+                allowed_mentions=discord.AllowedMentions.none(),
+            )
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Delete a message; one that is gone already is success."""
+        client = await self._online()
+        async with errors.translated("to delete the message"):
+            try:
+                await _partial(client, ref).delete()
+            except discord.NotFound:
+                logger.debug("message %s was deleted already", ref.message)
+
+
+def _partial(client: discord.Client, ref: MessageRef) -> discord.PartialMessage:
+    guild = int(ref.address.guild) if ref.address.guild else None
+    return client.get_partial_messageable(channel_id(ref.address), guild_id=guild).get_partial_message(int(ref.message))
+
+
+def _reference(place: Address, message: Message, abilities: Abilities) -> discord.MessageReference | None:
+    """A native reply, where the message is in the same channel and the bot may read it."""
+    target = message.reply_to
+    if target is None or not abilities.history or channel_id(target.address) != channel_id(place):
+        return None
+    return discord.MessageReference(
+        message_id=int(target.message), channel_id=channel_id(place), fail_if_not_exists=False
+    )
+
+
+async def _post(
+    channel: discord.abc.Messageable,
+    draft: Draft,
+    reference: discord.MessageReference | None,
+    mention: str,
+    *,
+    silent: bool,
+    nonce: str,
+) -> discord.Message:
+    """One Discord message. discord.py sends `enforce_nonce` with every nonce."""
+    users = [discord.Object(int(mention))] if mention else False
+    allowed = discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=users)
+    options: dict[str, Any] = {"reference": reference} if reference is not None else {}
+    view = view_of(draft.rows)
+    if view is not None:
+        options["view"] = view
+    return await channel.send(
+        draft.content,
+        files=draft.files(),
+        nonce=nonce,
+        silent=silent,
+        suppress_embeds=True,
+        allowed_mentions=allowed,
+        **options,
+    )

@@ -1,0 +1,83 @@
+"""A thread for each task."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+import discord
+
+from bot.chats.base import Address, ChatError, ChatGone, Message
+from bot.chats.discord import errors, limits
+from bot.chats.discord.permissions import Permissions
+from bot.chats.discord.places import channel_id
+from bot.chats.discord.sending import Online, Sender
+
+logger = logging.getLogger(__name__)
+
+
+class Threads:
+    """Opens and closes the place of a task."""
+
+    def __init__(self, online: Online, permissions: Permissions, sender: Sender) -> None:
+        self._online = online
+        self._permissions = permissions
+        self._sender = sender
+
+    async def open(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """A thread on message `anchor`, or on a new message with the title when there is none (a slash command).
+
+        The origin itself in private chats, in threads, and wherever Discord allows no thread; the log says why.
+        """
+        if not origin.guild or origin.thread:
+            return origin
+        client = await self._online()
+        async with errors.translated("to look at the channel"):
+            channel = client.get_channel(int(origin.chat)) or await client.fetch_channel(int(origin.chat))
+        self._permissions.report(channel)
+        if not isinstance(channel, discord.TextChannel) or not self._permissions.abilities(channel).threads:
+            return origin
+        starter = anchor or ""
+        if not starter:
+            note = Message(heading=title)
+            sent = await self._sender.send(origin, note, nonce=f"starter:{secrets.token_hex(8)}")
+            starter = sent.message
+        try:
+            thread = await self._begin(channel, int(starter), title)
+        except ChatError as refused:
+            logger.warning("Task without a thread in channel %s, it goes to the channel itself: %s", origin, refused)
+            return origin
+        return Address(origin.platform, origin.account, origin.chat, origin.guild, str(thread))
+
+    async def close(self, place: Address) -> None:
+        """Archive the thread, if it is one that the bot began. Somebody else's thread stays open."""
+        if not place.thread:
+            return
+        client = await self._online()
+        try:
+            async with errors.translated("to archive the thread"):
+                number = channel_id(place)
+                thread = client.get_channel(number) or await client.fetch_channel(number)
+                mine = isinstance(thread, discord.Thread) and client.user and thread.owner_id == client.user.id
+                if isinstance(thread, discord.Thread) and mine and not thread.archived:
+                    await thread.edit(archived=True)
+        except ChatGone as gone:
+            logger.info("The thread of a finished task was not archived: %s", gone)
+
+    async def _begin(self, channel: discord.TextChannel, message: int, title: str) -> int:
+        async with errors.translated("a thread"):
+            try:
+                thread = await channel.get_partial_message(message).create_thread(
+                    name=thread_name(title), auto_archive_duration=limits.THREAD_IDLE_MINUTES
+                )
+            except discord.HTTPException as refused:
+                if refused.code != errors.THREAD_EXISTS:
+                    raise
+                return message  # a thread has the id of the message that it was begun on
+        return thread.id
+
+
+def thread_name(title: str) -> str:
+    """The title on one line, cut to what a thread's name may have; never empty."""
+    line = " ".join(title.split()) or "task"
+    return line if len(line) <= limits.THREAD_NAME else line[: limits.THREAD_NAME - 1].rstrip() + "…"
