@@ -35,5 +35,3 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[AsyncSqliteSaver]:
         # A cancelled graph can leave its write open; nobody else could write then.
         async with saver.lock:
             await connection.commit()
-
-

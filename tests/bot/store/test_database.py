@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,13 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "opengui.sqlite3"
 
 
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(path)
+    yield opened
+    await opened.close()
+
+
 async def test_a_new_file_gets_the_whole_schema_and_keeps_it(path: Path) -> None:
     for _ in range(2):
         database = await Database.open(path)
@@ -27,17 +35,22 @@ async def test_a_new_file_gets_the_whole_schema_and_keeps_it(path: Path) -> None
 
 
 @pytest.mark.parametrize("content", [b"this is no database at all, only text " * 40, None])
-async def test_a_damaged_file_is_named_and_left_alone(path: Path, content: bytes | None) -> None:
-    if content is None:
-        database = await Database.open(path)
-        await database.close()
-        good = path.read_bytes()
-        # A page of a table is overwritten: the header alone still looks well.
-        content = good[:4096] + b"\xa5" * 8192 + good[12288:]
-    path.write_bytes(content)
+async def _refused(path: Path) -> None:
     with pytest.raises(StoreCorrupt, match=r"opengui\.sqlite3 is damaged .* Restore a copy"):
         await Database.open(path)
-    assert path.read_bytes() == content
+
+
+def test_a_damaged_file_is_named_and_left_alone(path: Path) -> None:
+    async def make() -> None:
+        await (await Database.open(path)).close()
+
+    asyncio.run(make())
+    good = path.read_bytes()
+    # In the second, a page of a table is overwritten: the header alone still looks well.
+    for content in (b"this is no database at all, only text " * 40, good[:4096] + b"\xa5" * 8192 + good[12288:]):
+        path.write_bytes(content)
+        asyncio.run(_refused(path))
+        assert path.read_bytes() == content
 
 
 async def test_a_file_of_a_later_program_is_refused_and_left_alone(path: Path) -> None:
@@ -59,8 +72,7 @@ async def _insert(transaction: Transaction, day: str) -> None:
     await transaction.fetch("INSERT INTO refusals VALUES ('web', 'x', ?, 1)", (day,))
 
 
-async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(path: Path) -> None:
-    database = await Database.open(path)
+async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: Database) -> None:
 
     async def broken(transaction: Transaction) -> None:
         await _insert(transaction, "one")
@@ -71,14 +83,12 @@ async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(path: Path
     with pytest.raises(sqlite3.IntegrityError):
         await database.write(lambda t: t.fetch("INSERT INTO refusals VALUES (NULL, 'x', 'y', 1)"))
     with pytest.raises(StoreError, match="no such table"):
-        await database.fetch("SELECT * FROM nothing")
+        await database.fetch("SELECT * FROM no_such")
     await database.write(lambda t: _insert(t, "two"))
     assert [row["day"] for row in await database.fetch("SELECT day FROM refusals")] == ["two"]
-    await database.close()
 
 
-async def test_readers_see_only_what_is_committed(path: Path) -> None:
-    database = await Database.open(path)
+async def test_readers_see_only_what_is_committed(database: Database) -> None:
     inside, seen = asyncio.Event(), asyncio.Event()
 
     async def slow(transaction: Transaction) -> None:
@@ -92,14 +102,12 @@ async def test_readers_see_only_what_is_committed(path: Path) -> None:
     seen.set()
     await writing
     assert len(await database.fetch("SELECT * FROM refusals")) == 1
-    await database.close()
 
 
-async def test_a_cancelled_caller_never_leaves_a_transaction_open(path: Path) -> None:
+async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Database, path: Path) -> None:
     """Seen failing with `asyncio.shield` taken away: the day in flight is lost though its caller was cut after it
     had been handed over; and with the rollback taken away as well, the other connection finds the file locked.
     """
-    database = await Database.open(path)
     for number in range(60):
         inside = asyncio.Event()
 
@@ -120,8 +128,9 @@ async def test_a_cancelled_caller_never_leaves_a_transaction_open(path: Path) ->
     other.close()
 
 
-async def test_an_error_after_the_caller_has_gone_is_logged(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    database = await Database.open(path)
+async def test_an_error_after_the_caller_has_gone_is_logged(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
     inside, go_on = asyncio.Event(), asyncio.Event()
 
     async def broken(_: Transaction) -> None:
