@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from agent.dialects.base import BadReply
 from agent.dialects.call_syntax import BadCall, Call, read_call
 
+MAX_READS = 16
+"""Calls that are looked at, those in thoughts included: more than any real answer has, and a bound on odd ones."""
+
 _CALL = r"do\s*[(（]\s*(?:action\s*[=＝]|[\"'“‘])|finish\s*[(（]\s*(?:[a-z]+\s*[=＝]|[\"'“‘)）])"
 _TOKEN = re.compile(rf"(?P<thought></think>|<answer>)|(?P<end></answer>)|(?<![A-Za-z0-9_])(?P<call>{_CALL})")
 _BEGINS_WITH_THOUGHT = re.compile(r"\s*<think>")
@@ -35,7 +38,7 @@ def read_reply(text: str) -> ReplyParts:
     if _BEGINS_WITH_THOUGHT.match(text) and (ends := _THOUGHT_ENDS.search(text)):
         at = ends.start()
     calls: list[tuple[int, Call]] = []
-    broken = ""
+    broken, reads = "", 0
     while found := _TOKEN.search(text, at):
         at = found.end()
         if found["thought"]:
@@ -43,6 +46,9 @@ def read_reply(text: str) -> ReplyParts:
         elif found["end"]:
             break
         else:
+            reads += 1
+            if reads > MAX_READS:
+                raise BadReply("There are too many calls in your answer. Nothing was done.")
             try:
                 call = read_call(text, found.start("call"))
             except BadCall as bad:

@@ -14,7 +14,8 @@ MAX_CALLS = 32
 MAX_STARTS = 64
 """Braces at which a call is looked for: enough for any real answer, and a bound on odd ones."""
 
-_TAG = re.compile(r"<tool_calls?>\s*(?:```\w*\s*)?")
+_START = re.compile(r"(?P<tag><tool_calls?>\s*(?:```\w*\s*)?)|\{")
+_FENCE = re.compile(r"```\w{0,12}\Z")
 _LOOKS_LIKE_CALL = re.compile(r"\{\s*['\"]?(?:name|arguments|function|action|kind|tool_calls)['\"]?\s*:")
 _DECODER = json.JSONDecoder()
 
@@ -46,33 +47,31 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
 
 
 def printed_calls(text: str) -> tuple[tuple[NamedCall, ...], str]:
-    """The calls in a text, in order, and the words before them. Raises BadReply for a call that is broken JSON."""
-    tag = _TAG.search(text)
-    calls: list[NamedCall] = []
-    before, at = len(text), tag.start() if tag else 0
+    """The calls in a text, in order, and the words before them; where some stand in tags, only those count.
+
+    JSON is read as it comes, so that tags and braces inside typed text stay text. Raises BadReply for a call that
+    is broken JSON.
+    """
+    tagged: list[tuple[int, NamedCall]] = []
+    bare: list[tuple[int, NamedCall]] = []
+    broken, at = False, 0
     for _ in range(MAX_STARTS):
-        tagged = _TAG.match(text, at)
-        begins = tagged.end() if tagged else text.find("{", at)
-        if begins < 0 or (tag and not tagged):
+        start = _START.search(text, at)
+        if start is None:
             break
-        value, end = _decoded(text, begins)
-        found = list(_calls_in(value))
-        if found:
-            before = min(before, at if tagged else begins)
-            calls += found
-        elif tagged or (value is None and _LOOKS_LIKE_CALL.match(text, begins)):
+        value, at = _decoded(text, start.end("tag") if start["tag"] else start.start())
+        found = [(start.start(), call) for call in _calls_in(value)]
+        (tagged if start["tag"] else bare).extend(found)
+        if start["tag"] and not found:
             raise BadReply("The printed call is not valid JSON, or has no name and arguments.")
-        at = end if not tag else _next_tag(text, end)
-        if at < 0:
-            break
+        broken = broken or (value is None and _LOOKS_LIKE_CALL.match(text, start.start()) is not None)
+    if broken and not tagged:
+        raise BadReply("The printed call is not valid JSON.")
+    calls = tagged or bare
     if len(calls) > MAX_CALLS:
         raise BadReply(f"There are more than {MAX_CALLS} calls in your answer. Nothing was done.")
-    return tuple(calls), text[:before].removesuffix("[").removesuffix("```json").strip("`\n ")
-
-
-def _next_tag(text: str, start: int) -> int:
-    found = _TAG.search(text, start)
-    return found.start() if found else -1
+    said = text[: calls[0][0]] if calls else text
+    return tuple(call for _, call in calls), _FENCE.sub("", said.rstrip(" \t\r\n[")).strip()
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:

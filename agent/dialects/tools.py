@@ -97,10 +97,11 @@ def _action(call: NamedCall, space: Size, said: str) -> act.Action:
     name = call.name
     if name == mobile_use.NAME:
         return mobile_use.action_of(given, space, said)
-    if not name:
-        if given["action"] in mobile_use.ACTIONS and not _OWN_PLACES & given.keys():
+    if not name and isinstance(action := given.get("action"), str):
+        if action in mobile_use.ACTIONS and not _OWN_PLACES & given.keys():
             return mobile_use.action_of(given, space, said)
-        name = given.pop("action")
+        name = action
+        given.pop("action")
     if name not in ACTIONS:
         raise BadReply(f"There is no tool {name!r}. The tools are: {', '.join(ACTIONS)}.")
     return _own_action(name, given, space)

@@ -22,8 +22,11 @@ KNOWN = frozenset(
     }
 )
 
+MAX_CALLS = 32
+"""More than any real answer has, and a bound on odd ones."""
+
 _NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*[(（]"
-_LEAD = r"(?:[ \t\r\n`*>-]|```\w*\s|</?[a-z_]+>|[0-9]{1,2}[.)])*"
+_LEAD = r"(?:```\w*\s|[ \t\r\n`*>-]|</?[a-z_]+>|[0-9]{1,2}[.)])*+"
 _LABELLED = re.compile(rf"(?im)(?:^[ \t*#>_-]*|(?<=\s))action[*_ \t]*[:：]{_LEAD}{_NAME}")
 _LINE_CALL = re.compile(rf"(?m)^[ \t`*>-]*(?:[0-9]{{1,2}}[.)][ \t]*)?{_NAME}")
 _LABEL = re.compile(
@@ -53,6 +56,8 @@ def read_reply(text: str) -> ReplyParts:
     before, start = first
     calls = [_call(rest, start)]
     while (following := _next_call(rest, calls[-1].end)) is not None:
+        if len(calls) == MAX_CALLS:
+            raise BadReply(f"There are more than {MAX_CALLS} actions in your answer. Nothing was done.")
         calls.append(_call(rest, following))
     labels = _labels(rest[:before])
     described = labels.get("action_summary", "")

@@ -1,0 +1,231 @@
+"""Random texts: parsers raise nothing but BadReply, points stay inside, typed text comes out as it went in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.actions import Drag, PointTarget, Swipe, Tap, Type
+from agent.dialects.base import BadReply, Decision, Dialect
+from agent.dialects.select import NAMES, dialect_for
+from agent.models.base import ModelReply, ToolCall
+from devices.geometry import Point, Size
+
+SPACE = Size(922, 2048)
+DIALECTS = [dialect_for(name, "") for name in NAMES if name != "auto"]
+
+PIECES = st.sampled_from(
+    [
+        *("Action:", "Action：", "Thought:", "\nAction: ", "finish(", "finished(content='", 'do(action="', "</answer>"),
+        *(
+            "<answer>",
+            "<think>",
+            "</think>",
+            "<tool_call>",
+            "</tool_call>",
+            '{"name": "tap", "arguments": ',
+            "```json\n",
+        ),
+        *(
+            "click(start_box='(1,2)')",
+            "type(content='",
+            'do(action="Tap", element=[',
+            "<point>",
+            "</point>",
+            "<|box_start|>",
+        ),
+        *(
+            "'",
+            '"',
+            "\\",
+            "\\'",
+            '\\"',
+            "\n",
+            "\r\n",
+            "(",
+            ")",
+            "（",
+            "）",
+            "，",
+            "：",
+            "“",
+            "”",
+            "‘",
+            "’",
+            "[",
+            "]",
+            "{",
+            "}",
+        ),
+        *(
+            ",",
+            "=",
+            "＝",
+            " ",
+            "999",
+            "1001",
+            "-1",
+            "0.5",
+            "1e999",
+            "NaN",
+            "null",
+            "true",
+            "你好",
+            "😀",
+            "\x00",
+            "\u2028",
+        ),
+        *('"action": "click"', '"coordinate": [1, 2]', '"element": 3', "direction='down'", ", start_box='", "🇨🇭"),
+    ]
+)
+TEXTS = st.lists(PIECES | st.text(max_size=8), max_size=25).map("".join)
+
+VALID = [
+    "Thought: t\nSummary: s\nAction: type(content='it\\'s', point='<point>1 2</point>')\n\nscroll(direction='up')",
+    "Action: drag(start_box='(1,2,3,4)', end_box=<|box_start|>(5,6)<|box_end|>)",
+    '<think>t</think><answer>do(action="Swipe", start=[1,2], end=[3.5,4])</answer>',
+    '<think>t</think><answer>do(action="Type", text="say \\"hi\\"\n")</answer>',
+    '<tool_call>{"name": "mobile_use", "arguments": {"action": "swipe", "coordinate": [1, 2], "coordinate2": [3, 4]}}',
+    '[{"name": "tap", "arguments": {"x": 1, "y": 2}}, {"name": "type", "arguments": {"text": "a", "element": 1}}]',
+]
+
+
+def parsed(dialect: Dialect, reply: ModelReply) -> Decision | None:
+    """The decision, None when the reply was refused; anything else than BadReply fails the test."""
+    try:
+        decision = dialect.parse(reply, SPACE)
+    except BadReply:
+        return None
+    assert decision.actions
+    assert len(decision.summary.split()) <= 10
+    for action in decision.actions:
+        ends = [action.start, action.end] if isinstance(action, (Swipe, Drag)) else [getattr(action, "target", None)]
+        assert all(SPACE.holds(Point(end.x, end.y)) for end in ends if isinstance(end, PointTarget))
+    return decision
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
+@settings(max_examples=150, deadline=None)
+@given(text=TEXTS)
+def test_nothing_but_a_bad_reply_is_raised(dialect: Dialect, text: str) -> None:
+    parsed(dialect, ModelReply(text))
+    parsed(dialect, ModelReply(text, (ToolCall("1", "type", text),)))
+    parsed(dialect, ModelReply("", (ToolCall("1", text, json.dumps({"text": text, "x": text})),)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    valid=st.sampled_from(VALID), cut=st.integers(0, 200), length=st.integers(0, 4), piece=PIECES | st.just(""),
+    keep=st.booleans(),
+)  # fmt: skip
+def test_damaged_replies_are_read_or_refused(valid: str, cut: int, length: int, piece: str, keep: bool) -> None:
+    cut %= len(valid)
+    damaged = valid[:cut] + piece + (valid[cut + length :] if keep else "")
+    for dialect in DIALECTS:
+        parsed(dialect, ModelReply(damaged))
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(
+        [
+            *("action", "coordinate", "coordinate2", "text", "element", "x", "y", "start", "start_x", "end", "target"),
+            *("key", "button", "time", "seconds", "say", "choices", "status", "kind", "question", "direction"),
+        ]
+    ),
+    JSON_VALUES | st.sampled_from(["click", "swipe", "type", "wait", "terminate", "down"]),
+    max_size=6,
+)
+TOOL_NAMES = ["tap", "type", "swipe", "scroll", "wait", "finish", "enter_secret", "ask_user", "key", "mobile_use"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(name=st.sampled_from(TOOL_NAMES), arguments=ARGUMENTS)
+def test_any_arguments_are_read_or_refused(name: str, arguments: dict[str, object]) -> None:
+    tools = dialect_for("tools", "")
+    parsed(tools, ModelReply("", (ToolCall("1", name, json.dumps(arguments)),)))
+    parsed(tools, ModelReply(json.dumps({"name": name, "arguments": arguments})))
+    parsed(tools, ModelReply(json.dumps(arguments)))
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[" * 50_000, "[ " * 25_000 + "x", '{"a":' * 50_000, '{"name":' * 5_000, "<tool_call>" * 5_000),
+        *("Action: " + "``` " * 40 + "x", "Action: " * 5_000, "\npress_back()" * 5_000, "click(" * 5_000),
+        *('do(action="' * 5_000, "do(action='Back')" * 5_000, "<answer>do(action='Back'" * 5_000, "<think>" * 5_000),
+        *(
+            "type(content='" + "' " * 25_000,
+            "click(start_box='" + "1 " * 25_000 + "')",
+            "type(content='" + "\\" * 50_001,
+        ),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_depth_and_length_do_no_harm(text: str) -> None:
+    for dialect in DIALECTS:
+        assert parsed(dialect, ModelReply(text)) is None
+        assert parsed(dialect, ModelReply("", (ToolCall("1", "tap", text),))) is None
+
+
+def escaped(text: str, quote: str) -> str:
+    return text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+
+
+TYPED = TEXTS.filter(lambda text: bool(text) and not text.endswith("\n"))
+TYPED_HERE = settings(max_examples=250, deadline=None)
+
+
+@TYPED_HERE
+@given(
+    text=TYPED,
+    quote=st.sampled_from("'\""),
+    one_line=st.booleans(),
+    label=st.sampled_from(["Thought: t\nAction: ", ""]),
+)
+def test_ui_tars_types_what_was_written(text: str, quote: str, one_line: bool, label: str) -> None:
+    written = escaped(text, quote).replace("\n", "\\n") if one_line else escaped(text, quote)
+    reply = ModelReply(f"{label}type(content={quote}{written}{quote})")
+    for dialect in DIALECTS:
+        if dialect.name.startswith("ui-tars"):
+            assert dialect.parse(reply, SPACE).actions == (Type(text=text),)
+
+
+@TYPED_HERE
+@given(text=TEXTS.filter(bool), quote=st.sampled_from("'\""), one_line=st.booleans(), wrapped=st.booleans())
+def test_autoglm_types_what_was_written(text: str, quote: str, one_line: bool, wrapped: bool) -> None:
+    written = escaped(text, quote).replace("\n", "\\n") if one_line else escaped(text, quote)
+    call = f'do(action="Type", text={quote}{written}{quote})'
+    reply = ModelReply(f"<think>t</think><answer>{call}</answer>" if wrapped else call)
+    assert dialect_for("autoglm", "").parse(reply, SPACE).actions == (Type(text=text, clear=True),)
+
+
+@TYPED_HERE
+@given(text=TEXTS.filter(bool), ascii_only=st.booleans())
+def test_tools_type_what_was_written(text: str, ascii_only: bool) -> None:
+    tools = dialect_for("tools", "")
+    arguments = json.dumps({"text": text}, ensure_ascii=ascii_only)
+    mobile = {"name": "mobile_use", "arguments": {"action": "type", "text": text}}
+    native = ModelReply("", (ToolCall("1", "type", arguments),))
+    bare = ModelReply(f'{{"name": "type", "arguments": {arguments}}}')
+    tagged = ModelReply(f"<tool_call>\n{json.dumps(mobile, ensure_ascii=ascii_only)}\n</tool_call>")
+    for reply in (native, bare, tagged):
+        assert tools.parse(reply, SPACE).actions == (Type(text=text),)
+
+
+@settings(max_examples=100, deadline=None)
+@given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
+def test_pixels_come_out_as_they_went_in(x: int, y: int) -> None:
+    here = (Tap(target=PointTarget(x=x, y=y)),)
+    pixels = dialect_for("ui-tars-1.5", "").parse(ModelReply(f"Action: click(start_box='({x},{y})')"), SPACE)
+    assert pixels.actions == here
+    call = ToolCall("1", "tap", json.dumps({"x": x, "y": y}))
+    assert dialect_for("tools", "").parse(ModelReply("", (call,)), SPACE).actions == here
