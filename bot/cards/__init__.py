@@ -1,0 +1,1 @@
+"""What people see of a task: its card, its steps, its questions and its end."""

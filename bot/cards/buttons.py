@@ -1,0 +1,81 @@
+"""The data behind buttons: versioned, opaque, and nothing that a person or a model wrote.
+
+A button only says where to look; who pressed it, and whether the question is still open, is checked at the press.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2s
+
+from bot.chats.base import Button
+from bot.texts import say
+
+VERSION = "1"
+MAX_BYTES = 64
+"""Telegram's limit of callback_data; Discord's custom_id takes 100 characters."""
+LABEL_LIMIT = 80
+"""Discord's limit of a button's label."""
+_LOCATOR_BYTES = 8
+
+
+class Deed(StrEnum):
+    """What a button does."""
+
+    STOP = "stop"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ANSWER = "ans"
+    RUN = "run"
+    STEER = "steer"
+    OLDER = "older"
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonData:
+    """What a pressed button means: `subject` is a task, a question's locator or an offer."""
+
+    deed: Deed
+    subject: str
+    choice: str = ""
+
+
+def locator(question: str) -> str:
+    """Sixteen characters that stand for a question's id, however long that is."""
+    return blake2s(question.encode(), digest_size=_LOCATOR_BYTES).hexdigest()
+
+
+def button(deed: Deed, subject: str, label: str, *, choice: str = "", style: str = "secondary") -> Button:
+    """A button. Raises ValueError when its data would not fit."""
+    data = ":".join((VERSION, deed.value, subject, choice) if choice else (VERSION, deed.value, subject))
+    if len(data.encode()) > MAX_BYTES:
+        raise ValueError(f"button data of {len(data.encode())} bytes")
+    return Button(label if len(label) <= LABEL_LIMIT else label[: LABEL_LIMIT - 1] + "…", data, style)
+
+
+def stop_button(task: str) -> Button:
+    """Ends the task."""
+    return button(Deed.STOP, task, say("button.stop"), style="danger")
+
+
+def pause_button(task: str) -> Button:
+    """Lets the task stand still."""
+    return button(Deed.PAUSE, task, say("button.pause"))
+
+
+def resume_button(task: str) -> Button:
+    """Goes on with the task."""
+    return button(Deed.RESUME, task, say("button.resume"), style="primary")
+
+
+def read_button(data: str) -> ButtonData | None:
+    """What the data means; None for anything that this version never made."""
+    parts = data.split(":")
+    if len(parts) not in {3, 4} or parts[0] != VERSION or not all(parts) or len(data.encode()) > MAX_BYTES:
+        return None
+    try:
+        deed = Deed(parts[1])
+    except ValueError:
+        return None
+    return ButtonData(deed, parts[2], parts[3] if len(parts) == 4 else "")

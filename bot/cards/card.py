@@ -1,0 +1,106 @@
+"""The card of a task: one message, edited in place while the work goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.events import Todo
+from agent.ports.frames import Frames
+from bot.cards.buttons import pause_button, resume_button, stop_button
+from bot.cards.picture import screen_picture
+from bot.cards.words import action_line, duration, elapsed, receipt, shortened, title_of, tokens
+from bot.chats.base import Button, Message
+from bot.tasks.model import StepRow, Task, TaskState
+from bot.texts import say
+
+TODO_LINES = 8
+"""So that a card stays within one caption (1024 characters) on every platform."""
+TODO_LIMIT = 60
+NOTE_LIMIT = 160
+_TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "refused": "–"}
+
+
+async def render_card(
+    task: Task,
+    step: StepRow | None,
+    *,
+    frames: Frames,
+    now: float,
+    todos: Sequence[Todo] = (),
+    note: str = "",
+    queue_place: int | None = None,
+) -> Message:
+    """The card as it should read now.
+
+    `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
+    `now` is Unix seconds. An ended task's card is frozen: it has its outcome and no buttons.
+    """
+    reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
+    body = [state_line(task, step, queue_place)]
+    if step is not None and step.summary and task.state is not TaskState.ENDED:
+        body.append(action_line(step.summary))
+    if note and task.state is not TaskState.ENDED:
+        body.append(shortened(note, NOTE_LIMIT))
+    body += _todo_lines(todos)
+    footer = receipt(task, now) if task.state is TaskState.ENDED else _meter(task, now)
+    return Message(
+        heading=title_of(task),
+        body="\n".join(body),
+        footer=footer,
+        picture=await screen_picture(frames, reference, mark),
+        buttons=_buttons(task),
+    )
+
+
+async def render_step(step: StepRow, *, frames: Frames) -> Message:
+    """One step as a silent message of its own."""
+    return Message(
+        heading=say("card.step_of", task=step.task, progress=_progress(step.step, step.max_steps, step.app)),
+        body=step.summary,
+        footer=step.effect,
+        picture=await screen_picture(frames, step.frame, step.mark),
+    )
+
+
+def state_line(task: Task, step: StepRow | None, queue_place: int | None = None) -> str:
+    """How the task stands, in one line."""
+    match task.state:
+        case TaskState.ENDED:
+            return say(f"outcome.{task.outcome}")
+        case TaskState.QUEUED if queue_place is not None:
+            return say("state.queued_at", place=queue_place)
+        case TaskState.WORKING if step is not None:
+            return _progress(step.step, step.max_steps, step.app)
+        case _:
+            return say(f"state.{task.state}")
+
+
+def _progress(number: int, limit: int, app: str) -> str:
+    line = say("card.step", step=number, max_steps=limit)
+    return f"{line} · {shortened(app, TODO_LIMIT)}" if app else line
+
+
+def _meter(task: Task, now: float) -> str:
+    return " · ".join(part for part in (duration(elapsed(task, now)), tokens(task.usage)) if part)
+
+
+def _todo_lines(todos: Sequence[Todo]) -> list[str]:
+    """The todo list around what is in progress, when it is too long to show in full."""
+    current = next((number for number, todo in enumerate(todos) if todo.state in {"in progress", "pending"}), 0)
+    first = max(0, min(current - 1, len(todos) - TODO_LINES))
+    shown = todos[first : first + TODO_LINES]
+    lines = [f"{_TODO_SIGNS[todo.state]} {shortened(todo.title, TODO_LIMIT)}" for todo in shown]
+    hidden = len(todos) - len(shown)
+    return [*lines, say("todo.more", number=hidden)] if hidden else lines
+
+
+def _buttons(task: Task) -> tuple[tuple[Button, ...], ...]:
+    match task.state:
+        case TaskState.ENDED:
+            return ()
+        case TaskState.WORKING:
+            return ((stop_button(task.id), pause_button(task.id)),)
+        case TaskState.PAUSED | TaskState.INTERRUPTED:
+            return ((resume_button(task.id), stop_button(task.id)),)
+        case _:
+            return ((stop_button(task.id),),)

@@ -1,0 +1,48 @@
+"""The final message: what became of the task, honestly, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.ports.frames import Frames
+from bot.cards.picture import screen_picture
+from bot.cards.words import receipt, title_of
+from bot.chats.base import Message, Picture
+from bot.tasks.model import Task
+from bot.texts import say
+
+
+async def render_final(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
+    """The end of an ended task: outcome, summary, data, receipt and the last screen.
+
+    `repeated` marks a message that may have arrived before. Raises ValueError for a task that has not ended.
+    """
+    if task.outcome is None:
+        raise ValueError(f"task {task.id} has not ended")
+    body = [task.summary or say("final.no_summary")]
+    if task.data:
+        body += ["", task.data]
+    return Message(
+        heading=f"{say(f'outcome.{task.outcome}')} · {title_of(task)}",
+        body="\n".join(body),
+        footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
+        picture=await screen_picture(frames, task.frame),
+        notify=True,
+        mention=task.person,
+    )
+
+
+def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:
+    """A short message about a task that should be noticed."""
+    return Message(
+        heading=title_of(task),
+        body=text,
+        footer=say("final.repeated") if repeated else "",
+        notify=True,
+        mention=task.person,
+    )
+
+
+def render_files(task: Task, files: Sequence[Picture]) -> Message:
+    """Files that the task found on the phone."""
+    return Message(heading=title_of(task), body=say("final.files"), files=tuple(files))

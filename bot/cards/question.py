@@ -1,0 +1,113 @@
+"""Questions to a person: a new message with the screen and with buttons, and what it reads once answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent.ports.frames import Frames
+from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from bot.cards.buttons import LABEL_LIMIT, Deed, button, locator, stop_button
+from bot.cards.picture import screen_picture
+from bot.cards.words import duration, shortened, title_of
+from bot.chats.base import Button, Message
+from bot.tasks.model import OpenQuestion, Task
+from bot.texts import say
+
+CHOICE_BUTTONS = 5
+"""More choices than this are listed with numbers: a row on Discord has five buttons."""
+BUTTON_ROWS = 5
+"""Discord's limit; with five choices the Stop button of the card has to do."""
+ANSWER_LIMIT = 200
+
+_KEYS = {
+    QuestionKind.ASK: "ask",
+    QuestionKind.APPROVE: "approve",
+    QuestionKind.TAKE_OVER: "take_over",
+    QuestionKind.SECRET: "secret",
+}
+
+
+async def render_question(
+    open_question: OpenQuestion, task: Task, *, frames: Frames, now: float, repeated: bool = False
+) -> Message:
+    """The question as a message that notifies and mentions who gave the task."""
+    question = open_question.question
+    key = _KEYS[question.kind]
+    footer = [
+        say(f"question.{key}.how"),
+        say("question.expires", time=duration(open_question.expires - now)),
+        say("final.repeated") if repeated else "",
+    ]
+    return Message(
+        heading=f"{say(f'question.{key}.heading')} · {title_of(task)}",
+        body="\n".join(_body(question)),
+        footer="\n".join(line for line in footer if line),
+        picture=await screen_picture(frames, question.frame),
+        buttons=(*_answer_rows(question), (stop_button(task.id),))[:BUTTON_ROWS],
+        notify=True,
+        mention=task.person,
+    )
+
+
+def render_answered(open_question: OpenQuestion, task: Task) -> Message:
+    """The same message once the question is closed: who answered what, and no buttons. A secret is never shown."""
+    question = open_question.question
+    message = Message(
+        heading=f"{say(f'question.{_KEYS[question.kind]}.heading')} · {title_of(task)}",
+        body="\n".join(_body(question)),
+    )
+    return replace(message, footer=closed_line(open_question))
+
+
+def closed_line(open_question: OpenQuestion) -> str:
+    """What became of a question."""
+    if open_question.answer is None:
+        return say("question.expired") if open_question.expired else say("question.open")
+    by = open_question.answered_by or say("question.somebody")
+    if open_question.question.kind is QuestionKind.SECRET:
+        return say("question.answered_secret", by=by)
+    return say("question.answered", by=by, answer=answer_words(open_question.question, open_question.answer))
+
+
+def answer_words(question: Question, answer: str) -> str:
+    """An answer as people read it."""
+    if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
+        return say(f"answer.{answer}")
+    if question.kind is QuestionKind.TAKE_OVER and answer == DONE:
+        return say("answer.done")
+    return shortened(answer, ANSWER_LIMIT)
+
+
+def _body(question: Question) -> list[str]:
+    lines = [question.text]
+    if question.detail:
+        lines.append(question.detail)
+    if question.choices and not _fit(question):
+        lines += [f"{number}. {choice}" for number, choice in enumerate(question.choices, 1)]
+    return lines
+
+
+def _fit(question: Question) -> bool:
+    """Whether every choice can be a button with its whole text."""
+    return len(question.choices) <= CHOICE_BUTTONS and all(len(choice) <= LABEL_LIMIT for choice in question.choices)
+
+
+def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
+    place = locator(question.id)
+    match question.kind:
+        case QuestionKind.APPROVE:
+            return (
+                (
+                    button(Deed.ANSWER, place, say("answer.allow"), choice=ALLOW, style="success"),
+                    button(Deed.ANSWER, place, say("answer.deny"), choice=DENY, style="danger"),
+                ),
+            )
+        case QuestionKind.TAKE_OVER:
+            return ((button(Deed.ANSWER, place, say("answer.done"), choice=DONE, style="success"),),)
+        case QuestionKind.ASK if _fit(question):
+            return tuple(
+                (button(Deed.ANSWER, place, choice, choice=str(number)),)
+                for number, choice in enumerate(question.choices, 1)
+            )
+        case _:
+            return ()
