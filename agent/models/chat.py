@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import logging
-import re
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from dataclasses import replace
 
-from agent.models.base import Delta, ImagePart, Message, ModelReply, ModelRequest, ToolSpec
+from agent.models.base import ImagePart, Message, ModelReply, ModelRequest, ToolSpec
 from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
+from agent.models.habits import Habits, adapted
+from agent.models.picture_url import data_url
 from agent.models.pricing import priced
+from agent.models.shown import ShownOnce
 from agent.models.tokens import usage_of
 from agent.models.trouble import Trouble
 
 logger = logging.getLogger(__name__)
 
 PATH = "/chat/completions"
-OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
-"""Parameters that some endpoints refuse and that an answer does not depend on."""
-NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECASE)
-
-Show = Callable[[Delta], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Habits:
-    """What an endpoint turned out to take."""
-
-    dropped: frozenset[str] = frozenset()
-    answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
 
 
 class ChatApi:
@@ -43,12 +31,11 @@ class ChatApi:
         self._connection = connection
         self._habits = Habits()
 
-    async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | Trouble:
+    async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble:
         """One answer."""
-        show = ShownOnce(on_delta)
 
         async def read(values: AsyncIterator[object]) -> ChatReader:
-            reader = ChatReader(show.attempt())
+            reader = ChatReader(shown.attempt())
             async for value in values:
                 reader.feed(value)
             reader.check()
@@ -68,42 +55,6 @@ class ChatApi:
         reply = outcome.reply(self._settings.model)
         usage = usage_of(outcome.usage, request.messages, reply)
         return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
-
-
-class ShownOnce:
-    """Hands streamed pieces on. When an attempt breaks after its first piece, the next is not shown a second time."""
-
-    def __init__(self, on_delta: Show | None) -> None:
-        self._on_delta = on_delta
-        self._shown = False
-
-    def attempt(self) -> Show:
-        """Where the pieces of a new attempt go."""
-        return _nowhere if self._on_delta is None or self._shown else self._show
-
-    def _show(self, delta: Delta) -> None:
-        self._shown = True
-        if self._on_delta is not None:
-            self._on_delta(delta)
-
-
-def _nowhere(_: Delta) -> None:
-    return
-
-
-def adapted(habits: Habits, trouble: Trouble, request: ModelRequest) -> Habits:
-    """The habits after a refusal; the same ones when it is not about anything that can be left out."""
-    if trouble.status not in {400, 404, 415, 422, 501}:
-        return habits
-    words = f"{trouble.param} {trouble.code} {trouble.reason}"
-    if request.schema is not None and habits.answer_format.is_refused_by(words):
-        return replace(habits, answer_format=habits.answer_format.simpler)
-    for name in OPTIONAL:
-        if re.search(rf"\b{name}\b", words) and name not in habits.dropped:
-            return replace(habits, dropped=habits.dropped | {name})
-    if "stream" not in habits.dropped and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
-        return replace(habits, dropped=habits.dropped | {"stream", "stream_options"})
-    return habits
 
 
 def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str, object]:
@@ -141,11 +92,6 @@ def _part(part: str | ImagePart) -> dict[str, object]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     return {"type": "image_url", "image_url": {"url": data_url(part), "detail": "high"}}
-
-
-def data_url(image: ImagePart) -> str:
-    """The picture as a URL of its own bytes."""
-    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode('ascii')}"
 
 
 def _tool(tool: ToolSpec, *, strict: bool) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -64,3 +64,10 @@ class EndpointSettings:
     def limit(self, purpose: Purpose) -> float:
         """Seconds that a call for this purpose may take in all."""
         return self.timeout * SHARE_OF_TIMEOUT[purpose]
+
+    def overridden(self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET) -> EndpointSettings:
+        """These settings with what another role sets of its own. A key stays with its endpoint: at another base URL
+        only the role's own key is sent.
+        """
+        key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key
+        return replace(self, model=model or self.model, base_url=base_url or self.base_url, api_key=key)

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Callable
 
 from agent.models.base import Delta, ModelReply, ModelRequest
-from agent.models.chat import ChatApi
 from agent.models.connection import Connection, RetryPolicy
 from agent.models.endpoint import EndpointSettings
-from agent.models.sentences import error_of, key_problem, too_slow
+from agent.models.routes import Router
+from agent.models.sentences import error_of, settings_problem, too_slow
 from agent.models.trouble import Trouble
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ class OpenAIModel:
     def __init__(self, settings: EndpointSettings, *, retry: RetryPolicy | None = None) -> None:
         self._settings = settings
         self._connection = Connection(settings, retry or RetryPolicy())
-        self._chat = ChatApi(settings, self._connection)
+        self._router = Router(settings, self._connection)
 
     @property
     def name(self) -> str:
@@ -31,12 +31,12 @@ class OpenAIModel:
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time."""
-        if problem := key_problem(self._settings):
+        if problem := settings_problem(self._settings):
             raise problem
         limit = self._settings.limit(request.purpose)
         try:
             async with asyncio.timeout(limit):
-                outcome = await self._chat.complete(request, on_delta)
+                outcome = await self._router.complete(request, on_delta)
         except TimeoutError:
             raise too_slow(self._settings, limit) from None
         if isinstance(outcome, Trouble):
@@ -45,5 +45,6 @@ class OpenAIModel:
         return outcome
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Delete what the endpoint keeps of open conversations, and close the connections."""
+        await self._router.close()
         await self._connection.close()

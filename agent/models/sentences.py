@@ -21,8 +21,10 @@ ABOUT_THE_MODEL = re.compile(r"\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown
 ABOUT_IMAGE_LIMITS = re.compile(r"too large|exceed|size|resolution|too many|corrupt|decode|download", re.IGNORECASE)
 
 
-def key_problem(settings: EndpointSettings) -> ModelKeyRejected | None:
-    """What is wrong with the key without asking anybody. An endpoint with an address of its own may need none."""
+def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
+    """What can be seen to be wrong without asking anybody. An endpoint with an address of its own may need no key."""
+    if not settings.model:
+        return UnknownModel(f"No model is set for {settings.host}.")
     if not settings.key and not settings.base_url:
         return ModelKeyRejected(f"No API key is set for {settings.host}.")
     if not all("!" <= sign <= "~" for sign in settings.key):
@@ -51,7 +53,7 @@ def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest
         if not settings.key:
             return ModelKeyRejected(f"{host} asks for an API key, and none is set.")
         return ModelKeyRejected(f"{host} rejected the API key, or does not let it use {model} ({trouble.status}).")
-    if _is_unknown_model(trouble, model):
+    if is_unknown_model(trouble):
         return UnknownModel(f"{host} does not know the model {model!r}.")
     if trouble.status == 404:
         return UnknownModel(f"{host} has no model {model!r} at this address; many base URLs end in /v1.")
@@ -67,12 +69,11 @@ def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest
     return ModelRefused(f"{host} refused the request ({trouble.status}): {reason or 'without a reason'}")
 
 
-def _is_unknown_model(trouble: Trouble, model: str) -> bool:
+def is_unknown_model(trouble: Trouble) -> bool:
+    """Whether a refusal is about the model's name (and not about the address)."""
     if trouble.code == "model_not_found":
         return True
-    if trouble.status not in {400, 404, 422}:
-        return False
-    return (trouble.status == 404 and model in trouble.reason) or ABOUT_THE_MODEL.search(trouble.reason) is not None
+    return trouble.status in {400, 404, 422} and ABOUT_THE_MODEL.search(trouble.reason) is not None
 
 
 def _is_no_vision(trouble: Trouble, request: ModelRequest) -> bool:

@@ -21,6 +21,15 @@ class CutShort(ValueError):
     """The answer ended before it was complete."""
 
 
+class Broken(ValueError):
+    """The endpoint says inside an answer that it failed."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(code)
+        self.code = code
+        self.reason = reason
+
+
 class Kind(Enum):
     """The ways to fail that differ in their sentence."""
 
@@ -71,6 +80,8 @@ def trouble_of(error: APIError | ValueError, key: str) -> Trouble:
             )
         case APIError():
             return Trouble(Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key))
+        case Broken():
+            return Trouble(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
         case _:
             return Trouble(Kind.NONSENSE)
 
@@ -83,8 +94,12 @@ def without_key(text: str, key: str) -> str:
 
 
 def _status_in(code: str | None) -> int:
-    """An error inside a stream has no status; some endpoints put it into the code. 500 when it is unknown."""
-    return int(code) if code and re.fullmatch(r"[45]\d\d", code) else 500
+    """An error inside an answer has no status; its code tells one, or is one. 500 when it is unknown."""
+    if code and re.fullmatch(r"[45]\d\d", code):
+        return int(code)
+    if code and "rate_limit" in code:
+        return 429
+    return 400 if code and code.startswith(("invalid", "unsupported")) else 500
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

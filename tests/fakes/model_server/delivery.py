@@ -54,7 +54,7 @@ async def stream(
             if index == answer.cut_after:
                 _cut(request)
                 return response
-            sent = {"error": answer.error or BROKEN} if index == answer.break_after else piece
+            sent = (answer.event or {"error": answer.error or BROKEN}) if index == answer.break_after else piece
             head = f"event: {sent['type']}\n" if named and "type" in sent else ""
             await response.write(f"{head}data: {json.dumps(sent, ensure_ascii=False)}\n\n".encode())
             if answer.hang == "during":

@@ -55,6 +55,8 @@ class Answer(BaseModel):
     """Close the connection after this many pieces."""
     break_after: int | None = None
     """Stream an error event after this many pieces."""
+    event: dict[str, Any] | None = None
+    """The event that `break_after` streams, instead of the usual error."""
     garbage: bool = False
     """Answer 200 with something that is not the API."""
     hang: Literal["", "before", "during"] = ""

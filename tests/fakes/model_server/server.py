@@ -41,6 +41,7 @@ class ModelServer:
         self.requests: list[Recorded] = []
         self.store = responses.ResponseStore()
         self.deleted: list[str] = []
+        self.unknown_paths: list[str] = []
         self.tokens = Count(0, 0)
         """Input tokens of all requests that the model saw."""
         self._answer = script if callable(script) else Deck(script)
@@ -55,6 +56,7 @@ class ModelServer:
         if personality.responses != "absent":
             app.router.add_post("/v1/responses", self._responses)
             app.router.add_delete("/v1/responses/{id}", self._delete)
+        app.router.add_route("*", "/{path:.*}", self._unknown)
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         self._port = port
 
@@ -139,6 +141,10 @@ class ModelServer:
         if not known:
             return web.json_response({"error": {"message": f"Response {response} not found."}}, status=404)
         return web.json_response({"id": response, "object": "response", "deleted": True})
+
+    async def _unknown(self, request: web.Request) -> web.Response:
+        self.unknown_paths.append(request.path)
+        return web.json_response({"detail": "Not Found"}, status=404)
 
     async def _list(self, _: web.Request) -> web.Response:
         return web.json_response([recorded.as_json() for recorded in self.requests])

@@ -1,0 +1,140 @@
+"""Puts an answer of the Responses API together, streamed or whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import BaseModel
+
+from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.tokens import ReportedUsage
+from agent.models.trouble import Broken, CutShort
+
+TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
+REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
+FINISH_REASONS = {"max_output_tokens": "length"}
+"""As chat completions name them."""
+
+
+class _Part(BaseModel):
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Item(BaseModel):
+    type: str = ""
+    content: list[_Part] | None = None
+    summary: list[_Part] | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Error(BaseModel):
+    code: str | None = None
+    message: str | None = None
+
+
+class _Why(BaseModel):
+    reason: str | None = None
+
+
+class _Response(BaseModel):
+    id: str
+    status: str = ""
+    model: str | None = None
+    previous_response_id: str | None = None
+    output: list[_Item] | None = None
+    usage: ReportedUsage | None = None
+    error: _Error | None = None
+    incomplete_details: _Why | None = None
+
+
+class _Event(BaseModel):
+    type: str
+    delta: str | None = None
+    item: _Item | None = None
+    response: _Response | None = None
+    code: str | None = None
+    message: str | None = None
+
+
+class ResponseReader:
+    """Feed it every JSON value of an answer, then `check` and take the `reply`."""
+
+    def __init__(self, show: Callable[[Delta], None]) -> None:
+        self.usage: ReportedUsage | None = None
+        self.response = ""
+        """Its id."""
+        self.continued = ""
+        """The id of the response that the endpoint says it continued."""
+        self._show = show
+        self._items: list[_Item] = []
+        self._finish = ""
+        self._model = ""
+
+    def feed(self, value: object) -> None:
+        """Take one event, or a whole response. Raises ValueError when it is neither, Broken when it is an error."""
+        if isinstance(value, dict) and value.get("object") == "response":
+            self._end(_Response.model_validate(value))
+            return
+        if not isinstance(value, dict) or not str(value.get("type", "")).startswith(("response.", "error")):
+            raise ValueError("not an event")
+        if value["type"] in TEXT_DELTAS:
+            self._show(Delta(text=str(value.get("delta") or "")))
+        elif value["type"] in REASONING_DELTAS:
+            self._show(Delta(reasoning=str(value.get("delta") or "")))
+        elif value["type"] in {"error", "response.output_item.done"} or "response" in value:
+            self._take(_Event.model_validate(value))
+
+    def check(self) -> None:
+        """Raise CutShort when the end of the answer did not come."""
+        if not self._finish:
+            raise CutShort
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls."""
+        return tuple(
+            ToolCall(item.call_id or f"call_{number}", item.name or "", item.arguments or "")
+            for number, item in enumerate(item for item in self._items if item.type == "function_call")
+        )
+
+    def reply(self, model: str) -> ModelReply:
+        """The answer, without its usage. `model` is the name for endpoints that do not say theirs."""
+        parts = [part for item in self._items if item.type == "message" for part in item.content or ()]
+        thoughts = [item for item in self._items if item.type == "reasoning"]
+        return ModelReply(
+            text="".join((part.text or "") + (part.refusal or "") for part in parts),
+            tool_calls=self.calls,
+            reasoning="\n".join(
+                part.text for item in thoughts for part in (*(item.content or ()), *(item.summary or ())) if part.text
+            ),
+            model=self._model or model,
+            finish_reason="tool_calls" if self._finish == "stop" and self.calls else self._finish,
+        )
+
+    def _take(self, event: _Event) -> None:
+        if event.type == "error":
+            raise Broken(event.code or "", event.message or "")
+        if event.item is not None:
+            self._items.append(event.item)
+        elif event.response is not None and event.type in {
+            "response.completed",
+            "response.incomplete",
+            "response.failed",
+        }:
+            self._end(event.response)
+
+    def _end(self, response: _Response) -> None:
+        if response.status == "failed" or response.error is not None:
+            error = response.error or _Error()
+            raise Broken(error.code or "", error.message or "")
+        self.response = response.id
+        self.continued = response.previous_response_id or ""
+        self.usage = response.usage
+        self._model = response.model or ""
+        self._items = response.output or self._items
+        why = (response.incomplete_details or _Why()).reason or ""
+        self._finish = FINISH_REASONS.get(why, why) or "stop"

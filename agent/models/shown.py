@@ -1,0 +1,30 @@
+"""Streamed pieces on their way to whoever watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent.models.base import Delta
+
+Show = Callable[[Delta], None]
+
+
+class ShownOnce:
+    """Hands streamed pieces on. When an attempt breaks after its first piece, the next is not shown a second time."""
+
+    def __init__(self, on_delta: Show | None) -> None:
+        self._on_delta = on_delta
+        self._shown = False
+
+    def attempt(self) -> Show:
+        """Where the pieces of a new attempt go."""
+        return _nowhere if self._on_delta is None or self._shown else self._show
+
+    def _show(self, delta: Delta) -> None:
+        self._shown = True
+        if self._on_delta is not None:
+            self._on_delta(delta)
+
+
+def _nowhere(_: Delta) -> None:
+    return

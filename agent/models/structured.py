@@ -1,0 +1,85 @@
+"""Asks a model for an answer of a given form, and reads it tolerantly.
+
+The endpoint holds the model to the form as well as it can: the client steps down from a JSON schema to any JSON
+object to plain text as it is refused, and remembers that. The form is always in the prompt as well, since some
+endpoints take a schema and do nothing with it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agent.models.base import Message, Model, ModelReply, ModelRequest, Usage
+from agent.models.errors import ModelAnswerUnusable
+from agent.models.json_text import objects_in
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T", bound=BaseModel)
+
+MOST_PROBLEMS = 5
+"""Problems of an answer that the model is told about."""
+
+
+async def ask(model: Model, request: ModelRequest, schema: type[T]) -> tuple[T, Usage]:
+    """The model's answer as `schema`, and what it cost, a repair turn included.
+
+    Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
+    """
+    formed = replace(request, schema=schema, messages=_with_form(request.messages, schema))
+    first = await model.complete(formed)
+    answer, problem = _read(first, schema)
+    if answer is not None:
+        return answer, first.usage
+    logger.info("%s answered out of form for %s, asked once more", model.name, request.purpose)
+    said = Message("assistant", (first.text or "(no text)",))
+    again = Message("user", (f"That cannot be used: {problem} Answer with the JSON object alone.",))
+    second = await model.complete(replace(formed, messages=(*formed.messages, said, again)))
+    answer, problem = _read(second, schema)
+    if answer is not None:
+        return answer, first.usage + second.usage
+    raise ModelAnswerUnusable(f"{model.name} did not answer in the form it was asked for, twice.")
+
+
+def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[Message, ...]:
+    """The messages with the form told in the system message, where it does not disturb the prompt's beginning."""
+    form = json.dumps(schema.model_json_schema(), ensure_ascii=False)
+    told = f"Answer with one JSON object and nothing else. It has this JSON schema:\n{form}"
+    if messages and messages[0].role == "system":
+        return (replace(messages[0], parts=(*messages[0].parts, told)), *messages[1:])
+    return (Message("system", (told,)), *messages)
+
+
+def _read(reply: ModelReply, schema: type[T]) -> tuple[T | None, str]:
+    """The answer, or None and what is wrong with it, in words for the model."""
+    problem = ""
+    for value in _candidates(reply):
+        try:
+            return schema.model_validate(value), ""
+        except ValidationError as error:
+            problem = problem or _problems(error)
+    if reply.finish_reason == "length":
+        return None, "it was cut off before its end; be shorter."
+    return None, problem or "it holds no JSON object."
+
+
+def _candidates(reply: ModelReply) -> Iterator[dict[str, object]]:
+    """Where models put the object: the text, a tool call nobody offered, or (servers without a parser) the thoughts."""
+    yield from objects_in(reply.text)
+    for call in reply.tool_calls:
+        yield from objects_in(call.arguments)
+    yield from objects_in(reply.reasoning)
+
+
+def _problems(error: ValidationError) -> str:
+    told = [
+        f"{'.'.join(str(step) for step in problem['loc']) or 'the object'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
+    ]
+    return "; ".join(told) + "."
