@@ -57,9 +57,16 @@ def steps_text(past: Sequence[PastStep]) -> str:
     return f"Steps so far:\n{_block('steps', chr(10).join(map(step_line, past)))}" if past else ""
 
 
+def effect_text(past: PastStep) -> str:
+    """What one step changed, for dialects that show the steps as a conversation."""
+    return f"What step {past.number} changed:\n{_block('steps', _one_line(past.effect) or 'unknown')}"
+
+
 def told_text(scene: Scene) -> str:
     """What the model is told since its last step, "" when there is nothing."""
-    return "\n".join(["Told to you since your last step:", *(f"- {told}" for told in scene.told)]) if scene.told else ""
+    if not scene.told:
+        return ""
+    return "\n".join(["Told to you since your last step:", *(f"- {_BLOCK_MARK.sub('‹', told)}" for told in scene.told)])
 
 
 def screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:

@@ -13,7 +13,7 @@ from agent.dialects.base import BadReply, Decision
 from agent.dialects.call_syntax import Call
 from agent.dialects.grid import Grid, number
 from agent.dialects.replies import made, shortened
-from agent.dialects.scene_text import IMAGE_REMOVED, goal_text, screen_text, told_text, unnumbered
+from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, screen_text, told_text, unnumbered
 from agent.dialects.ui_tars_reply import read_reply
 from agent.models.base import ImagePart, Message, ModelReply, ToolSpec
 from agent.prompts import prompt
@@ -54,7 +54,7 @@ class UiTarsDialect:
             parts += [f"Screenshot {past.number}:", past.image or IMAGE_REMOVED]
             messages.append(Message("user", tuple(parts)))
             messages.append(Message("assistant", (past.reply or past.did,)))
-            parts = [f"What step {past.number} changed, as data: {' '.join((past.effect or 'unknown').split())}"]
+            parts = [effect_text(past)]
         parts += [told_text(scene), screen_text(scene, unnumbered(self._grid(space).written))]
         if scene.screen.image is not None:
             parts.append(scene.screen.image)
