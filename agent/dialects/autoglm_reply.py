@@ -35,7 +35,10 @@ class ReplyParts:
 def read_reply(text: str) -> ReplyParts:
     """The parts of an answer. Raises BadReply when there is not exactly one call that can be read."""
     at = 0
-    if _BEGINS_WITH_THOUGHT.match(text) and (ends := _THOUGHT_ENDS.search(text)):
+    if _BEGINS_WITH_THOUGHT.match(text):
+        ends = _THOUGHT_ENDS.search(text)
+        if ends is None:
+            raise BadReply("Your thought is not closed with </think>, so there is no answer.")
         at = ends.start()
     calls: list[tuple[int, Call]] = []
     broken, reads = "", 0
