@@ -35,6 +35,9 @@ FIRST_RETRY_SECONDS: Final = 5.0
 LAST_RETRY_SECONDS: Final = 300.0
 """Pauses between attempts to log in while Discord cannot be reached; ours."""
 
+_CANCEL_AGAIN_SECONDS: Final = 0.5
+"""How long the end of the connection may take before it is cancelled once more; ours."""
+
 _AUTHENTICATION_FAILED: Final = 4004
 """Gateway close code (developer docs, Opcodes and Status Codes)."""
 
@@ -93,6 +96,8 @@ class DiscordChat:
         self._client: DiscordClient | None = None
         self._online = asyncio.Event()
         self._closing = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._ended.set()
         permissions, fetcher = Permissions(), Fetcher()
         self._sender = Sender(self._logged_in, permissions)
         self._threads = Threads(self._logged_in, permissions, self._sender)
@@ -116,18 +121,25 @@ class DiscordChat:
         Waits out an unreachable Discord. Raises ChatError when the token is not accepted; the sentence names no token.
         Without the Message Content intent it stays connected and says what does not work.
         """
-        with endpoints(self._api_base, self._gateway):
-            try:
-                await self._connected(content=True)
-            except discord.PrivilegedIntentsRequired:
-                logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
-                await self._connected(content=False)
+        self._ended.clear()
+        work = asyncio.ensure_future(self._stay())
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            with endpoints(self._api_base, self._gateway):
+                try:
+                    await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    closing.cancel()
+                    await _cancelled(work)
+        finally:
+            self._ended.set()
+        if not work.cancelled():
+            work.result()
 
     async def close(self) -> None:
         """Disconnect; `run` returns."""
         self._closing.set()
-        if self._client is not None:
-            await self._client.close()
+        await self._ended.wait()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """See `Chat.open_place`."""
@@ -149,10 +161,17 @@ class DiscordChat:
         """See `Chat.delete`."""
         await self._sender.delete(ref)
 
+    async def _stay(self) -> None:
+        try:
+            await self._connected(content=True)
+        except discord.PrivilegedIntentsRequired:
+            logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
+            await self._connected(content=False)
+
     async def _connected(self, *, content: bool) -> None:
         """Log in, again and again while Discord is away, and stay until the connection ends for good."""
         pause = FIRST_RETRY_SECONDS
-        while not self._closing.is_set():
+        while True:
             client = DiscordClient(self._messages, self._slash, self._presses, self._ready, content=content)
             self._client = client
             try:
@@ -171,11 +190,8 @@ class DiscordChat:
             finally:
                 self._online.clear()
                 self._client = None
-            try:
-                async with asyncio.timeout(pause):
-                    await self._closing.wait()
-            except TimeoutError:
-                pause = min(pause * 2, LAST_RETRY_SECONDS)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LAST_RETRY_SECONDS)
 
     async def _ready(self, client: DiscordClient) -> None:
         if self._api_base is not None and self._gateway is None:
@@ -187,10 +203,20 @@ class DiscordChat:
 
     async def _logged_in(self) -> discord.Client:
         try:
-            async with asyncio.timeout(LOGIN_SECONDS):
+            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
                 await self._online.wait()
         except TimeoutError:
             raise ChatError("Discord is not connected, so the message was not sent.") from None
-        if self._client is None:
-            raise ChatError("Discord is disconnected, so the message was not sent.")
+        assert self._client is not None
         return self._client
+
+
+async def _cancelled(work: asyncio.Future[None]) -> None:
+    """Cancel `work` and wait for its end.
+
+    Asked again and again: in Python 3.11 `asyncio.wait_for`, which discord.py connects with, loses a cancellation that
+    arrives in the moment in which its work is done.
+    """
+    while not work.done():
+        work.cancel()
+        await asyncio.wait({work}, timeout=_CANCEL_AGAIN_SECONDS)

@@ -14,7 +14,7 @@ FOOTER = 300
 """Characters that heading and footer may take before escaping; ours, so that most of a message is left for its body."""
 
 _TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<])")
-_LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-|>|\+|\.)")
+_LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-#?|>{1,3}|\+|\.)(?=\s|$)")
 _FENCE = re.compile(r"^```(?P<language>[\w+#.-]{0,20})\s*$")
 _ATOM = re.compile(r"\\?.", re.DOTALL)
 _ZERO_WIDTH = "\u200b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import discord
@@ -12,7 +13,7 @@ import discord
 from bot.chats.base import Address, Message, MessageRef
 from bot.chats.discord import errors
 from bot.chats.discord.buttons import view_of
-from bot.chats.discord.drafts import Draft, card_of, drafts_of
+from bot.chats.discord.drafts import NOTHING, Draft, card_of, drafts_of
 from bot.chats.discord.permissions import Abilities, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id
 
@@ -45,8 +46,9 @@ class Sender:
         for part, draft in enumerate(drafts_of(message, mention=mention, files=abilities.files)):
             reference = _reference(place, message, abilities) if part == 0 else None
             silent = part > 0 or not message.notify
+            post = _Post(channel, draft, reference, mention, silent, nonce_of(nonce, part))
             async with errors.translated("the message"):
-                sent = await _post(channel, draft, reference, mention, silent=silent, nonce=nonce_of(nonce, part))
+                sent = await post.send()
             first = first or sent.id
         return MessageRef(place, str(first))
 
@@ -88,28 +90,43 @@ def _reference(place: Address, message: Message, abilities: Abilities) -> discor
     )
 
 
-async def _post(
-    channel: discord.abc.Messageable,
-    draft: Draft,
-    reference: discord.MessageReference | None,
-    mention: str,
-    *,
-    silent: bool,
-    nonce: str,
-) -> discord.Message:
-    """One Discord message. discord.py sends `enforce_nonce` with every nonce."""
-    users = [discord.Object(int(mention))] if mention else False
-    allowed = discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=users)
-    options: dict[str, Any] = {"reference": reference} if reference is not None else {}
-    view = view_of(draft.rows)
-    if view is not None:
-        options["view"] = view
-    return await channel.send(
-        draft.content,
-        files=draft.files(),
-        nonce=nonce,
-        silent=silent,
-        suppress_embeds=True,
-        allowed_mentions=allowed,
-        **options,
-    )
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """One Discord message on its way. discord.py sends `enforce_nonce` with every nonce."""
+
+    channel: discord.abc.Messageable
+    draft: Draft
+    reference: discord.MessageReference | None
+    mention: str
+    silent: bool
+    nonce: str
+
+    async def send(self) -> discord.Message:
+        """Send it; without the reply or without the files where exactly those are refused."""
+        try:
+            return await self._send()
+        except discord.HTTPException as refused:
+            if refused.code == errors.NO_REPLY_WITHOUT_HISTORY and self.reference is not None:
+                return await replace(self, reference=None).send()
+            if refused.code == errors.MISSING_PERMISSIONS and self.draft.pictures:
+                bare = replace(self.draft, content=self.draft.content or NOTHING, pictures=())
+                return await replace(self, draft=bare).send()
+            raise
+
+    async def _send(self) -> discord.Message:
+        users = [discord.Object(int(self.mention))] if self.mention else False
+        options: dict[str, Any] = {}
+        if self.reference is not None:
+            options["reference"] = self.reference
+        view = view_of(self.draft.rows)
+        if view is not None:
+            options["view"] = view
+        return await self.channel.send(
+            self.draft.content,
+            files=self.draft.files(),
+            nonce=self.nonce,
+            silent=self.silent,
+            suppress_embeds=True,
+            allowed_mentions=discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=users),
+            **options,
+        )

@@ -57,7 +57,7 @@ class Connection:
 class Gateway:
     def __init__(self, backend: Backend, token: str, changed: Callable[[], None]) -> None:
         self._backend = backend
-        self._token = token
+        self.token = token
         self._changed = changed
         self.url = ""
         self.rewrite: Callable[[str], str] = lambda text: text
@@ -65,6 +65,7 @@ class Gateway:
         self.identifies = 0
         self.resumes = 0
         self.message_content_approved = True
+        self.refuse_with: int | None = None
         self.accepting = asyncio.Event()
         self.accepting.set()
         backend.subscribers.append(self.emit)
@@ -136,11 +137,14 @@ class Gateway:
     async def _identify(self, connection: Connection, data: Mapping[str, Any]) -> None:
         self.identifies += 1
         intents = discord.Intents._from_value(int(data["intents"]))
-        if data["token"] != self._token:
+        if data["token"] != self.token:
             await connection.socket.close(code=AUTHENTICATION_FAILED)
             return
         if intents.message_content and not self.message_content_approved:
             await connection.socket.close(code=DISALLOWED_INTENTS)
+            return
+        if self.refuse_with is not None:
+            await connection.socket.close(code=self.refuse_with)
             return
         session = Session(id=f"session-{self.identifies}", intents=intents, connection=connection)
         guilds = list(self._backend.guilds.values())

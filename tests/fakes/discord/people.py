@@ -80,9 +80,7 @@ class People:
         for name, value in chosen.items():
             wire = value
             if declared[name]["type"] == OptionType.ATTACHMENT:
-                wire = interactions.store_interaction_attachment(
-                    self.backend, channel.id, value[0], value[1], resolved
-                )
+                wire = interactions.store_interaction_attachment(self.backend, channel.id, value[0], value[1], resolved)
             given.append({"name": name, "type": declared[name]["type"], "value": wire})
         data = _call(root, leaf, given)
         if resolved:

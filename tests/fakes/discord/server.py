@@ -38,6 +38,7 @@ class FakeDiscord(People):
         self.limits = RateLimits()
         self.gateway = Gateway(self.backend, TOKEN, self._note)
         self.gateway.rewrite = self._rewrite
+        self.gateway_questions = 0
         self.gaps: list[str] = []
         self.requests: list[tuple[str, str, Any]] = []
         self.nonces: dict[tuple[int, str], int] = {}
@@ -115,6 +116,7 @@ class FakeDiscord(People):
             # Without Via, discord.py takes a 429 for a ban by Cloudflare.
             return _json(429, refusal, {**headers, "Via": "1.1 google", "Retry-After": f"{wait:.3f}"})
         if path in ("/gateway", "/gateway/bot"):
+            self.gateway_questions += 1
             session_limit = {"total": 1000, "remaining": 999, "reset_after": 0, "max_concurrency": 1}
             return _json(200, {"url": self.gateway.url, "shards": 1, "session_start_limit": session_limit}, headers)
         body, files = await _read(request)

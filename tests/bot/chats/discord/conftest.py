@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
 from simcord.backend.models import Channel, Guild, Message, User
 
 from bot.chats.base import Address
@@ -62,7 +64,7 @@ Start = Callable[..., Awaitable[DiscordChat]]
 
 
 @asynccontextmanager
-async def running(home: Home, intake: Recording, directory: Path, **options: Any) -> AsyncIterator[DiscordChat]:
+async def running(home: Home, intake: Recording, directory: Path, **options: object) -> AsyncIterator[DiscordChat]:
     settings: dict[str, Any] = {"guild_ids": [str(home.guild.id)], "state_directory": directory} | options
     chat = DiscordChat(settings.pop("token", TOKEN), intake, api_base=home.fake.api_base, **settings)
     task = asyncio.create_task(chat.run())
@@ -89,9 +91,6 @@ async def slash_chat(home: Home, intake: Recording, tmp_path: Path) -> AsyncIter
 @pytest.fixture(autouse=True)
 def _unchanged_addresses() -> Iterator[None]:
     """The adapter must leave discord.py's process-wide addresses as it found them."""
-    from discord.gateway import DiscordWebSocket
-    from discord.http import Route
-
     before = (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY)
     yield
-    assert (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY) == before
+    assert before == (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY)

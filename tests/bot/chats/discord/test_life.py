@@ -1,0 +1,86 @@
+"""The life of the connection: tokens, outages, closing, and a message before there is a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.chats.base import ChatError, Message
+from bot.chats.discord import DiscordChat
+from tests.bot.chats.discord.conftest import Home, running
+from tests.bot.chats.discord.recording import Recording
+from tests.fakes.discord import TOKEN
+
+WRONG = "not-the-token-of-this-bot"
+
+
+async def test_a_wrong_token_is_a_clear_sentence_without_the_token(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = DiscordChat(WRONG, intake, api_base=home.fake.api_base)
+    with pytest.raises(ChatError, match="DISCORD_BOT_TOKEN") as caught:
+        await asyncio.wait_for(chat.run(), 10)
+    assert WRONG not in f"{caught.value!r} {caught.value.__cause__!r} {caplog.text} {chat!r}"
+
+
+async def test_a_token_that_the_gateway_refuses(home: Home, intake: Recording, tmp_path: Path) -> None:
+    async with running(home, intake, tmp_path):
+        pass
+    home.fake.gateway.token = "changed meanwhile"
+    chat = DiscordChat(TOKEN, intake, api_base=home.fake.api_base)
+    with pytest.raises(ChatError, match="DISCORD_BOT_TOKEN"):
+        await asyncio.wait_for(chat.run(), 10)
+
+
+async def test_a_gateway_that_closes_for_good(home: Home, intake: Recording) -> None:
+    home.fake.gateway.refuse_with = 4013
+    chat = DiscordChat(TOKEN, intake, api_base=home.fake.api_base)
+    with pytest.raises(ChatError, match="code 4013"):
+        await asyncio.wait_for(chat.run(), 10)
+
+
+async def test_an_unreachable_discord_is_waited_for_until_closed(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.fake.fail("GET", "/users/@me", 503, 0, times=1)
+    chat = DiscordChat(TOKEN, intake, api_base=home.fake.api_base)
+    task = asyncio.create_task(chat.run())
+    await home.fake.wait_until(lambda: "next attempt" in caplog.text)
+    await chat.close()
+    await asyncio.wait_for(task, 10)
+
+
+async def test_cancelling_ends_it_with_what_it_was_doing(home: Home, intake: Recording) -> None:
+    intake.hold = asyncio.Event()
+    chat = DiscordChat(TOKEN, intake, api_base=home.fake.api_base)
+    task = asyncio.create_task(chat.run())
+    await home.fake.connected()
+    assert not task.done()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 10)
+    await chat.close()
+
+
+async def test_a_message_waits_for_the_login(home: Home, intake: Recording, tmp_path: Path) -> None:
+    chat = DiscordChat(TOKEN, intake, api_base=home.fake.api_base, state_directory=tmp_path)
+    early = asyncio.create_task(chat.send(home.address(), Message(body="early"), nonce="early"))
+    task = asyncio.create_task(chat.run())
+    assert (await asyncio.wait_for(early, 10)).address == home.address()
+    await chat.close()
+    await asyncio.wait_for(task, 10)
+
+
+async def test_a_closed_chat_says_that_it_is_closed(home: Home, chat: DiscordChat) -> None:
+    await chat.close()
+    with pytest.raises(ChatError, match="not sent"):
+        await chat.send(home.address(), Message(body="late"), nonce="late")
+
+
+async def test_the_gateway_may_be_named(home: Home, intake: Recording, tmp_path: Path) -> None:
+    async with running(home, intake, tmp_path, gateway=home.fake.gateway.url):
+        home.fake.say(home.alice, home.channel, "!opengui help")
+        await home.fake.wait_until(lambda: intake.messages)
+    assert home.fake.gateway_questions == 0

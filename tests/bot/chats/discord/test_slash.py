@@ -1,0 +1,174 @@
+"""Slash commands, autocompletion and their registration."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from simcord.backend.models import ResponseKind
+
+from bot.chats.base import Attachment, Button, CommandCall, Message, Picture, Reply
+from bot.chats.discord import DiscordChat
+from bot.chats.discord.slash import payload
+from bot.commands.spec import COMMANDS, CommandSpec
+from tests.bot.chats.discord.conftest import Home, running
+from tests.bot.chats.discord.recording import Recording
+from tests.fakes.discord import FakeDiscord
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_a_slash_command_comes_in_typed_and_is_answered_to_the_person_alone(
+    home: Home, intake: Recording
+) -> None:
+    row = (Button("Stop", "1:stop:7", "danger"),)
+    intake.invoked = Reply(Message(heading="Task 7", body="is queued", buttons=(row,)), task="7")
+    options = {"task": "open *settings*", "device": "pixel", "quick": True, "file": ("a.png", b"png")}
+    record = home.fake.slash(home.alice, home.channel, "do", options)
+    whisper = await home.whisper()
+    assert whisper.content == "**Task 7**\nis queued"
+    assert home.fake.buttons(whisper) == {"1:stop:7": "Stop"}
+    assert home.fake.from_bot(home.channel) == []
+    invocation = intake.invocations[0]
+    assert invocation.call == CommandCall("do", {"device": "pixel", "quick": "true"}, "open *settings*")
+    assert invocation.attachments == (Attachment("a.png", b"png"),)
+    assert invocation.place.address == home.address()
+    assert invocation.event == str(record.id)
+    assert invocation.person.id == str(home.alice.id)
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_it_is_acknowledged_before_the_command_is_done(home: Home, intake: Recording) -> None:
+    intake.hold = asyncio.Event()
+    intake.invoked = Reply(Message(body="done"))
+    record = home.fake.slash(home.alice, home.channel, "devices")
+    await home.fake.wait_until(lambda: record.response_kind is ResponseKind.DEFERRED)
+    assert record.ephemeral
+    intake.hold.set()
+    assert (await home.whisper()).content == "done"
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_with_nothing_to_say_the_waiting_note_goes_away(home: Home) -> None:
+    record = home.fake.slash(home.alice, home.channel, "devices")
+    await home.fake.wait_until(lambda: record.message_id and not home.fake.messages(home.channel) and record.responded)
+    assert home.fake.sent("DELETE", "/messages/@original") == [None]
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_pictures_and_long_texts_are_whispered_too(home: Home, intake: Recording) -> None:
+    intake.invoked = Reply(Message(body="word " * 600, picture=Picture("screen.png", b"png")))
+    home.fake.slash(home.alice, home.channel, "screen")
+    second = await home.whisper(2)
+    first = home.fake.whispers(home.channel)[0]
+    assert home.fake.files(first) == {"screen.png": b"png"}
+    assert (first.content + second.content).count("word") == 600
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_a_command_that_is_gone_is_answered(home: Home, intake: Recording) -> None:
+    stored = home.fake.backend.find_command("opengui", home.guild.id)
+    assert stored is not None
+    stored["options"].append({"name": "dance", "type": 1, "description": "old", "options": []})
+    home.fake.slash(home.alice, home.channel, "dance")
+    assert "does not exist any more" in (await home.whisper()).content
+    assert intake.invocations == []
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_autocompletion_comes_from_the_intake(home: Home, intake: Recording) -> None:
+    intake.offered = (("Pixel 6 in the kitchen", "pixel"), ("x" * 150, "long"), ("broken", "y" * 101), ("", "empty"))
+    record = home.fake.autocomplete(home.alice, home.channel, "do", "device", "pi")
+    await home.fake.wait_until(lambda: record.responded)
+    assert record.autocomplete_choices == [
+        {"name": "Pixel 6 in the kitchen", "value": "pixel"},
+        {"name": "x" * 100, "value": "long"},
+    ]
+    person, place, option, typed = intake.asked[0]
+    assert (person.id, place.address, option, typed) == (str(home.alice.id), home.address(), "device", "pi")
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_a_slash_command_in_a_thread_knows_the_thread(home: Home, intake: Recording) -> None:
+    thread = home.fake.thread(home.channel, "talk", home.alice)
+    home.fake.slash(home.alice, thread, "status", {"task": "3"})
+    await home.fake.wait_until(lambda: intake.invocations)
+    assert intake.invocations[0].place.address == home.address(str(thread.id))
+    assert intake.invocations[0].call == CommandCall("status", {"task": "3"})
+
+
+def registrations(fake: FakeDiscord) -> int:
+    return len(fake.sent("PUT", "/commands"))
+
+
+async def test_commands_are_registered_once_and_again_only_when_they_changed(
+    home: Home, intake: Recording, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        async with running(home, intake, tmp_path, register_commands=True):
+            assert registrations(home.fake) == 1
+    async with running(home, intake, tmp_path, register_commands=True, commands=COMMANDS[:3]):
+        assert registrations(home.fake) == 2
+    group = home.fake.backend.find_command("opengui", home.guild.id)
+    assert group is not None
+    assert [option["name"] for option in group["options"]] == [command.name for command in COMMANDS[:3]]
+
+
+async def test_nothing_is_registered_unless_asked(home: Home, chat: DiscordChat) -> None:
+    assert registrations(home.fake) == 0
+    assert chat.capabilities.threads
+
+
+async def test_a_damaged_memory_of_registrations_is_forgotten(home: Home, intake: Recording, tmp_path: Path) -> None:
+    (tmp_path / "discord_commands.json").write_text("{not json")
+    async with running(home, intake, tmp_path, register_commands=True):
+        assert registrations(home.fake) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"guild_ids": []}, "DISCORD_ALLOWED_GUILD_IDS names no server"),
+        ({"client_id": "123"}, "DISCORD_CLIENT_ID is 123"),
+    ],
+)
+async def test_what_is_missing_for_registration_is_one_clear_line(
+    home: Home,
+    intake: Recording,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    options: dict[str, object],
+    said: str,
+) -> None:
+    async with running(home, intake, tmp_path, register_commands=True, **options):
+        assert registrations(home.fake) == 0
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize(("status", "said"), [(403, "without the scope"), (400, "tried again at the next start")])
+async def test_a_server_that_refuses_the_commands_does_not_stop_the_bot(
+    home: Home, intake: Recording, tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int, said: str
+) -> None:
+    home.fake.fail("PUT", "/applications/*", status, 50001)
+    async with running(home, intake, tmp_path, register_commands=True):
+        home.fake.say(home.alice, home.channel, "!opengui help")
+        await home.fake.wait_until(lambda: intake.messages)
+    assert said in caplog.text
+    async with running(home, intake, tmp_path, register_commands=True):
+        assert home.fake.backend.find_command("opengui", home.guild.id) is not None
+
+
+def test_the_group_keeps_within_the_limits_of_discord() -> None:
+    group = payload(COMMANDS)
+    assert len(group["options"]) <= 25
+    for command in group["options"]:
+        assert 1 <= len(command["description"]) <= 100
+        required = [option["required"] for option in command["options"]]
+        assert required == sorted(required, reverse=True), "required options come first"
+        for option in command["options"]:
+            assert 1 <= len(option["description"]) <= 100
+
+
+def test_too_many_commands_are_refused_early() -> None:
+    with pytest.raises(ValueError, match="25 subcommands"):
+        payload([CommandSpec("help")] * 26)

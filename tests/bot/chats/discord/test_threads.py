@@ -1,0 +1,133 @@
+"""A thread per task, and what happens where there can be none."""
+
+from __future__ import annotations
+
+import pytest
+from simcord.enums import ChannelType
+
+from bot.chats.base import Message, MessageRef, Picture
+from bot.chats.discord import DiscordChat
+from bot.chats.discord.threads import thread_name
+from tests.bot.chats.discord.conftest import Home
+from tests.bot.chats.discord.recording import Recording
+
+
+async def test_a_task_gets_a_thread_on_the_asking_message(home: Home, chat: DiscordChat) -> None:
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    place = await chat.open_place(home.address(), str(said.id), "open  the\nsettings " + "and more " * 20)
+    (thread,) = home.fake.threads(home.channel)
+    assert place == home.address(str(thread.id))
+    assert thread.name is not None
+    assert thread.name.startswith("open the settings and more")
+    assert len(thread.name) <= 100
+    await chat.send(place, Message(body="card"), nonce="card")
+    assert [m.content for m in home.fake.from_bot(thread)] == ["card"]
+
+
+async def test_opening_it_again_after_a_crash_finds_it(home: Home, chat: DiscordChat) -> None:
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    first = await chat.open_place(home.address(), str(said.id), "x")
+    assert await chat.open_place(home.address(), str(said.id), "x") == first
+    assert len(home.fake.threads(home.channel)) == 1
+
+
+async def test_a_slash_command_gets_a_message_to_begin_the_thread_on(home: Home, chat: DiscordChat) -> None:
+    place = await chat.open_place(home.address(), None, "open *settings*")
+    (thread,) = home.fake.threads(home.channel)
+    (starter,) = home.fake.from_bot(home.channel)
+    assert place.thread == str(thread.id) == str(starter.id)
+    assert starter.content == "**open \\*settings\\***"
+
+
+async def test_threads_and_private_chats_stay_where_they_are(home: Home, chat: DiscordChat) -> None:
+    thread = home.fake.thread(home.channel, "talk", home.alice)
+    inside = home.address(str(thread.id))
+    assert await chat.open_place(inside, None, "x") == inside
+    assert await chat.open_place(home.private(), None, "x") == home.private()
+
+
+async def test_without_the_right_to_make_threads_the_channel_is_the_place(
+    home: Home, intake: Recording, chat: DiscordChat, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.fake.deny(home.channel, "create_public_threads", "attach_files")
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    await home.fake.wait_until(lambda: intake.messages)  # so the change of rights arrived before
+    place = await chat.open_place(home.address(), str(said.id), "x")
+    assert place == home.address()
+    assert home.fake.threads(home.channel) == []
+    await chat.send(place, Message("Task", picture=Picture("a.png", b"a"), body="card"), nonce="card")
+    assert (await home.answer()).attachments == []
+    told = [record.getMessage() for record in caplog.records if "the bot lacks" in record.getMessage()]
+    assert len(told) == 1
+    assert "Create Public Threads" in told[0]
+    assert "Attach Files" in told[0]
+    assert "#general" in told[0]
+
+
+async def test_without_history_there_are_no_replies_but_messages(
+    home: Home, intake: Recording, chat: DiscordChat
+) -> None:
+    home.fake.deny(home.channel, "read_message_history")
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    await home.fake.wait_until(lambda: intake.messages)  # so the change of rights arrived before
+    ref = MessageRef(home.address(), str(said.id))
+    await chat.send(home.address(), Message(body="hi", reply_to=ref), nonce="x")
+    assert (await home.answer()).reference is None
+    assert await chat.open_place(home.address(), str(said.id), "x") == home.address()
+
+
+async def test_a_refusal_that_was_not_foreseen_is_worked_around(
+    home: Home, chat: DiscordChat, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    home.fake.fail("POST", "*/threads", 400, 160006, "Maximum number of active threads reached")
+    assert await chat.open_place(home.address(), str(said.id), "x") == home.address()
+    assert "Maximum number of active threads" in caplog.text
+
+
+async def test_channels_without_threads_are_places_themselves(home: Home, chat: DiscordChat) -> None:
+    voice = home.fake.channel(home.guild, "voice", kind=ChannelType.VOICE)
+    await chat.send(home.address(), Message(body="after the channel was announced"), nonce="x")
+    origin = MessageRef(home.address(), "0").address
+    place = type(origin)("discord", origin.account, str(voice.id), origin.guild)
+    assert await chat.open_place(place, None, "x") == place
+
+
+async def test_a_finished_task_archives_its_thread_and_a_message_opens_it_again(home: Home, chat: DiscordChat) -> None:
+    place = await chat.open_place(home.address(), None, "x")
+    thread = home.fake.threads(home.channel)[0]
+    await chat.close_place(place)
+    assert thread.thread_metadata is not None
+    assert thread.thread_metadata.archived
+    await chat.close_place(place)
+    await chat.send(place, Message(body="again"), nonce="again")
+    assert not thread.thread_metadata.archived
+
+
+async def test_somebody_elses_thread_stays_open(home: Home, chat: DiscordChat) -> None:
+    thread = home.fake.thread(home.channel, "talk", home.alice)
+    await chat.close_place(home.address(str(thread.id)))
+    assert thread.thread_metadata is not None
+    assert not thread.thread_metadata.archived
+    await chat.close_place(home.address())
+
+
+async def test_closing_a_thread_that_is_gone_is_no_error(home: Home, chat: DiscordChat) -> None:
+    await chat.close_place(home.address("12345"))
+
+
+@pytest.mark.parametrize(("title", "name"), [("", "task"), ("  a \n b ", "a b"), ("x" * 101, "x" * 99 + "…")])
+def test_names_of_threads(title: str, name: str) -> None:
+    assert thread_name(title) == name
+
+
+async def test_rights_that_are_not_known_yet_are_worked_around_too(home: Home, chat: DiscordChat) -> None:
+    thread = home.fake.thread(home.channel, "talk", home.alice)
+    said = home.fake.say(home.alice, thread, "hello")
+    home.fake.fail("POST", "/channels/*/messages", 400, 160002, "Cannot reply without permission")
+    place = home.address(str(thread.id))
+    ref = await chat.send(place, Message(body="a", reply_to=MessageRef(place, str(said.id))), nonce="a")
+    assert home.fake.message(thread, ref.message).reference is None
+    home.fake.fail("POST", "/channels/*/messages", 403, 50013, "Missing Permissions")
+    ref = await chat.send(place, Message(picture=Picture("a.png", b"a")), nonce="b")
+    assert home.fake.message(thread, ref.message).content == "…"
