@@ -22,8 +22,13 @@ class ShownOnce:
 
     def _show(self, delta: Delta) -> None:
         self._shown = True
-        if self._on_delta is not None:
+        if self._on_delta is None:
+            return
+        try:
             self._on_delta(delta)
+        except ValueError as error:
+            # A ValueError while an answer is read means an unreadable answer; this one is not the endpoint's.
+            raise RuntimeError("The watcher of streamed pieces failed.") from error
 
 
 def _nowhere(_: Delta) -> None:

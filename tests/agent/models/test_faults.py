@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 from pydantic import SecretStr
 
-from agent.models.base import Purpose
+from agent.models.base import Delta, Purpose
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected, ModelRefused, ModelUnreachable, NoVision, UnknownModel
 from agent.models.openai_model import OpenAIModel
@@ -128,6 +128,16 @@ async def test_pieces_are_not_streamed_a_second_time() -> None:
     assert "The first attempt".startswith(collected.text)
 
 
+async def test_a_failing_watcher_is_not_blamed_on_the_endpoint() -> None:
+    def watch(_: Delta) -> None:
+        raise ValueError
+
+    async with ModelServer(["Here."]) as server, model_at(server) as model:
+        with pytest.raises(RuntimeError, match="watcher"):
+            await model.complete(asking(), on_delta=watch)
+        assert len(server.requests) == 1
+
+
 async def test_a_silent_endpoint_is_given_up_at_the_limit() -> None:
     silent = Answer(hang="before", times=0)
     async with ModelServer([silent]) as server, model_at(server, timeout=0.4) as model:
@@ -183,7 +193,7 @@ async def test_a_key_that_no_header_can_hold_is_refused_before_any_call() -> Non
     ],
 )
 async def test_the_key_is_never_told(answer: Answer | None, caplog: pytest.LogCaptureFixture) -> None:
-    """Seen failing for the 400 with `without_key` returning its text, and for all with the SDK's error chained."""
+    """Seen failing for the 400 and the 500 with `without_key` returning its text, for all with the SDK's error chained."""
     caplog.set_level(logging.DEBUG)
     key = "" if answer else "another-key"
     async with ModelServer([answer] if answer else [], key=key) as server, model_at(server) as model:
