@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from agent.models.base import ImagePart, Message, ModelReply, ModelRequest, ToolSpec
@@ -11,47 +9,35 @@ from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
-from agent.models.habits import Habits, adapted
+from agent.models.habits import Adapting, Habits
 from agent.models.picture_url import data_url
 from agent.models.pricing import priced
 from agent.models.shown import ShownOnce
 from agent.models.tokens import usage_of
 from agent.models.trouble import Trouble
 
-logger = logging.getLogger(__name__)
-
 PATH = "/chat/completions"
 
 
 class ChatApi:
-    """Chat completions of one model. Learns once what the endpoint refuses, and leaves it out from then on."""
+    """Chat completions of one model."""
 
-    def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
         self._settings = settings
         self._connection = connection
-        self._habits = Habits()
+        self._adapting = adapting
 
     async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble:
         """One answer."""
-
-        async def read(values: AsyncIterator[object]) -> ChatReader:
-            reader = ChatReader(shown.attempt())
-            async for value in values:
-                reader.feed(value)
-            reader.check()
-            return reader
-
         limit = self._settings.limit(request.purpose)
-        while True:
-            payload = chat_payload(self._settings.model, request, self._habits)
-            outcome = await self._connection.exchange(PATH, payload, read, limit)
-            if not isinstance(outcome, Trouble):
-                break
-            habits = adapted(self._habits, outcome, request)
-            if habits == self._habits:
-                return outcome
-            logger.info("%s does without: %s", self._settings.host, habits)
-            self._habits = habits
+
+        async def attempt(habits: Habits) -> ChatReader | Trouble:
+            payload = chat_payload(self._settings.model, request, habits)
+            return await self._connection.exchange(PATH, payload, lambda: ChatReader(shown.attempt()), limit)
+
+        outcome = await self._adapting.send(request, attempt)
+        if isinstance(outcome, Trouble):
+            return outcome
         reply = outcome.reply(self._settings.model)
         usage = usage_of(outcome.usage, request.messages, reply)
         return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
@@ -62,10 +48,10 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
     payload: dict[str, object] = {
         "model": model,
         "messages": [_message(message) for message in request.messages],
-        "stream": "stream" not in habits.dropped,
+        "stream": habits.sends("stream"),
     }
     if request.tools:
-        payload["tools"] = [_tool(tool, strict="strict" not in habits.dropped) for tool in request.tools]
+        payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
     if request.conversation:
         payload["prompt_cache_key"] = request.conversation
     payload["stream_options"] = {"include_usage": True}
@@ -78,7 +64,7 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
                 payload["response_format"] = {"type": "json_object"}
             case AnswerFormat.TEXT:
                 pass
-    return {name: value for name, value in payload.items() if name not in habits.dropped or name == "stream"}
+    return {name: value for name, value in payload.items() if habits.sends(name) or name == "stream"}
 
 
 def _message(message: Message) -> dict[str, object]:

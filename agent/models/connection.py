@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import httpx2
 from openai import APIError, AsyncOpenAI, AsyncStream
@@ -19,11 +19,24 @@ from agent.models.trouble import Trouble, trouble_of
 
 logger = logging.getLogger(__name__)
 
-Read = TypeVar("Read")
+
+class Reader(Protocol):
+    """Puts one answer together; a ValueError from it means that the answer is unreadable."""
+
+    def feed(self, value: object) -> None:
+        """Take the next JSON value."""
+        ...
+
+    def check(self) -> None:
+        """Raise ValueError when the answer is not complete."""
+        ...
+
+
+R = TypeVar("R", bound=Reader)
 
 CONNECT_TIMEOUT = 10.0
 """Seconds to open a connection; an endpoint that is up takes far less."""
-CLEAN_UP_TIMEOUT = 10.0
+CLEAN_UP_TIMEOUT = 5.0
 """Seconds for a call whose answer nobody waits for."""
 
 
@@ -57,19 +70,19 @@ class Connection:
         self,
         path: str,
         payload: Mapping[str, object],
-        read: Callable[[AsyncIterator[object]], Awaitable[Read]],
+        new_reader: Callable[[], R],
         limit: float,
-    ) -> Read | Trouble:
+    ) -> R | Trouble:
         """POST and read the answer: streamed JSON values, or a single one when the endpoint does not stream.
 
-        `read` may be called several times, each time for a new answer; a ValueError from it means that the answer is
-        unreadable. `limit` is in seconds: no wait begins that would end after it. Returns the last trouble.
+        Every attempt has a new reader; the one of the complete answer is returned, or else the last trouble.
+        `limit` is in seconds: no wait begins that would end after it.
         """
         end = self._retry.clock() + limit
         attempt = 0
         while True:
             attempt += 1
-            outcome = await self._attempt(path, payload, read, silence=limit / 2)
+            outcome = await self._attempt(path, payload, new_reader(), silence=limit / 2)
             if not isinstance(outcome, Trouble) or not outcome.transient or attempt >= self._retry.attempts:
                 return outcome
             wait = self._retry.wait(attempt, outcome.retry_after)
@@ -90,13 +103,7 @@ class Connection:
         """Close all connections."""
         await self._client.close()
 
-    async def _attempt(
-        self,
-        path: str,
-        payload: Mapping[str, object],
-        read: Callable[[AsyncIterator[object]], Awaitable[Read]],
-        silence: float,
-    ) -> Read | Trouble:
+    async def _attempt(self, path: str, payload: Mapping[str, object], reader: R, silence: float) -> R | Trouble:
         try:
             stream = await self._client.post(
                 path,
@@ -107,7 +114,10 @@ class Connection:
                 stream_cls=AsyncStream[object],
             )
             async with stream:
-                return await read(_values(stream))
+                async for value in _values(stream):
+                    reader.feed(value)
+                reader.check()
+                return reader
         except (APIError, ValueError) as error:
             # Returned, not raised from here: an SDK error in the chain would carry the request with its key along.
             return trouble_of(error, self._key)

@@ -1,13 +1,20 @@
-"""What an endpoint turned out to refuse, and how to do without it."""
+"""What an endpoint turns out to refuse, and how to do without it."""
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agent.models.base import ModelRequest
 from agent.models.formats import AnswerFormat
 from agent.models.trouble import Trouble
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
 """Parameters that some endpoints refuse and that an answer does not depend on."""
@@ -16,22 +23,47 @@ NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What an endpoint turned out to take."""
+    """What is left out of the requests to an endpoint, and how an answer's form is asked for."""
 
     dropped: frozenset[str] = frozenset()
     answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
 
+    def sends(self, name: str) -> bool:
+        """Whether this parameter is sent."""
+        return name not in self.dropped
 
-def adapted(habits: Habits, trouble: Trouble, request: ModelRequest) -> Habits:
-    """The habits after a refusal; the same ones when it is not about anything that can be left out."""
-    if trouble.status not in {400, 404, 415, 422, 501}:
-        return habits
-    words = f"{trouble.param} {trouble.code} {trouble.reason}"
-    if request.schema is not None and habits.answer_format.is_refused_by(words):
-        return replace(habits, answer_format=habits.answer_format.simpler)
-    for name in OPTIONAL:
-        if re.search(rf"\b{name}\b", words) and name not in habits.dropped:
-            return replace(habits, dropped=habits.dropped | {name})
-    if "stream" not in habits.dropped and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
-        return replace(habits, dropped=habits.dropped | {"stream", "stream_options"})
-    return habits
+    def after(self, trouble: Trouble, request: ModelRequest) -> Habits:
+        """The habits after a refusal; the same ones when it is not about anything that can be left out."""
+        if trouble.status not in {400, 404, 415, 422, 501}:
+            return self
+        words = f"{trouble.param} {trouble.code} {trouble.reason}"
+        if request.schema is not None and self.answer_format.is_refused_by(words):
+            return replace(self, answer_format=self.answer_format.simpler)
+        for name in OPTIONAL:
+            if self.sends(name) and re.search(rf"\b{name}\b", words):
+                return replace(self, dropped=self.dropped | {name})
+        if self.sends("stream") and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
+            return replace(self, dropped=self.dropped | {"stream", "stream_options"})
+        return self
+
+
+class Adapting:
+    """Sends requests the way the endpoint takes them. What it refused once is not sent again."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._habits = Habits()
+
+    async def send(self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | Trouble]]) -> T | Trouble:
+        """Attempt, and again without what was refused, until something else is the matter."""
+        while True:
+            habits = self._habits
+            outcome = await attempt(habits)
+            if not isinstance(outcome, Trouble):
+                return outcome
+            better = habits.after(outcome, request)
+            if better == habits:
+                return outcome
+            if self._habits == habits:  # else a call at the same time has learned something: try with that first
+                logger.info("%s refuses something (%s); it gets %s from now on", self._host, outcome.reason, better)
+                self._habits = better

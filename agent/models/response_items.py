@@ -21,13 +21,13 @@ def response_payload(
         "model": model,
         "input": [*outputs, *(_item(message) for message in turn.messages)],
         "store": store,
-        "stream": "stream" not in habits.dropped,
+        "stream": habits.sends("stream"),
     }
     if turn.previous:
         payload["previous_response_id"] = turn.previous
     if request.tools:
-        payload["tools"] = [_tool(tool, strict="strict" not in habits.dropped) for tool in request.tools]
-    if request.conversation and "prompt_cache_key" not in habits.dropped:
+        payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
+    if request.conversation and habits.sends("prompt_cache_key"):
         payload["prompt_cache_key"] = request.conversation
     if request.schema is not None and habits.answer_format is AnswerFormat.JSON_SCHEMA:
         form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}

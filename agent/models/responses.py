@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from agent.models.base import ModelReply, ModelRequest, Usage
 from agent.models.connection import Connection
 from agent.models.conversations import Conversations, Turn
 from agent.models.endpoint import EndpointSettings
-from agent.models.habits import Habits, adapted
+from agent.models.habits import Adapting, Habits
 from agent.models.pricing import priced
 from agent.models.response_items import response_payload
 from agent.models.response_stream import ResponseReader
@@ -22,11 +22,14 @@ from agent.models.trouble import Trouble
 logger = logging.getLogger(__name__)
 
 PATH = "/responses"
+MOST_LOSSES = 2
+"""Forgotten conversations in a row, none continued between them, after which an endpoint counts as one that keeps
+none: one is a restart or an expiry, always is an account that may store nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The endpoint answered without the context that it was told to continue; what that cost."""
+    """The endpoint cannot be trusted to keep a conversation; what finding that out cost."""
 
     usage: Usage
 
@@ -34,11 +37,12 @@ class Lost:
 class ResponsesApi:
     """Responses of one model. The whole history comes with every request, so a lost context is sent again in full."""
 
-    def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
+    def __init__(self, settings: EndpointSettings, connection: Connection, adapting: Adapting) -> None:
         self._settings = settings
         self._connection = connection
         self._conversations = Conversations()
-        self._habits = Habits()
+        self._adapting = adapting
+        self._losses = 0
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble:
@@ -54,6 +58,9 @@ class ResponsesApi:
         if turn.previous and isinstance(outcome, Trouble) and is_lost_context(outcome):
             logger.info("%s forgot the conversation; it is sent again in full", self._settings.host)
             self._delete(self._conversations.lost(name))
+            self._losses += 1
+            if self._losses == MOST_LOSSES:
+                return Lost(Usage())
             turn = Turn(request.messages)
             outcome = await self._call(request, turn, shown, store=True)
         if isinstance(outcome, Trouble):
@@ -62,6 +69,8 @@ class ResponsesApi:
         if turn.previous and outcome.continued != turn.previous:
             self._delete((*self._conversations.lost(name), outcome.response))
             return Lost(reply.usage)
+        if turn.previous:
+            self._losses = 0
         stale = self._conversations.answered(name, request.messages, turn, outcome.response, reply)
         self._delete(stale)
         return reply
@@ -93,26 +102,15 @@ class ResponsesApi:
         self, request: ModelRequest, turn: Turn, shown: ShownOnce, *, store: bool
     ) -> ResponseReader | Trouble:
         limit = self._settings.limit(request.purpose)
-        while True:
-            payload = response_payload(self._settings.model, request, turn, self._habits, store=store)
-            outcome = await self._exchange(payload, shown, limit)
-            if not isinstance(outcome, Trouble) or is_lost_context(outcome):
-                return outcome
-            habits = adapted(self._habits, outcome, request)
-            if habits == self._habits:
-                return outcome
-            logger.info("%s does without: %s", self._settings.host, habits)
-            self._habits = habits
+
+        async def attempt(habits: Habits) -> ResponseReader | Trouble:
+            payload = response_payload(self._settings.model, request, turn, habits, store=store)
+            return await self._exchange(payload, shown, limit)
+
+        return await self._adapting.send(request, attempt)
 
     async def _exchange(self, payload: dict[str, object], shown: ShownOnce, limit: float) -> ResponseReader | Trouble:
-        async def read(values: AsyncIterator[object]) -> ResponseReader:
-            reader = ResponseReader(shown.attempt())
-            async for value in values:
-                reader.feed(value)
-            reader.check()
-            return reader
-
-        return await self._connection.exchange(PATH, payload, read, limit)
+        return await self._connection.exchange(PATH, payload, lambda: ResponseReader(shown.attempt()), limit)
 
     def _reply(self, answer: ResponseReader, request: ModelRequest) -> ModelReply:
         reply = answer.reply(self._settings.model)

@@ -11,6 +11,7 @@ from agent.models.base import ModelReply, ModelRequest, Purpose, Usage
 from agent.models.chat import ChatApi
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
+from agent.models.habits import Adapting
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.sentences import is_unknown_model
 from agent.models.shown import Show, ShownOnce
@@ -35,8 +36,9 @@ class Router:
 
     def __init__(self, settings: EndpointSettings, connection: Connection) -> None:
         self._host = settings.host
-        self._chat = ChatApi(settings, connection)
-        self._responses = ResponsesApi(settings, connection)
+        adapting = Adapting(settings.host)
+        self._chat = ChatApi(settings, connection, adapting)
+        self._responses = ResponsesApi(settings, connection, adapting)
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
         self._probing = asyncio.Lock()
 

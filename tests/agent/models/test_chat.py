@@ -102,6 +102,15 @@ async def test_what_an_endpoint_refuses_is_left_out_and_remembered() -> None:
     assert statuses == [400, 400, 200, 200]
 
 
+async def test_calls_at_the_same_time_learn_together() -> None:
+    async with ModelServer([Answer(text="ok", times=0)], personality=STRICT) as server, model_at(server) as model:
+        replies = await asyncio.gather(*(model.complete(asking(conversation=f"task-{n}")) for n in range(5)))
+        assert [reply.text for reply in replies] == ["ok"] * 5
+        before = len(server.requests)
+        await model.complete(asking(conversation="task-6"))
+        assert len(server.requests) == before + 1
+
+
 async def test_an_endpoint_that_cannot_stream_answers_in_one_piece() -> None:
     personality = Personality("no streaming", streams=False)
     collected = Collected()

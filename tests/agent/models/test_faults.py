@@ -193,7 +193,8 @@ async def test_a_key_that_no_header_can_hold_is_refused_before_any_call() -> Non
     ],
 )
 async def test_the_key_is_never_told(answer: Answer | None, caplog: pytest.LogCaptureFixture) -> None:
-    """Seen failing for the 400 and the 500 with `without_key` returning its text, for all with the SDK's error chained."""
+    """Seen failing for the 400 and the 500 (in the log) with `without_key` returning its text, and for all four with
+    the SDK's error chained."""
     caplog.set_level(logging.DEBUG)
     key = "" if answer else "another-key"
     async with ModelServer([answer] if answer else [], key=key) as server, model_at(server) as model:

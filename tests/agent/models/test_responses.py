@@ -134,6 +134,15 @@ async def test_a_lost_id_sends_the_turn_in_full(personality: Personality) -> Non
         assert [len(request.images) for request in server.requests] == [1, 1, 2, 1]
 
 
+async def test_an_endpoint_that_forgets_every_time_is_not_told_to_keep_anything() -> None:
+    async with ModelServer([ALWAYS]) as server, model_at(server, api="responses") as model:
+        for steps in ((1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)):
+            reply = await model.complete(acting(*(step(number) for number in steps)))
+            server.store.clear()
+        assert reply.usage.calls == 1
+        assert [request.body["store"] for request in server.requests] == [True, True, True, True, False, False]
+
+
 async def test_an_answer_without_the_context_is_not_used() -> None:
     """Seen failing with the comparison of the echoed id removed: the second reply was the one without context."""
     prices = {"fake-vl": Price(input=1, output=1)}
