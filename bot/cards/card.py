@@ -68,7 +68,7 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
         case TaskState.ENDED:
             return say(f"outcome.{task.outcome}")
         case TaskState.QUEUED if queue_place is not None:
-            return say("state.queued_at", place=queue_place)
+            return say("card.queued_at", place=queue_place)
         case TaskState.WORKING if step is not None:
             return _progress(step.step, step.max_steps, step.app)
         case _:

@@ -34,12 +34,12 @@ async def render_question(
     question = open_question.question
     key = _KEYS[question.kind]
     footer = [
-        say(f"question.{key}.how"),
+        say(f"asking.{key}.how"),
         say("question.expires", time=duration(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(
-        heading=f"{say(f'question.{key}.heading')} · {title_of(task)}",
+        heading=f"{say(f'asking.{key}.heading')} · {title_of(task)}",
         body="\n".join(_body(question)),
         footer="\n".join(line for line in footer if line),
         picture=await screen_picture(frames, question.frame),
@@ -53,7 +53,7 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
     """The same message once the question is closed: who answered what, and no buttons. A secret is never shown."""
     question = open_question.question
     message = Message(
-        heading=f"{say(f'question.{_KEYS[question.kind]}.heading')} · {title_of(task)}",
+        heading=f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task)}",
         body="\n".join(_body(question)),
     )
     return replace(message, footer=closed_line(open_question))

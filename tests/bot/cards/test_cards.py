@@ -1,0 +1,260 @@
+"""The card, the final message, questions and steps as they read."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from agent.events import Todo
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from bot.cards.buttons import Deed, locator, read_button
+from bot.cards.card import TODO_LINES, render_card, render_step
+from bot.cards.final import render_final, render_notice
+from bot.cards.question import render_answered, render_question
+from bot.chats.base import Message
+from bot.store.frames import FrameFiles
+from bot.tasks.model import TaskState
+from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
+
+
+@pytest.fixture
+def frames(tmp_path: Path) -> FrameFiles:
+    return FrameFiles(tmp_path, time.time)
+
+
+def labels(message: Message) -> list[list[str]]:
+    return [[button.label for button in row] for row in message.buttons]
+
+
+def everything(message: Message) -> str:
+    return "\n".join((message.heading, message.body, message.footer))
+
+
+async def test_a_working_card(frames: FrameFiles) -> None:
+    reference = await frames.save(screen_bytes(), suffix=".jpg")
+    step = a_step(frame=reference, mark=(540, 1200))
+    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    assert card.heading == "Task 12 · open settings and turn on airplane mode"
+    assert card.body == "Step 3/60 · Settings\nTapped Network and internet"
+    assert card.footer == "1 min 5 s · 12.3k tokens · cost 0.0123"
+    assert labels(card) == [["Stop", "Pause"]]
+    assert not card.notify
+    assert card.mention is None
+    assert card.picture is not None
+    with Image.open(io.BytesIO(card.picture.data)) as image:
+        assert max(image.size) == 1280
+        scale = image.width / 1080
+        centre, radius = (round(540 * scale), round(1200 * scale)), image.width // 22
+        red = image.getpixel((centre[0] + radius - 2, centre[1]))
+        inside = image.getpixel(centre)
+        assert isinstance(red, tuple)
+        assert isinstance(inside, tuple)
+        assert red[0] > 180
+        assert red[1] < 90
+        assert inside[0] < 60, "the ring leaves free what was touched"
+
+
+async def test_the_last_action_is_at_most_ten_words(frames: FrameFiles) -> None:
+    step = a_step(summary=" ".join(f"word{number}" for number in range(30)))
+    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    assert card.body.splitlines()[1].split() == [f"word{number}" for number in range(10)] + ["…"]
+    chinese = await render_card(a_task(), a_step(summary="点" * 300), frames=frames, now=1075.0)
+    assert len(chinese.body.splitlines()[1]) <= 90
+
+
+@pytest.mark.parametrize(
+    ("state", "buttons"),
+    [
+        (TaskState.QUEUED, [["Stop"]]),
+        (TaskState.WORKING, [["Stop", "Pause"]]),
+        (TaskState.WAITING, [["Stop"]]),
+        (TaskState.PAUSED, [["Resume", "Stop"]]),
+        (TaskState.INTERRUPTED, [["Resume", "Stop"]]),
+    ],
+)
+async def test_buttons_fit_the_state(frames: FrameFiles, state: TaskState, buttons: list[list[str]]) -> None:
+    card = await render_card(a_task(state=state), None, frames=frames, now=1075.0)
+    assert labels(card) == buttons
+    assert all(read_button(button.data) for row in card.buttons for button in row)
+
+
+async def test_a_queued_card_says_its_place(frames: FrameFiles) -> None:
+    card = await render_card(
+        a_task(state=TaskState.QUEUED, started=None), None, frames=frames, now=1075.0, queue_place=2
+    )
+    assert card.body == "Queued, place 2"
+
+
+async def test_an_ended_card_is_frozen(frames: FrameFiles) -> None:
+    card = await render_card(an_ended_task(Outcome.BLOCKED), a_step(), frames=frames, now=5000.0)
+    assert card.buttons == ()
+    assert card.body == "Blocked"
+    assert card.footer.startswith("3 steps · 1 min 30 s")
+
+
+async def test_plans_are_shown_around_what_is_in_progress(frames: FrameFiles) -> None:
+    todos = [Todo(title=f"part {number}", state="completed") for number in range(10)]
+    todos += [Todo(title="this one", state="in progress"), *(Todo(title=f"later {number}") for number in range(10))]
+    card = await render_card(a_task(), a_step(), frames=frames, now=1075.0, todos=todos, note="Waiting for the phone")
+    assert "▶ this one" in card.body
+    assert "✓ part 9" in card.body
+    assert "Waiting for the phone" in card.body
+    assert f"… and {len(todos) - TODO_LINES} more" in card.body
+
+
+async def test_the_longest_card_fits_a_caption(frames: FrameFiles) -> None:
+    todos = [Todo(title="long " * 100) for _ in range(30)]
+    card = await render_card(
+        a_task(text="words " * 500),
+        a_step(summary="long" * 500, app="app" * 200),
+        frames=frames,
+        now=1e9,
+        todos=todos,
+        note="note " * 300,
+    )
+    assert len(everything(card)) <= 1024
+
+
+async def test_a_lost_or_broken_frame_costs_only_the_picture(frames: FrameFiles) -> None:
+    broken = await frames.save(b"no picture at all", suffix=".jpg")
+    for reference in (f"{'0' * 64}.jpg", broken):
+        card = await render_card(a_task(), a_step(frame=reference), frames=frames, now=1075.0)
+        assert card.picture is None
+        assert card.body
+
+
+async def test_a_mark_outside_of_the_picture_is_not_drawn(frames: FrameFiles) -> None:
+    reference = await frames.save(screen_bytes(100, 200, "PNG"), suffix=".png")
+    marked = await render_step(a_step(frame=reference, mark=(500, 500)), frames=frames)
+    plain = await render_step(a_step(frame=reference), frames=frames)
+    assert marked.picture == plain.picture
+    assert plain.picture is not None
+
+
+async def test_a_step_message_is_silent(frames: FrameFiles) -> None:
+    message = await render_step(a_step(), frames=frames)
+    assert everything(message) == "Task 12 · Step 3/60 · Settings\nTapped Network and internet\nThe page changed."
+    assert not message.notify
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Outcome.SUCCEEDED, "Done · "),
+        (Outcome.UNVERIFIED, "Done, but not verified · "),
+        (Outcome.BLOCKED, "Blocked · "),
+        (Outcome.FAILED, "Failed · "),
+        (Outcome.CANCELLED, "Cancelled · "),
+    ],
+)
+async def test_the_final_message_is_honest(frames: FrameFiles, outcome: Outcome, words: str) -> None:
+    reference = await frames.save(screen_bytes(), suffix=".jpg")
+    task = an_ended_task(outcome, data="42 EUR", frame=reference)
+    message = await render_final(task, frames=frames, now=9999.0)
+    assert message.heading.startswith(words)
+    assert message.body == "Airplane mode is on.\n\n42 EUR"
+    assert message.footer == "3 steps · 1 min 30 s · 12.3k tokens · cost 0.0123"
+    assert message.picture is not None
+    assert message.notify
+    assert message.mention == ANNA
+    assert message.buttons == ()
+
+
+async def test_a_final_message_without_words_says_so(frames: FrameFiles) -> None:
+    task = an_ended_task(summary="", usage=Usage(), steps=1)
+    message = await render_final(task, frames=frames, now=9999.0, repeated=True)
+    assert message.body == "There is no summary."
+    assert message.footer.startswith("1 step · 1 min 30 s\n")
+    assert "repeat" in message.footer
+
+
+async def test_a_task_that_goes_on_has_no_final_message(frames: FrameFiles) -> None:
+    with pytest.raises(ValueError, match="not ended"):
+        await render_final(a_task(), frames=frames, now=1.0)
+
+
+def test_a_notice() -> None:
+    notice = render_notice(a_task(), "The phone is away.", repeated=True)
+    assert notice.notify
+    assert notice.mention == ANNA
+    assert notice.body == "The phone is away."
+
+
+async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> None:
+    question = a_question(QuestionKind.APPROVE, text="Send this message?", detail='"See you at 8"')
+    message = await render_question(question, a_task(), frames=frames, now=1000.0)
+    assert labels(message) == [["Allow", "Deny"], ["Stop"]]
+    pressed = [read_button(button.data) for button in message.buttons[0]]
+    assert [(data.deed, data.subject, data.choice) for data in pressed if data] == [
+        (Deed.ANSWER, locator("12.1.q1"), ALLOW),
+        (Deed.ANSWER, locator("12.1.q1"), DENY),
+    ]
+    assert '"See you at 8"' in message.body
+    assert "15 min" in message.footer
+    assert message.notify
+    assert message.mention == ANNA
+
+
+async def test_choices_are_buttons_while_they_fit(frames: FrameFiles) -> None:
+    few = await render_question(a_question(choices=("red", "blue")), a_task(), frames=frames, now=1000.0)
+    assert labels(few) == [["red"], ["blue"], ["Stop"]]
+    five = await render_question(a_question(choices=tuple("abcde")), a_task(), frames=frames, now=1000.0)
+    assert len(five.buttons) == 5
+    for choices in (tuple("abcdef"), ("x" * 81, "y")):
+        many = await render_question(a_question(choices=choices), a_task(), frames=frames, now=1000.0)
+        assert labels(many) == [["Stop"]]
+        assert f"1. {choices[0]}" in many.body
+
+
+async def test_take_over_and_secret(frames: FrameFiles) -> None:
+    hands = await render_question(a_question(QuestionKind.TAKE_OVER), a_task(), frames=frames, now=1000.0)
+    assert labels(hands) == [["Done"], ["Stop"]]
+    data = read_button(hands.buttons[0][0].data)
+    assert data is not None
+    assert data.choice == DONE
+    secret = await render_question(a_question(QuestionKind.SECRET), a_task(), frames=frames, now=1000.0, repeated=True)
+    assert labels(secret) == [["Stop"]]
+    assert "repeat" in secret.footer
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "words"),
+    [
+        (QuestionKind.ASK, "blue", "Answered by Ben: blue"),
+        (QuestionKind.APPROVE, ALLOW, "Answered by Ben: Allow"),
+        (QuestionKind.APPROVE, DENY, "Answered by Ben: Deny"),
+        (QuestionKind.TAKE_OVER, DONE, "Answered by Ben: Done"),
+        (QuestionKind.SECRET, "", "Answered by Ben. It was typed into the phone and is not kept."),
+    ],
+)
+def test_everybody_sees_who_answered(kind: QuestionKind, answer: str, words: str) -> None:
+    message = render_answered(a_question(kind, answer=answer, answered_by="Ben"), a_task())
+    assert message.footer == words
+    assert message.buttons == ()
+    assert not message.notify
+
+
+def test_a_secret_is_never_shown_even_if_it_were_kept() -> None:
+    """Seen failing with the branch for secrets taken out of `closed_line`: the footer then held the code."""
+    message = render_answered(a_question(QuestionKind.SECRET, answer="123456", answered_by="Ben"), a_task())
+    assert "123456" not in everything(message)
+
+
+def test_an_expired_question_says_so() -> None:
+    assert "not answered in time" in render_answered(a_question(expired=True), a_task()).footer
+
+
+async def test_buttons_never_hold_what_a_model_wrote(frames: FrameFiles) -> None:
+    question = a_question(choices=("rm -rf", "1:stop:99"), id="x" * 300 + "::")
+    message = await render_question(question, a_task(), frames=frames, now=1000.0)
+    for button in itertools.chain(*message.buttons):
+        assert len(button.data.encode()) <= 64
+        assert "rm" not in button.data
+        assert ":99" not in button.data
