@@ -1,1 +1,1 @@
-"""What people can type, the same on every surface."""
+"""What people can ask for, the same on every surface. `bot.commands.intake.Commands` is the way in."""

@@ -1,0 +1,139 @@
+"""Answers to questions, however they come: a button, a reply, a text in the task's thread, or the command."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from bot.access import Right, same_person
+from bot.cards.question import closed_line
+from bot.cards.words import title_of
+from bot.chats.base import ChatError, FloodWait, MessageRef, Reply
+from bot.commands.request import Refused, Request, Services, may_see, plain, refuse_stale, require
+from bot.tasks.model import OpenQuestion, Task
+from bot.texts import say
+
+ANSWER_LIMIT = 4000
+"""Characters of one answer."""
+DELETE_LIMIT = 5.0
+"""Seconds for deleting a message with a secret."""
+
+logger = logging.getLogger(__name__)
+
+_ALLOWING = frozenset({ALLOW, "yes", "y", "ok"})
+_DENYING = frozenset({DENY, "no", "n"})
+
+
+async def answer(request: Request, services: Services) -> Reply:
+    """The command: answers the one open question that can be meant."""
+    text = request.call.rest
+    if not text.strip():
+        raise Refused(say("answer.empty"))
+    return await give_answer(request, services, await _meant(request, services), text)
+
+
+async def give_answer(request: Request, services: Services, open_question: OpenQuestion, text: str) -> Reply:
+    """Answer this question as this person. The first valid answer wins; a later one is told who was first.
+
+    The message that carries a secret is deleted, whatever becomes of the answer. Raises Refused when the person may
+    not, or the text is no answer to a question of this kind.
+    """
+    if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
+        return plain(await _given(request, services, open_question, text))
+    try:
+        told = await _given(request, services, open_question, text)
+    except Refused as refused:
+        raise Refused(f"{refused} {await _cleared(request.message, services)}") from None
+    return plain(f"{told} {await _cleared(request.message, services)}")
+
+
+async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
+    """Who answered what, in one line. Raises Refused."""
+    refuse_stale(request)
+    question = open_question.question
+    task = await services.desk.get(open_question.task)
+    owner = None if task is None else task.person
+    right = Right.APPROVE if question.kind is QuestionKind.APPROVE else Right.USE
+    require(request, services.policy, right, owner=owner)
+    if open_question.answer is not None or open_question.expired:
+        raise Refused(closed_line(open_question))
+    answered = await services.desk.answer(question.id, _as_answer(question, text), request.person)
+    if not answered.won:
+        raise Refused(closed_line(answered.question))
+    return closed_line(answered.question)
+
+
+async def _cleared(message: MessageRef, services: Services) -> str:
+    """Delete the message that carried a secret, and tell whether that was possible."""
+    chat = services.chats.get(message.address.platform)
+    if chat is not None and chat.capabilities.deletes:
+        try:
+            await asyncio.wait_for(chat.delete(message), DELETE_LIMIT)
+        except (ChatError, FloodWait, TimeoutError) as error:
+            logger.warning("a message with a secret could not be deleted: %s", type(error).__name__)
+        else:
+            return say("answer.secret_deleted")
+    return say("answer.secret_stays")
+
+
+def _as_answer(question: Question, text: str) -> str:
+    """The text in the form that this kind of question takes. Raises Refused with what would be an answer."""
+    if len(text) > ANSWER_LIMIT:
+        raise Refused(say("answer.too_long", limit=ANSWER_LIMIT))
+    word = text.strip().casefold()
+    match question.kind:
+        case QuestionKind.APPROVE:
+            if word in _ALLOWING:
+                return ALLOW
+            if word in _DENYING:
+                return DENY
+            raise Refused(say("answer.allow_or_deny"))
+        case QuestionKind.TAKE_OVER:
+            if word == DONE:
+                return DONE
+            raise Refused(say("answer.press_done"))
+        case QuestionKind.ASK:
+            return _choice(question, text.strip())
+        case QuestionKind.SECRET:
+            return text.strip()
+
+
+def _choice(question: Question, text: str) -> str:
+    """A number or a choice in any case stands for that choice; any other text is a free answer."""
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= len(question.choices):
+        return question.choices[int(text) - 1]
+    return next((choice for choice in question.choices if choice.casefold() == text.casefold()), text)
+
+
+async def _meant(request: Request, services: Services) -> OpenQuestion:
+    named = request.option("task").removeprefix("#").strip()
+    if named:
+        task = await services.desk.get(named) if named.isascii() and named.isdigit() else None
+        if task is None or not may_see(request, services.policy, task):
+            raise Refused(say("task.unknown", name=named[:40]))
+        found = await services.desk.open_questions(task=task.id)
+    else:
+        found = await services.desk.open_questions(place=request.address)
+        if not found:
+            everywhere = await services.desk.open_questions()
+            found = tuple([one for one in everywhere if await _own(request, services, one)])
+    return await sole(found, services)
+
+
+async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuestion:
+    """The only question; Refused asks which one is meant when there are several, and tells when there is none."""
+    if not found:
+        raise Refused(say("answer.none"))
+    if len(found) == 1:
+        return found[0]
+    tasks = [await services.desk.get(one.task) for one in found]
+    lines = [
+        f"{title_of(task)}: {one.question.text}" for task, one in zip(tasks, found, strict=True) if task is not None
+    ]
+    raise Refused("\n".join([say("answer.which"), *lines]))
+
+
+async def _own(request: Request, services: Services, one: OpenQuestion) -> bool:
+    task: Task | None = await services.desk.get(one.task)
+    return task is not None and same_person(task.person, request.person) and may_see(request, services.policy, task)

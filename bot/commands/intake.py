@@ -1,0 +1,173 @@
+"""The way in for every chat: access first, then the command, and never an exception."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from agent.faults import fault_of
+from bot.access import Check, Right
+from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
+from bot.commands import answers, overview, people, phones, work
+from bot.commands.parser import ParseError, parse, unknown_command
+from bot.commands.presses import as_toast, do_press
+from bot.commands.request import Refused, Request, Services, refusal, refuse_stale, require, verdict
+from bot.commands.spec import BY_NAME
+from bot.commands.suggest import Suggestions
+from bot.commands.talk import Talk, topic_of
+from bot.tasks.errors import TaskError
+from bot.texts import say
+
+EVENTS_KEPT = 4096
+"""Events that are remembered so that none does anything twice; accepted tasks are remembered by the store."""
+
+Handler = Callable[[Request, Services], Awaitable[Reply]]
+HANDLERS: Mapping[str, Handler] = {
+    "help": people.show_help,
+    "devices": phones.devices,
+    "do": work.do,
+    "status": overview.status,
+    "tasks": overview.tasks,
+    "cancel": work.cancel,
+    "pause": work.pause,
+    "resume": work.resume,
+    "answer": answers.answer,
+    "screen": phones.screen,
+    "whoami": people.whoami,
+    "why": people.why,
+}
+
+Came = TypeVar("Came", Incoming, Invocation, Press)
+
+logger = logging.getLogger(__name__)
+
+
+class Commands:
+    """Implements `bot.chats.base.Intake` for all chats at once."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._talk = Talk(services)
+        self._suggestions = Suggestions(services)
+        self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
+
+    async def message(self, incoming: Incoming) -> Reply:
+        """A typed command, or a text that may be about a task. Strangers get silence."""
+        reply = await self._guarded(incoming, self._message)
+        if reply.message is not None and reply.message.reply_to is None:
+            return replace(reply, message=replace(reply.message, reply_to=incoming.message))
+        return reply
+
+    async def invoke(self, invocation: Invocation) -> Reply:
+        """A typed command. A stranger gets a refusal that nobody else sees."""
+        return await self._guarded(invocation, self._invoke)
+
+    async def press(self, press: Press) -> Reply:
+        """A button. Always answered."""
+        reply = await self._guarded(press, self._press)
+        if reply.message is not None and reply.message.private:
+            return as_toast(reply)
+        return reply if reply != Reply() else Reply(toast=say("press.seen"))
+
+    def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        """At most 25 (label, value) pairs, from memory; none for strangers."""
+        return self._suggestions.of(person, place, option, typed)
+
+    async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+        """Once per event, and every fault as a sentence."""
+        if self._is_repeat(came):
+            return Reply()
+        try:
+            return await work_on(came)
+        except (Refused, ParseError, TaskError) as told:
+            return refusal(str(told))
+        except Exception as error:
+            logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
+            return refusal(say("intake.failed", happened=fault_of(error).happened))
+        finally:
+            await self._suggestions.refresh()
+
+    def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
+        address = came.place.address
+        key = (type(came).__name__, address.platform, address.account, address.chat, came.event)
+        if key in self._seen:
+            return True
+        self._seen[key] = None
+        while len(self._seen) > EVENTS_KEPT:
+            self._seen.popitem(last=False)
+        return False
+
+    async def _message(self, incoming: Incoming) -> Reply:
+        topic = None if incoming.command is not None else await topic_of(incoming, self._services)
+        if incoming.command is None and topic is None:
+            return Reply()
+        request = _request(incoming)
+        if not await self._let_in(request):
+            return Reply()
+        if topic is not None:
+            return await self._talk.about(request, topic, incoming.text)
+        request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
+        return await self._run(request)
+
+    async def _invoke(self, invocation: Invocation) -> Reply:
+        request = Request(
+            invocation.person,
+            invocation.place,
+            invocation.event,
+            invocation.call,
+            files=len(invocation.attachments),
+        )
+        if not await self._let_in(request):
+            ids = people.ids_of(invocation.person, invocation.place)
+            raise Refused(f"{say('intake.refused')}\n{ids}")
+        if invocation.call.name not in BY_NAME:
+            raise Refused(unknown_command(invocation.call.name))
+        return await self._run(request)
+
+    async def _press(self, press: Press) -> Reply:
+        request = _request(press)
+        if not await self._let_in(request):
+            raise Refused(say("press.refused"))
+        return await do_press(press, request, self._services, self._talk)
+
+    async def _run(self, request: Request) -> Reply:
+        require(request, self._services.policy, BY_NAME[request.call.name].right)
+        if request.call.name != "answer":  # an answer checks for itself: it may carry a secret that has to go
+            refuse_stale(request)
+        return await HANDLERS[request.call.name](request, self._services)
+
+    async def _let_in(self, request: Request) -> bool:
+        """Whether the person may use the bot here; a refusal is only counted."""
+        found = verdict(request, self._services.policy, Right.USE)
+        if not found.allowed:
+            await self._services.store.refusals.count(request.address.platform, _refused_check(found.checks))
+        return found.allowed
+
+
+def _request(came: Incoming | Press) -> Request:
+    if isinstance(came, Press):
+        return Request(came.person, came.place, came.event, CommandCall(""))
+    return Request(
+        came.person,
+        came.place,
+        came.event,
+        CommandCall(""),
+        message=came.message,
+        files=len(came.attachments),
+        stale=came.stale,
+    )
+
+
+def _prefix(incoming: Incoming) -> str:
+    """What stood before the command, as it was typed, so that examples can be typed the same way."""
+    text, command = incoming.text.strip(), (incoming.command or "").strip()
+    if not command:
+        return f"{text} " if text else ""
+    return text.removesuffix(command) if text.endswith(command) else ""
+
+
+def _refused_check(checks: tuple[Check, ...]) -> str:
+    return next(check.name for check in checks if not check.passed)

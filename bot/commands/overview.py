@@ -1,0 +1,64 @@
+"""Looking at tasks: status and tasks."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from bot.access import Right
+from bot.cards.buttons import Deed, button
+from bot.cards.card import render_card, state_line
+from bot.cards.final import render_final
+from bot.cards.words import receipt, title_of
+from bot.chats.base import Message, Reply
+from bot.commands.choose import task_meant
+from bot.commands.request import Refused, Request, Services, may_see, verdict
+from bot.tasks.model import Task, TaskState
+from bot.texts import say
+
+PAGE = 10
+"""Tasks on one page of the list."""
+SCANNED = 200
+"""Tasks that are looked through for one page, where others' may not be shown."""
+
+
+async def status(request: Request, services: Services) -> Reply:
+    """The task's card as it is now, here; the final message once it has ended."""
+    task = await task_meant(request, services)
+    now = time.time()
+    if task.state is TaskState.ENDED:
+        final = await render_final(task, frames=services.frames, now=now)
+        return Reply(replace(final, notify=False, mention=None))
+    steps = await services.desk.steps(task.id)
+    place = await services.desk.place_in_queue(task.id)
+    return Reply(
+        await render_card(task, steps[-1] if steps else None, frames=services.frames, now=now, queue_place=place)
+    )
+
+
+async def tasks(request: Request, services: Services) -> Reply:
+    """A page of recent tasks, the latest first."""
+    before = request.option("before").removeprefix("#")
+    if before and not (before.isascii() and before.isdigit()):
+        raise Refused(say("task.unknown", name=before[:40]))
+    found, more = await _page(request, services, before or None)
+    if not found:
+        return Reply(Message(body=say("tasks.no_more" if before else "tasks.empty")))
+    now = time.time()
+    lines = [f"{title_of(task)}\n  {_ending(task, now)}" for task in found]
+    older = ((button(Deed.OLDER, found[-1].id, say("button.older")),),) if more else ()
+    return Reply(Message(heading=say("tasks.heading"), body="\n".join(lines), buttons=older))
+
+
+async def _page(request: Request, services: Services, before: str | None) -> tuple[list[Task], bool]:
+    """One page of what may be shown here, and whether there is more behind it."""
+    admin = verdict(request, services.policy, Right.ADMIN).allowed
+    person = request.person if request.place.private and not admin else None
+    recent = await services.desk.recent(SCANNED, before, person)
+    shown = [task for task in recent if may_see(request, services.policy, task)]
+    return shown[:PAGE], len(shown) > PAGE
+
+
+def _ending(task: Task, now: float) -> str:
+    by = task.person.name or task.person.id
+    return " · ".join((state_line(task, None), by, receipt(task, now)))

@@ -1,0 +1,82 @@
+"""Pressed buttons: who pressed, and whether it still holds, is checked at the press."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from bot.cards.buttons import ButtonData, Deed, locator, read_button
+from bot.cards.question import closed_line
+from bot.chats.base import CommandCall, Press, Reply
+from bot.commands import overview, work
+from bot.commands.answers import give_answer
+from bot.commands.request import Refused, Request, Services
+from bot.commands.talk import Talk
+from bot.tasks.model import OpenQuestion
+from bot.texts import say
+
+TOAST_LIMIT = 200
+"""Characters of a notice (Telegram's limit of an answered callback query)."""
+
+_COMMANDS = {
+    Deed.STOP: ("cancel", work.cancel),
+    Deed.PAUSE: ("pause", work.pause),
+    Deed.RESUME: ("resume", work.resume),
+}
+
+
+async def do_press(press: Press, request: Request, services: Services, talk: Talk) -> Reply:
+    """Do what the button says. Raises Refused."""
+    data = read_button(press.data)
+    if data is None:
+        raise Refused(say("press.unknown"))
+    match data.deed:
+        case Deed.ANSWER:
+            return as_toast(await _answer(press, data, request, services))
+        case Deed.OLDER:
+            return await overview.tasks(replace(request, call=CommandCall("tasks", {"before": data.subject})), services)
+        case Deed.RUN:
+            offered = talk.take_offer(request, data.subject)
+            return await work.do(replace(offered, place=request.place), services)
+        case Deed.STEER:
+            return as_toast(await talk.steer_with(request, data.subject, data.choice))
+        case Deed.STOP | Deed.PAUSE | Deed.RESUME:
+            name, command = _COMMANDS[data.deed]
+            return as_toast(await command(replace(request, call=CommandCall(name, {"task": data.subject})), services))
+
+
+def as_toast(reply: Reply) -> Reply:
+    """The same words as a notice that goes away: the card or the question itself shows the change."""
+    text = "" if reply.message is None else reply.message.body
+    return Reply(task=reply.task, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
+
+
+async def _answer(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
+    question = await _question(press, data.subject, services)
+    if question is None:
+        raise Refused(say("press.question_gone"))
+    if question.answer is not None or question.expired:
+        raise Refused(closed_line(question))
+    return await give_answer(request, services, question, _pressed_answer(question, data.choice))
+
+
+async def _question(press: Press, place: str, services: Services) -> OpenQuestion | None:
+    """By the button first; a closed question is only found by its message."""
+    for one in await services.desk.open_questions():
+        if locator(one.question.id) == place:
+            return one
+    shown = await services.desk.question_by_message(press.message)
+    return shown if shown is not None and locator(shown.question.id) == place else None
+
+
+def _pressed_answer(question: OpenQuestion, choice: str) -> str:
+    asked = question.question
+    match asked.kind:
+        case QuestionKind.APPROVE if choice in {ALLOW, DENY}:
+            return choice
+        case QuestionKind.TAKE_OVER if choice == DONE:
+            return choice
+        case QuestionKind.ASK if choice.isascii() and choice.isdigit() and 1 <= int(choice) <= len(asked.choices):
+            return asked.choices[int(choice) - 1]
+        case _:
+            raise Refused(say("press.unknown"))

@@ -1,0 +1,112 @@
+"""A command on its way: who asks, where, and what the commands work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent.ports.frames import Frames
+from bot.access import Policy, Right, Verdict, authorize, same_person
+from bot.chats.base import Address, Chat, CommandCall, Message, MessageRef, Person, Place, Reply
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task
+from bot.texts import say
+from devices.phone import Phones
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the commands work with."""
+
+    desk: TaskDesk
+    store: Store
+    phones: Phones
+    policy: Policy
+    chats: Mapping[str, Chat]
+    """By platform; they may be added after this was made."""
+
+    @property
+    def frames(self) -> Frames:
+        """Where screenshots are kept."""
+        return self.store.frames
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One command from one person at one place.
+
+    `prefix` is what stood before the command ("" when it was not typed), `files` the number of attached files.
+    """
+
+    person: Person
+    place: Place
+    event: str
+    call: CommandCall
+    message: MessageRef | None = None
+    prefix: str = ""
+    files: int = 0
+    stale: bool = False
+    """Written while the service was away: told, not done."""
+
+    @property
+    def address(self) -> Address:
+        """Where it was asked."""
+        return self.place.address
+
+    def option(self, name: str) -> str:
+        """The option's value, "" when it is not given."""
+        return self.call.options.get(name, "").strip()
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag is given; typed surfaces send "false" for one that is off."""
+        return self.option(name).lower() in {"true", "1", "yes"}
+
+
+class Refused(Exception):
+    """The command is not done; the text says why and what to do, for the person who asked."""
+
+
+def verdict(request: Request, policy: Policy, right: Right, *, owner: Person | None = None) -> Verdict:
+    """What access says about this request."""
+    return authorize(request.person, request.place, right, policy, owner=owner)
+
+
+def require(request: Request, policy: Policy, right: Right, *, owner: Person | None = None) -> None:
+    """Raise Refused with the reason unless the person may."""
+    found = verdict(request, policy, right, owner=owner)
+    if not found.allowed:
+        raise Refused(found.reason)
+
+
+def refuse_stale(request: Request) -> None:
+    """Raise Refused for what was written while the service was away."""
+    if request.stale:
+        raise Refused(say("intake.stale"))
+
+
+def may_see(request: Request, policy: Policy, task: Task) -> bool:
+    """Whether a task may be shown here: what was asked in this chat, and in private one's own (an admin: all).
+
+    A task that was given in a private chat does not show up in a group, not even for its owner.
+    """
+    here, origin = request.address, task.origin
+    if (here.platform, here.account, here.guild, here.chat) == (
+        origin.platform,
+        origin.account,
+        origin.guild,
+        origin.chat,
+    ):
+        return True
+    admin = verdict(request, policy, Right.ADMIN).allowed
+    return request.place.private and (admin or same_person(request.person, task.person))
+
+
+def plain(text: str, *, heading: str = "") -> Reply:
+    """A short answer."""
+    return Reply(Message(heading=heading, body=text))
+
+
+def refusal(text: str, reply_to: MessageRef | None = None) -> Reply:
+    """Why something was not done, only for the person who asked where the platform can do that."""
+    return Reply(Message(body=text, private=True, reply_to=reply_to))

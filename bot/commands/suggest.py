@@ -1,0 +1,45 @@
+"""Completion while typing: phones and tasks, from memory."""
+
+from __future__ import annotations
+
+from bot.access import Right, authorize
+from bot.cards.words import shortened, title_of
+from bot.chats.base import CommandCall, Person, Place
+from bot.commands.request import Request, Services, may_see
+from bot.tasks.model import Task
+
+MOST = 25
+"""Discord's limit of choices."""
+LABEL_LIMIT = 100
+"""Discord's limit of a choice's name."""
+RECENT = 50
+"""Tasks that are kept in memory for completion."""
+
+
+class Suggestions:
+    """Knows the recent tasks as of the last command; phones come from the pool's memory."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._tasks: tuple[Task, ...] = ()
+
+    async def refresh(self) -> None:
+        """Read the recent tasks again."""
+        self._tasks = await self._services.desk.recent(RECENT)
+
+    def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        """The pairs (label, value) that contain what was typed; none for strangers or other options."""
+        if not authorize(person, place, Right.USE, self._services.policy).allowed:
+            return ()
+        match option:
+            case "device":
+                pairs = [(f"{phone.name} · {phone.health}", phone.id) for phone in self._services.phones.list()]
+            case "task" | "before":
+                request = Request(person, place, "", CommandCall(""))
+                seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
+                pairs = [(title_of(task), task.id) for task in seen]
+            case _:
+                return ()
+        wanted = typed.casefold()
+        found = [(label, value) for label, value in pairs if wanted in label.casefold() or wanted in value.casefold()]
+        return tuple((shortened(label, LABEL_LIMIT), value) for label, value in found[:MOST])

@@ -1,0 +1,114 @@
+"""Giving tasks, and holding the reins: do, cancel, pause, resume."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bot.access import Right
+from bot.cards.card import state_line
+from bot.chats.base import CommandCall, Message, Reply
+from bot.commands.choose import phone_named, require_any_usable, require_usable, task_meant
+from bot.commands.request import Refused, Request, Services, plain, require
+from bot.tasks.model import Task, TaskState, TaskWish
+from bot.texts import say
+
+TASK_LIMIT = 4000
+"""Characters of a task: about one long chat message, and far below any model's window."""
+
+_LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
+
+
+async def do(request: Request, services: Services) -> Reply:
+    """Queue a task."""
+    text = request.call.rest.strip()
+    if not text:
+        raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
+    if len(text) > TASK_LIMIT:
+        raise Refused(say("do.too_long", length=len(text), limit=TASK_LIMIT))
+    phones = services.phones.list()
+    phone = ""
+    if wished := request.option("device"):
+        info = phone_named(wished, phones)
+        require_usable(info)
+        phone = info.id
+    else:
+        require_any_usable(phones)
+    accepted = await services.desk.accept(
+        TaskWish(
+            text=text,
+            person=request.person,
+            origin=request.address,
+            event=request.event,
+            anchor="" if request.message is None else request.message.message,
+            phone=phone,
+            quick=request.flag("quick"),
+        )
+    )
+    task = accepted.task
+    if accepted.duplicate:
+        return Reply(task=task.id)
+    words = [await _queue_words(task, services)]
+    if request.files:
+        words.append(say("do.files_unused"))
+    return Reply(Message(body="\n".join(words)), task=task.id)
+
+
+async def _queue_words(task: Task, services: Services) -> str:
+    """Accepted, and behind whom when the phone is busy."""
+    place = await services.desk.place_in_queue(task.id)
+    busy = [
+        other
+        for other in await services.desk.active()
+        if other.id != task.id and other.phone and other.state is not TaskState.QUEUED
+    ]
+    ahead = next((other for other in busy if not task.phone or other.phone == task.phone), None)
+    if place is None or ahead is None:
+        return say("do.accepted", task=task.id)
+    names = {phone.id: phone.name for phone in services.phones.list()}
+    return say("do.queued", task=task.id, place=place, phone=names.get(ahead.phone, ahead.phone), other=ahead.id)
+
+
+async def cancel(request: Request, services: Services) -> Reply:
+    """End a task; what is told is what really happened."""
+    task = await _held(request, services)
+    if task.state is TaskState.ENDED:
+        raise Refused(say("task.ended_already", task=task.id, state=state_line(task, None)))
+    return _now(await services.desk.cancel(task.id, request.person))
+
+
+async def pause(request: Request, services: Services) -> Reply:
+    """Let a task stand still."""
+    task = await _held(request, services)
+    return _now(await services.desk.pause(task.id, request.person))
+
+
+async def resume(request: Request, services: Services) -> Reply:
+    """Go on, with the rest of the text as a note."""
+    request = await _with_leading_task(request, services)
+    task = await _held(request, services)
+    return _now(await services.desk.resume(task.id, request.call.rest.strip(), request.person))
+
+
+async def _held(request: Request, services: Services) -> Task:
+    task = await task_meant(request, services)
+    require(request, services.policy, Right.USE, owner=task.person)
+    return task
+
+
+async def _with_leading_task(request: Request, services: Services) -> Request:
+    """`resume 12 …` and `resume #12 …` name a task; `resume 2 more times` does not, unless task 2 still lives."""
+    found = _LEADING_TASK.match(request.call.rest)
+    if found is None or request.option("task"):
+        return request
+    note = request.call.rest[found.end() :]
+    if not found[1] and note:
+        task = await services.desk.get(found[2])
+        if task is None or task.state is TaskState.ENDED:
+            return request
+    call = CommandCall(request.call.name, {**request.call.options, "task": found[2]}, note)
+    return replace(request, call=call)
+
+
+def _now(task: Task) -> Reply:
+    return plain(say("task.now", task=task.id, state=state_line(task, None)))

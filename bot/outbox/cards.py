@@ -1,0 +1,90 @@
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from agent.ports.frames import Frames
+from bot.cards.card import render_card
+from bot.cards.words import title_of
+from bot.chats.base import Address, Chat, ChatError, ChatGone, Message
+from bot.outbox.places import place_of
+from bot.store.cards import CardRef, Cards
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task, TaskState
+from bot.texts import say
+
+LIFETIME_MARGIN = 300.0
+"""Seconds before the end of a card's lifetime at which it moves: more than one step takes."""
+
+logger = logging.getLogger(__name__)
+
+
+class CardSlot:
+    """The cards of one conversation. Only the newest state of a task is ever shown."""
+
+    def __init__(self, chat: Chat, desk: TaskDesk, cards: Cards, frames: Frames, clock: Callable[[], float]) -> None:
+        self._chat = chat
+        self._desk = desk
+        self._cards = cards
+        self._frames = frames
+        self._clock = clock
+        self._shown: dict[str, Message] = {}
+
+    async def show(self, task: Task) -> bool:
+        """Bring the card to the task's present state. False when nothing had to be sent.
+
+        A card that somebody deleted is made anew. Raises FloodWait, ChatGone (the place is gone) or ChatError.
+        """
+        message = await self._rendered(task)
+        if self._shown.get(task.id) == message:
+            return False
+        card = await self._cards.get(task.id)
+        if card is not None and self._is_old(card):
+            await self._retire(card, task)
+            card = None
+        if card is not None:
+            try:
+                await self._chat.edit(card.message, message)
+            except ChatGone:
+                logger.info("the card of task %s is gone; it is made anew", task.id)
+                card = None
+        if card is None:
+            place = await place_of(task, self._chat, self._desk)
+            await self._send(task, place, message)
+        self._shown[task.id] = message
+        return True
+
+    async def freeze(self, task: Task) -> None:
+        """The last edit: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
+        card = await self._cards.get(task.id)
+        self._shown.pop(task.id, None)
+        if card is None:
+            return
+        try:
+            await self._chat.edit(card.message, await self._rendered(task))
+        except ChatError as error:
+            logger.warning("the card of task %s could not be closed: %s", task.id, error)
+
+    async def _rendered(self, task: Task) -> Message:
+        steps = await self._desk.steps(task.id)
+        place = await self._desk.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
+        return await render_card(
+            task, steps[-1] if steps else None, frames=self._frames, now=self._clock(), queue_place=place
+        )
+
+    def _is_old(self, card: CardRef) -> bool:
+        return self._clock() - card.made > self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
+
+    async def _retire(self, card: CardRef, task: Task) -> None:
+        """Take the buttons off a card that moves; the new one comes even when that fails."""
+        try:
+            await self._chat.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
+        except ChatError as error:
+            logger.info("the old card of task %s stays as it is: %s", task.id, error)
+
+    async def _send(self, task: Task, place: Address, message: Message) -> None:
+        made = self._clock()
+        ref = await self._chat.send(place, message, nonce=f"c{task.id}-{int(made)}")
+        await self._cards.put(task.id, ref, made)

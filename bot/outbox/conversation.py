@@ -1,0 +1,266 @@
+"""The actor of one conversation: one thing at a time, what notifies first, within the chat's budget."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from bot.cards.card import render_step
+from bot.cards.question import render_answered
+from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
+from bot.outbox.cards import CardSlot
+from bot.outbox.clockwork import Clockwork
+from bot.outbox.pace import Pace
+from bot.outbox.places import place_of
+from bot.outbox.post import Pointless, message_for
+from bot.outbox.steps import StepStream, Streaming
+from bot.store.outbox import OutboxRow
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task, TaskState
+
+RETRY_FIRST = 2.0
+"""Seconds before the first repeat of a message that could not be sent; doubled each time."""
+RETRY_MOST = 300.0
+"""Seconds between repeats at most."""
+GIVE_UP = 24 * 3600.0
+"""Seconds after which a message that could never be sent is given up: the longest that a question waits."""
+
+_PRIORITY = {"question": 0, "final": 1, "notice": 2, "file": 2}
+
+logger = logging.getLogger(__name__)
+
+
+class Conversation:
+    """Everything that goes out to one chat and its threads."""
+
+    def __init__(
+        self, chat: Chat, desk: TaskDesk, store: Store, streaming: Streaming, time: Clockwork, *, group: bool
+    ) -> None:
+        self._chat = chat
+        self._desk = desk
+        self._store = store
+        self._time = time
+        self._pace = Pace(chat.capabilities, time.now, group=group)
+        self._cards = CardSlot(chat, desk, store.cards, store.frames, time.now)
+        self._steps = StepStream(desk, streaming)
+        self._rows: dict[int, OutboxRow] = {}
+        self._changed: dict[str, float] = {}
+        """Tasks whose card is to be brought up to date, each not before that time."""
+        self._questions: dict[str, str] = {}
+        """Questions that are shown and open, with their task."""
+        self._card_turn = True
+        self._wake = asyncio.Event()
+        self._stopping = False
+
+    async def adopt(self, task: Task) -> None:
+        """Take over a task that lived before this process."""
+        await self._steps.skip(task)
+        for question in await self._desk.open_questions(task=task.id):
+            if question.message is not None:
+                self._questions[question.question.id] = task.id
+        self.changed(task.id)
+
+    def offer(self, row: OutboxRow) -> None:
+        """A message is due; one that is known already changes nothing."""
+        self._rows.setdefault(row.id, row)
+        self._wake.set()
+
+    def changed(self, task: str) -> None:
+        """Something of the task is new."""
+        self._changed.setdefault(task, 0.0)
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Finish what is being sent, and no more."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        while not self._stopping:
+            self._wake.clear()
+            loud = self._next_row()
+            gentle = bool(self._due_cards()) or self._steps.next() is not None
+            if loud is not None and not self._pace.delay(loud=True):
+                await self._deliver(loud)
+            elif loud is None and gentle and not self._pace.delay(loud=False):
+                await self._do_gentle()
+            else:
+                await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
+
+    def _next_row(self) -> OutboxRow | None:
+        """The first row of each task, the most urgent of them, unless it has to wait."""
+        firsts: dict[str, OutboxRow] = {}
+        for row in sorted(self._rows.values(), key=lambda row: row.id):
+            firsts.setdefault(row.task, row)
+        now = self._time.now()
+        ready = [row for row in firsts.values() if row.not_before <= now]
+        return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
+
+    def _due_cards(self) -> list[str]:
+        now = self._time.now()
+        return [task for task, not_before in self._changed.items() if not_before <= now]
+
+    def _until_next(self, loud: bool, gentle: bool) -> float | None:
+        """Seconds until something may be done; None when only news can change that."""
+        now = self._time.now()
+        waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
+        waits += [not_before - now for not_before in self._changed.values() if not_before > now]
+        if loud:
+            waits.append(self._pace.delay(loud=True))
+        elif gentle:
+            waits.append(self._pace.delay(loud=False))
+        return min(waits, default=None)
+
+    async def _deliver(self, row: OutboxRow) -> None:
+        """Send one row, and write down what became of it."""
+        task = await self._desk.get(row.task)
+        try:
+            await self._send_row(row, task)
+        except Pointless as reason:
+            await self._give_up(row, str(reason))
+        except FloodWait as flood:
+            await self._again(row, self._pace.silence(flood.seconds))
+        except ChatGone as error:
+            if task is None or not await self._fell_back(task):
+                await self._give_up(row, str(error))
+            else:
+                await self._again(row, self._time.now())
+        except ChatError as error:
+            await self._later(row, str(error))
+        except Exception:
+            logger.exception("message %s of task %s failed", row.id, row.task)
+            await self._later(row, "a fault in the program, see the log")
+
+    async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
+        if task is None:
+            raise Pointless("its task is not there")
+        place = await place_of(task, self._chat, self._desk)
+        message = await message_for(
+            row,
+            task,
+            desk=self._desk,
+            frames=self._store.frames,
+            capabilities=self._chat.capabilities,
+            now=self._time.now(),
+        )
+        if row.kind == "final":
+            self._changed.pop(task.id, None)
+            self._steps.forget(task.id)
+            await self._settle(task)
+            await self._cards.freeze(task)
+        if not await self._store.outbox.sending(row.id):
+            self._rows.pop(row.id, None)
+            return
+        ref = await self._chat.send(place, message, nonce=f"o{row.id}")
+        self._pace.spent()
+        await self._store.outbox.sent(row.id, ref)
+        self._rows.pop(row.id, None)
+        if row.kind == "question":
+            await self._desk.question_shown(row.subject, ref)
+            self._questions[row.subject] = task.id
+            self.changed(task.id)
+        elif row.kind == "final" and place != task.origin:
+            await self._close(task)
+
+    async def _close(self, task: Task) -> None:
+        """The task's own thread is not needed any more; a failure to close it is no loss."""
+        try:
+            if task.place is not None:
+                await self._chat.close_place(task.place)
+        except FloodWait as flood:
+            self._pace.silence(flood.seconds)
+        except ChatError as error:
+            logger.info("the thread of task %s stays open: %s", task.id, error)
+
+    async def _fell_back(self, task: Task) -> bool:
+        """Whether the task's messages go to where it was asked from now on, since its own place is gone."""
+        if task.place is None or task.place == task.origin:
+            return False
+        logger.warning("the place of task %s is gone; its messages go to where it was asked", task.id)
+        await self._desk.set_place(task.id, task.origin)
+        return True
+
+    async def _again(self, row: OutboxRow, not_before: float) -> None:
+        await self._store.outbox.retry(row.id, not_before)
+        self._rows[row.id] = replace(row, attempts=row.attempts + 1, not_before=not_before)
+
+    async def _later(self, row: OutboxRow, why: str) -> None:
+        now = self._time.now()
+        if now - row.created > GIVE_UP:
+            await self._give_up(row, why)
+            return
+        logger.warning("message %s of task %s could not be sent and is tried again: %s", row.id, row.task, why)
+        await self._again(row, now + min(RETRY_MOST, RETRY_FIRST * 2.0**row.attempts))
+
+    async def _give_up(self, row: OutboxRow, why: str) -> None:
+        logger.warning("message %s (%s) of task %s is given up: %s", row.id, row.kind, row.task, why)
+        await self._store.outbox.dead(row.id, why)
+        self._rows.pop(row.id, None)
+
+    async def _do_gentle(self) -> None:
+        """A card or a step, in turns."""
+        cards = self._due_cards()
+        step = self._steps.next()
+        if step is not None and not (cards and self._card_turn):
+            self._card_turn = True
+            task_id, work = step.task, self._show_step
+        else:
+            self._card_turn = False
+            task_id, work = cards[0], self._show_card
+        try:
+            task = await self._desk.get(task_id)
+            if task is not None:
+                await work(task)
+        except FloodWait as flood:
+            self._changed[task_id] = self._pace.silence(flood.seconds)
+        except ChatGone as error:
+            logger.warning("task %s cannot be shown: %s", task_id, error)
+        except ChatError as error:
+            logger.info("the card of task %s waits: %s", task_id, error)
+            self._changed[task_id] = self._time.now() + RETRY_FIRST
+        except Exception:
+            logger.exception("showing task %s failed", task_id)
+
+    async def _show_card(self, task: Task) -> None:
+        self._changed.pop(task.id, None)
+        await self._settle(task)
+        if task.state is TaskState.ENDED:
+            self._steps.forget(task.id)
+            return  # the final message freezes the card
+        if await self._cards.show(task):
+            self._pace.spent()
+        shown = await self._desk.get(task.id)
+        await self._steps.collect(shown or task)
+
+    async def _show_step(self, task: Task) -> None:
+        step = self._steps.next()
+        if step is None:
+            return
+        try:
+            message = await render_step(step, frames=self._store.frames)
+            place = await place_of(task, self._chat, self._desk)
+            await self._chat.send(place, message, nonce=f"s{step.task}-{step.subtask}-{step.step}")
+        except FloodWait:
+            raise
+        except Exception:
+            self._steps.taken(step)  # one step less is no loss; the card and the replay have it
+            raise
+        self._steps.taken(step)
+        self._pace.spent()
+
+    async def _settle(self, task: Task) -> None:
+        """Take the buttons off questions that were closed, wherever they were answered, and tell who did."""
+        for question_id in [known for known, owner in self._questions.items() if owner == task.id]:
+            question = await self._desk.question(question_id)
+            if question is not None and question.answer is None and not question.expired:
+                continue
+            if question is not None and question.message is not None:
+                try:
+                    await self._chat.edit(question.message, render_answered(question, task))
+                except ChatError as error:
+                    logger.info("the question %s keeps its buttons: %s", question_id, error)
+                self._pace.spent()
+            self._questions.pop(question_id, None)

@@ -1,0 +1,126 @@
+"""The outbox: hands what is due to the actor of its conversation, and keeps the actors alive."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from bot.chats.base import Address, Chat
+from bot.outbox.clockwork import Clockwork
+from bot.outbox.conversation import Conversation
+from bot.outbox.places import conversation_of, is_group
+from bot.outbox.steps import Streaming
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task
+
+LOOK_AGAIN = 15.0
+"""Seconds between two looks at the table without news: for rows whose chat was not connected yet, or was put off."""
+STOP_LIMIT = 5.0
+"""Seconds that a send in flight gets to finish at the end; what is cut off is uncertain at the next start."""
+AFTER_FAULT = 1.0
+"""Seconds before going on after a fault that nobody foresaw."""
+
+logger = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Sends what the store says is due, and keeps the cards up to date.
+
+    `chats` is by platform and may grow while this runs. `clock` gives Unix seconds; `sleep` lets them pass.
+    """
+
+    def __init__(
+        self,
+        desk: TaskDesk,
+        store: Store,
+        chats: Mapping[str, Chat],
+        streaming: Streaming,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._desk = desk
+        self._store = store
+        self._chats = chats
+        self._streaming = streaming
+        self._time = Clockwork(clock, sleep)
+        self._conversations: dict[Address, Conversation] = {}
+        self._actors: set[asyncio.Task[None]] = set()
+        self._changed: set[str] = set()
+        self._wake = asyncio.Event()
+        self._dispatcher: asyncio.Task[None] | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    async def start(self) -> None:
+        """Begin to send. The cards of tasks that lived before are taken over."""
+        self._unsubscribe = self._desk.subscribe(self._listen)
+        for task in await self._desk.active():
+            conversation = self._conversation(task)
+            if conversation is not None:
+                await conversation.adopt(task)
+        self._dispatcher = asyncio.create_task(self._forever(self._dispatch), name="outbox")
+
+    async def stop(self) -> None:
+        """Finish what is being sent, at most STOP_LIMIT seconds, and end. What is still due waits in the store."""
+        self._unsubscribe()
+        for conversation in self._conversations.values():
+            conversation.stop()
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+        if self._actors:
+            await asyncio.wait(self._actors, timeout=STOP_LIMIT)
+        ending = [*self._actors, *([self._dispatcher] if self._dispatcher is not None else [])]
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    def _listen(self, task: str) -> None:
+        self._changed.add(task)
+        self._wake.set()
+
+    async def _dispatch(self) -> None:
+        while True:
+            self._wake.clear()
+            changed, self._changed = self._changed, set()
+            for task_id in changed:
+                conversation = await self._conversation_of(task_id)
+                if conversation is not None:
+                    conversation.changed(task_id)
+            for row in await self._store.outbox.pending(self._time.now()):
+                conversation = await self._conversation_of(row.task)
+                if conversation is not None:
+                    conversation.offer(row)
+            await self._time.rest(self._wake, LOOK_AGAIN)
+
+    async def _conversation_of(self, task_id: str) -> Conversation | None:
+        task = await self._desk.get(task_id)
+        return None if task is None else self._conversation(task)
+
+    def _conversation(self, task: Task) -> Conversation | None:
+        """The actor of the task's chat; None while its platform is not connected."""
+        address = conversation_of(task)
+        chat = self._chats.get(address.platform)
+        if chat is None:
+            return None
+        conversation = self._conversations.get(address)
+        if conversation is None:
+            conversation = Conversation(
+                chat, self._desk, self._store, self._streaming, self._time, group=is_group(task)
+            )
+            self._conversations[address] = conversation
+            actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")
+            self._actors.add(actor)
+            actor.add_done_callback(self._actors.discard)
+        return conversation
+
+    async def _forever(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A fault that nobody foresaw (a full disk, say) is logged and does not end the sending."""
+        while True:
+            try:
+                return await work()
+            except Exception:
+                logger.exception("the outbox stumbled and goes on")
+                await self._time.sleep(AFTER_FAULT)

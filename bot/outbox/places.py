@@ -1,0 +1,33 @@
+"""Where a task's messages go: its place is opened once, before its first message."""
+
+from __future__ import annotations
+
+from bot.cards.words import title_of
+from bot.chats.base import Address, Chat
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task
+
+
+def conversation_of(task: Task) -> Address:
+    """The chat in which a task lives; its threads share the chat's budget."""
+    origin = task.origin
+    return Address(origin.platform, origin.account, origin.chat, origin.guild)
+
+
+def is_group(task: Task) -> bool:
+    """Whether others read along. A private chat has the person's own id where that matters for the budget."""
+    return task.origin.chat != task.person.id
+
+
+def own_thread(task: Task) -> bool:
+    """Whether the task's place was made for it alone."""
+    return task.place is not None and bool(task.place.thread) and task.place != task.origin
+
+
+async def place_of(task: Task, chat: Chat, desk: TaskDesk) -> Address:
+    """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
+    if task.place is not None:
+        return task.place
+    place = await chat.open_place(task.origin, task.anchor or None, title_of(task))
+    await desk.set_place(task.id, place)
+    return place

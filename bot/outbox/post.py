@@ -1,0 +1,50 @@
+"""From a row of the outbox to the message that it stands for."""
+
+from __future__ import annotations
+
+from agent.ports.frames import Frames
+from bot.cards.final import render_files, render_final, render_notice
+from bot.cards.question import render_question
+from bot.chats.base import Capabilities, Message, Picture
+from bot.store.outbox import OutboxRow
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task
+from bot.texts import CATALOGUE, say
+
+
+class Pointless(Exception):
+    """The message need not be sent any more; the text says why, for the record."""
+
+
+async def message_for(
+    row: OutboxRow, task: Task, *, desk: TaskDesk, frames: Frames, capabilities: Capabilities, now: float
+) -> Message:
+    """The message as it should read now. Raises Pointless.
+
+    A row whose sending the process did not survive is marked as a possible repeat, except where the platform shows
+    the same nonce once.
+    """
+    repeated = row.uncertain and not capabilities.knows_delivery
+    match row.kind:
+        case "final":
+            return await render_final(task, frames=frames, now=now, repeated=repeated)
+        case "question":
+            question = await desk.question(row.subject)
+            if question is None or question.answer is not None or question.expired:
+                raise Pointless("the question was closed before it was shown")
+            return await render_question(question, task, frames=frames, now=now, repeated=repeated)
+        case "file":
+            return await _file(row, task, frames, capabilities)
+        case "notice":
+            text = say(f"notice.{row.subject}") if f"notice.{row.subject}" in CATALOGUE else row.subject
+            return render_notice(task, text, repeated=repeated)
+
+
+async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities) -> Message:
+    try:
+        data = await frames.load(row.subject)
+    except KeyError:
+        return render_notice(task, say("file.gone", name=row.name))
+    if len(data) > capabilities.file_limit:
+        return render_notice(task, say("file.too_large", name=row.name, limit=capabilities.file_limit // 1_000_000))
+    return render_files(task, [Picture(row.name, data)])
