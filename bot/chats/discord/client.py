@@ -41,6 +41,7 @@ class DiscordClient(discord.Client):
     def __init__(
         self, messages: Messages, slash: SlashCommands, presses: Presses, logged_in: LoggedIn, *, content: bool
     ) -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
         super().__init__(
             intents=intents(content=content),
             allowed_mentions=discord.AllowedMentions.none(),

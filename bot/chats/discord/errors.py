@@ -49,7 +49,9 @@ async def translated(doing: str) -> AsyncIterator[None]:
     except discord.HTTPException as refused:
         raise _meaning(refused, doing) from refused
     except (TimeoutError, OSError, aiohttp.ClientError) as unreachable:
-        raise ChatError(f"Discord could not be reached {doing}; it may or may not have arrived.") from unreachable
+        raise ChatError(f"Discord could not be reached for {doing}; it may or may not have arrived.") from unreachable
+    except discord.DiscordException as odd:
+        raise ChatError(f"Discord answered {doing} in a way that was not understood: {odd}") from odd
 
 
 def _meaning(refused: discord.HTTPException, doing: str) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 import discord
@@ -75,9 +76,7 @@ class Messages:
             await self._say(own, Message(body="\n".join(lost)), "lost")
 
     async def _say(self, own: MessageRef, message: Message, kind: str) -> None:
-        below = Message(
-            message.heading, message.body, message.footer, message.picture, message.files, message.buttons, reply_to=own
-        )
+        below = replace(message, reply_to=own, notify=False, mention=None)
         await self._sender.send(own.address, below, nonce=f"{kind}:{own.message}")
 
     async def _files(self, message: discord.Message) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:

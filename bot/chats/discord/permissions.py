@@ -17,6 +17,7 @@ _WANTED: Final = {
     "create_public_threads": "Create Public Threads (tasks get no thread of their own)",
     "attach_files": "Attach Files (screenshots and long texts are left out)",
     "read_message_history": "Read Message History (no replies and no threads on messages)",
+    "manage_messages": "Manage Messages (a code that somebody types as an answer stays visible)",
 }
 
 
@@ -48,8 +49,9 @@ class Permissions:
 
     def report(self, channel: object) -> None:
         """Log each missing permission by name, again only when the list changes."""
+        channel = channel.parent if isinstance(channel, discord.Thread) else channel
         granted = _granted(channel)
-        if granted is None or not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+        if granted is None or not isinstance(channel, discord.abc.GuildChannel):
             return
         missing = tuple(said for name, said in _WANTED.items() if not getattr(granted, name))
         if self._told.get(channel.id, ()) != missing:

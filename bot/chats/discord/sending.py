@@ -68,7 +68,7 @@ class Sender:
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message; one that is gone already is success."""
         client = await self._online()
-        async with errors.translated("to delete the message"):
+        async with errors.translated("the deletion of the message"):
             try:
                 await _partial(client, ref).delete()
             except discord.NotFound:

@@ -94,12 +94,12 @@ class SlashCommands:
                 files,
             )
         )
-        if reply.message is None and not reply.toast:
-            await interaction.delete_original_response()
-            return
-        await whisper(interaction, reply)
         if lost:
             await whisper(interaction, Reply(Message(body="\n".join(lost))))
+        if reply.message is not None or reply.toast:
+            await whisper(interaction, reply)
+        elif not lost:
+            await interaction.delete_original_response()
 
     async def complete(self, interaction: discord.Interaction[Any]) -> None:
         """Answer an autocompletion from memory."""

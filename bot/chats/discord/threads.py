@@ -32,7 +32,7 @@ class Threads:
         if not origin.guild or origin.thread:
             return origin
         client = await self._online()
-        async with errors.translated("to look at the channel"):
+        async with errors.translated("a look at the channel"):
             channel = client.get_channel(int(origin.chat)) or await client.fetch_channel(int(origin.chat))
         self._permissions.report(channel)
         if not isinstance(channel, discord.TextChannel) or not self._permissions.abilities(channel).threads:
@@ -55,7 +55,7 @@ class Threads:
             return
         client = await self._online()
         try:
-            async with errors.translated("to archive the thread"):
+            async with errors.translated("the archiving of the thread"):
                 number = channel_id(place)
                 thread = client.get_channel(number) or await client.fetch_channel(number)
                 mine = isinstance(thread, discord.Thread) and client.user and thread.owner_id == client.user.id

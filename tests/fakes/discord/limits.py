@@ -56,7 +56,7 @@ class RateLimits:
             "X-RateLimit-Reset": f"{time.time() + left:.3f}",
         }
         for flood in self._floods:
-            if flood.times > 0 and flood.method == method and fnmatch.fnmatch(path, flood.path):
+            if flood.times > 0 and flood.method in (method, "*") and fnmatch.fnmatch(path, flood.path):
                 flood.times -= 1
                 self.refused += 1
                 return headers, flood.seconds

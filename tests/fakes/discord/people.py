@@ -102,6 +102,10 @@ class People:
         channel = self.backend.get_channel(message.channel_id)
         return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, data, message)
 
+    def forget_files(self) -> None:
+        """Every attached file is gone from the file server."""
+        self.backend.cdn._blobs.clear()
+
     # What one sees
 
     def messages(self, channel: Channel) -> list[Message]:

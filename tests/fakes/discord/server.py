@@ -65,10 +65,15 @@ class FakeDiscord(People):
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Go away: connections are closed, and new ones are refused."""
         self.gateway.accepting.set()
         await self.gateway.drop(code=1001)
-        if self._runner is not None:
-            await self._runner.cleanup()
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
 
     async def wait_until(self, condition: Callable[[], object], *, timeout: float = WAIT_SECONDS) -> None:
         """Wait until `condition()` is true; it is looked at after every event, and every 20 ms for what is outside."""

@@ -79,6 +79,21 @@ async def test_a_closed_chat_says_that_it_is_closed(home: Home, chat: DiscordCha
         await chat.send(home.address(), Message(body="late"), nonce="late")
 
 
+async def test_what_is_being_done_ends_with_the_connection(home: Home, intake: Recording, tmp_path: Path) -> None:
+    intake.hold = asyncio.Event()
+    async with running(home, intake, tmp_path, register_commands=True) as chat:
+        home.fake.slash(home.alice, home.channel, "devices")
+        await home.fake.wait_until(lambda: intake.invocations)
+        await asyncio.wait_for(chat.close(), 5)
+    assert home.fake.whispers(home.channel) == []
+
+
+async def test_a_discord_that_went_away_is_told_as_such(home: Home, chat: DiscordChat) -> None:
+    await home.fake.stop()
+    with pytest.raises(ChatError, match="could not be reached"):
+        await chat.send(home.address(), Message(body="hi"), nonce="x")
+
+
 async def test_the_gateway_may_be_named(home: Home, intake: Recording, tmp_path: Path) -> None:
     async with running(home, intake, tmp_path, gateway=home.fake.gateway.url):
         home.fake.say(home.alice, home.channel, "!opengui help")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Address, Attachment, Message, MessageRef, Person, Reply
+from bot.chats.base import Attachment, Message, MessageRef, Person, Reply
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.incoming import command_in
 from tests.bot.chats.discord.conftest import Home, running
@@ -126,6 +126,44 @@ async def test_a_file_that_is_too_large_is_left_out_and_told(home: Home, intake:
     assert intake.messages[0].attachments == (Attachment("a.txt", b"a"),)
 
 
+@pytest.mark.usefixtures("chat")
+async def test_a_file_that_cannot_be_fetched_is_told(home: Home, intake: Recording) -> None:
+    intake.replies = lambda _: Reply(Message(body="Which phone?"))
+    home.fake.say(home.alice, home.channel, "!opengui do x", attachments=[("a.txt", b"a")])
+    home.fake.forget_files()
+    assert (await home.answer()).content == "Which phone?"
+    assert "a.txt was left out" in (await home.answer(number=2)).content
+
+
+@pytest.mark.usefixtures("chat")
+async def test_strangers_do_not_learn_about_lost_files(home: Home, intake: Recording) -> None:
+    home.fake.say(home.alice, home.channel, "!opengui do x", attachments=[("a.txt", b"a")])
+    home.fake.forget_files()
+    home.fake.say(home.alice, home.channel, "!opengui do y")
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert home.fake.from_bot(home.channel) == []
+
+
+@pytest.mark.usefixtures("chat")
+async def test_what_arrives_much_too_late_is_marked(home: Home, intake: Recording) -> None:
+    home.fake.backend.clock.advance(-600)
+    home.fake.say(home.alice, home.channel, "!opengui do x")
+    await home.fake.wait_until(lambda: intake.messages)
+    assert intake.messages[0].stale
+
+
+@pytest.mark.usefixtures("chat")
+async def test_an_answer_that_cannot_be_delivered_is_logged(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    intake.replies = lambda _: Reply(Message(body="yes"))
+    home.fake.fail("POST", "/channels/*", 403, 50013)
+    home.fake.say(home.alice, home.channel, "!opengui help")
+    await home.fake.wait_until(lambda: "was not delivered" in caplog.text)
+    home.fake.say(home.alice, home.channel, "!opengui help")
+    assert (await home.answer()).content == "yes"
+
+
 async def test_a_dropped_gateway_resumes_and_does_nothing_twice(
     home: Home, intake: Recording, chat: DiscordChat
 ) -> None:
@@ -158,7 +196,3 @@ async def test_without_the_message_content_intent_mentions_still_work(
     assert [m.command for m in intake.messages] == [None, "help"]
     assert "Message Content Intent" in caplog.text
     assert "DO NOT WORK" in caplog.text
-
-
-def test_addresses_are_text() -> None:
-    assert str(Address("discord", "1", "2", "3", "4")) == "discord/1/3/2/4"

@@ -129,6 +129,13 @@ async def test_a_long_flood_is_reported_and_not_slept_through(home: Home, chat: 
     assert caught.value.seconds == 120.0
 
 
+async def test_a_ban_is_a_minute_of_silence(home: Home, chat: DiscordChat) -> None:
+    home.fake.fail("POST", "/channels/*", 429, 0)
+    with pytest.raises(FloodWait) as caught:
+        await chat.send(home.address(), Message(body="hi"), nonce="x")
+    assert caught.value.seconds == 60.0
+
+
 async def test_a_short_flood_is_waited_for(home: Home, chat: DiscordChat) -> None:
     home.fake.limits.flood("POST", "/channels/*", 0.05, 1)
     await chat.send(home.address(), Message(body="hi"), nonce="x")

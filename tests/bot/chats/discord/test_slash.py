@@ -66,6 +66,24 @@ async def test_pictures_and_long_texts_are_whispered_too(home: Home, intake: Rec
 
 
 @pytest.mark.usefixtures("slash_chat")
+async def test_a_file_that_is_lost_is_told_even_when_there_is_nothing_else_to_say(home: Home) -> None:
+    home.fake.slash(home.alice, home.channel, "do", {"task": "x", "file": ("a.txt", b"a")})
+    home.fake.forget_files()
+    assert "a.txt was left out" in (await home.whisper()).content
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_an_interaction_that_is_over_runs_nothing(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing (the command ran) with the acknowledgement moved behind the command in `SlashCommands.handle`."""
+    home.fake.fail("POST", "/interactions/*", 404, 10062, "Unknown interaction")
+    home.fake.slash(home.alice, home.channel, "do", {"task": "x"})
+    await home.fake.wait_until(lambda: "did not take the answer" in caplog.text)
+    assert intake.invocations == []
+
+
+@pytest.mark.usefixtures("slash_chat")
 async def test_a_command_that_is_gone_is_answered(home: Home, intake: Recording) -> None:
     stored = home.fake.backend.find_command("opengui", home.guild.id)
     assert stored is not None
