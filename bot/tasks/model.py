@@ -103,3 +103,20 @@ class OpenQuestion:
     """None while open; for a secret always "" once answered; "expired" is told by `expired`."""
     answered_by: str
     expired: bool
+    """Closed without an answer: nobody gave one in time, or the task went on or ended without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A task was accepted, now or (`duplicate`) when the same event came before."""
+
+    task: Task
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Whether this answer was the first one, and the question as it stands now."""
+
+    won: bool
+    question: OpenQuestion

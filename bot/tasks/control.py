@@ -1,0 +1,101 @@
+"""How a person steps in: cancel, pause, resume, steer. All report what really happened."""
+
+from __future__ import annotations
+
+import logging
+
+from agent.mind import Mind
+from agent.outcome import Outcome
+from bot.chats.base import Person
+from bot.tasks.calls import Calls
+from bot.tasks.errors import MindFailed, NotStill, WrongState
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import Task, TaskState
+from bot.tasks.news import News
+from bot.tasks.record import Ending, Record
+from bot.tasks.states import require
+from bot.tasks.workers import Workers
+
+logger = logging.getLogger(__name__)
+
+
+class TaskControl:
+    """Carries out what a person wants of a task that lives. The task is given as it was just read."""
+
+    def __init__(
+        self, mind: Mind, record: Record, workers: Workers, news: News, calls: Calls, limits: DeskLimits
+    ) -> None:
+        self._mind = mind
+        self._record = record
+        self._workers = workers
+        self._news = news
+        self._calls = calls
+        self._limits = limits
+
+    async def cancel(self, task: Task, by: Person) -> Task:
+        """End the task. A mind that does not end it in time is left out: its phone is taken away, so that it can
+        begin nothing more on it, and its worker is cut off.
+        """
+        require(task, TaskState.ENDED)
+        name = by.name or by.id
+        quiet = True
+        if self._workers.alive(task.id):
+            self._workers.mark_cancelled(task.id, name)
+            self._calls.later(self._mind.cancel(task.id))
+            quiet = await self._workers.wait(task.id, self._limits.patience)
+        summary = f"Cancelled by {name}."
+        if not quiet:
+            summary += " The agent did not stop in time and was cut off; its last action may still reach the phone."
+        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary))
+        self._news.changed(task.id)
+        if not quiet:
+            await self._workers.free_phones(task.id)
+            self._calls.later(self._workers.abandon(task.id, self._limits.goodbye))
+        return ended
+
+    async def pause(self, task: Task) -> Task:
+        """Let it stand still. What hangs is told as such; nothing new begins all the same."""
+        require(task, TaskState.PAUSED)
+        still = await self._calls.bounded(self._mind.pause(task.id))
+        try:
+            paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+        except WrongState:
+            # It asked something or ended just now: nothing is paused, so the mind must not be either.
+            await self._calls.bounded(self._mind.resume(task.id))
+            raise
+        self._news.changed(task.id)
+        if not still:
+            raise NotStill(paused)
+        return paused
+
+    async def resume(self, task: Task, note: str) -> Task:
+        """Go on. After a restart the mind begins where it stopped."""
+        if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
+            raise WrongState(task, "resumed")
+        going = await self._record.move(task.id, _resumed)
+        if not self._workers.alive(task.id):
+            self._workers.start(going, note)
+        else:
+            try:
+                await self._calls.bounded(self._mind.resume(task.id, note))
+            except MindFailed:
+                await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
+                raise
+        self._news.changed(task.id)
+        return going
+
+    async def steer(self, task: Task, note: str) -> Task:
+        """Hand the note to the mind."""
+        if task.state is TaskState.ENDED or not self._workers.alive(task.id):
+            raise WrongState(task, "steered")
+        await self._calls.bounded(self._mind.steer(task.id, note))
+        return task
+
+
+def _resumed(task: Task, asked: bool) -> TaskState:
+    """Where a resumed task stands. Two that resume it at once: the second finds it at work."""
+    if task.state is TaskState.INTERRUPTED and task.started is None:
+        return TaskState.QUEUED
+    if task.state is TaskState.PAUSED and asked:
+        return TaskState.WAITING
+    return TaskState.WORKING

@@ -1,0 +1,162 @@
+"""The task desk: takes tasks in, keeps them, lets the mind work on them, and lets people step in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from agent.mind import Mind
+from agent.ports.secrets import Secrets
+from agent.questions import QuestionKind
+from bot.chats.base import Person
+from bot.store.store import Store
+from bot.tasks.calls import Calls
+from bot.tasks.control import TaskControl
+from bot.tasks.errors import DeskFull, MindFailed, UnknownQuestion
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import Accepted, Answered, OpenQuestion, Task, TaskWish
+from bot.tasks.news import News
+from bot.tasks.reading import DeskReading
+from bot.tasks.record import Record
+from bot.tasks.upkeep import Upkeep
+from bot.tasks.wording import answer_of, clean
+from bot.tasks.workers import Workers
+
+logger = logging.getLogger(__name__)
+
+
+class TaskDesk(DeskReading):
+    """Everything that can be done with tasks. Who may do it is checked by the caller.
+
+    What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        mind: Mind,
+        leases: PhoneLeases,
+        secrets: Secrets,
+        *,
+        clock: Callable[[], float] = time.time,
+        limits: DeskLimits | None = None,
+    ) -> None:
+        self._limits = limits or DeskLimits()
+        self._news = News()
+        record = Record(store, clock, self._limits)
+        workers = Workers(mind, record, self._news, leases)
+        super().__init__(store, record, workers, self._news)
+        self._mind = mind
+        self._leases = leases
+        self._secrets = secrets
+        self._clock = clock
+        self._calls = Calls(self._limits.patience)
+        self._control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
+        self._upkeep = Upkeep(store, record, workers, self._news, clock, self._limits)
+        self._house: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to work: what a former process left is looked through first. Call it once the phones are known."""
+        await self._leases.start()
+        ready = asyncio.Event()
+        self._house = asyncio.create_task(self._workers.run(ready, self._upkeep.run), name="task desk")
+        await ready.wait()
+        await self._upkeep.recover()
+
+    async def stop(self) -> None:
+        """Stop at the next safe point, within the limits. What was at work is interrupted for the next start."""
+        self._leases.drain()
+        self._workers.close()
+        with suppress(MindFailed):
+            # It is logged; the rest has to stop all the same.
+            await self._calls.bounded(self._mind.shutdown(), seconds=self._limits.drain)
+        await self._workers.wait_all(self._limits.drain)
+        await self._calls.stop(self._limits.goodbye)
+        if self._house is not None:
+            self._house.cancel()
+            _, stuck = await asyncio.wait({self._house}, timeout=self._limits.goodbye)
+            if stuck:
+                logger.error("some work did not stop in time and is left behind")
+        await self._leases.stop()
+
+    async def expire(self) -> None:
+        """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
+        await self._upkeep.expire()
+
+    async def accept(self, wish: TaskWish) -> Accepted:
+        """Keep the task and begin with it. Raises BadText or DeskFull."""
+        wish = replace(wish, text=clean(wish.text, "The task"))
+        return await self._calls.unbroken(self._accept(wish))
+
+    async def cancel(self, task: str, by: Person) -> Task:
+        """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
+
+        Raises UnknownTask, or WrongState when it has ended before.
+        """
+        found = await self.known(task)
+        logger.info("task %s: cancel, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.cancel(found, by))
+
+    async def pause(self, task: str, by: Person) -> Task:
+        """Let the task stand still. Raises UnknownTask, WrongState, MindFailed, or NotStill when it is paused but
+        something that hangs has not come to rest.
+        """
+        found = await self.known(task)
+        logger.info("task %s: pause, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.pause(found))
+
+    async def resume(self, task: str, note: str, by: Person) -> Task:
+        """Go on with a paused or interrupted task. Raises UnknownTask, WrongState, BadText or MindFailed."""
+        note = clean(note, "The note") if note.strip() else ""
+        found = await self.known(task)
+        logger.info("task %s: resume, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.resume(found, note))
+
+    async def steer(self, task: str, note: str, by: Person) -> Task:
+        """Give the task a note that is read before its next step. Raises as `resume` does."""
+        note = clean(note, "The note")
+        found = await self.known(task)
+        logger.info("task %s: a note, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.steer(found, note))
+
+    async def answer(self, question: str, text: str, by: Person) -> Answered:
+        """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
+        return await self._calls.unbroken(self._answer(question, text, by))
+
+    async def _accept(self, wish: TaskWish) -> Accepted:
+        if len(await self._store.tasks.active()) >= self._limits.max_live:
+            raise DeskFull(
+                f"There are {self._limits.max_live} tasks already. Nothing was done; try again when some have ended."
+            )
+        accepted = await self._record.accept(wish)
+        if not accepted.duplicate:
+            self._workers.start(accepted.task)
+            self._news.changed(accepted.task.id)
+        return accepted
+
+    async def _answer(self, question_id: str, text: str, by: Person) -> Answered:
+        await self._upkeep.expire()
+        question = await self._question(question_id)
+        if question.answer is not None or question.expired:
+            return Answered(False, question)
+        text = answer_of(question.question.kind, text)
+        secret = question.question.kind is QuestionKind.SECRET
+        won = await self._store.questions.answer(
+            question_id, "" if secret else text, by=by.name or by.id, now=self._clock()
+        )
+        question = await self._question(question_id)
+        if won:
+            self._news.changed(question.task)
+            await self._calls.bounded(self._workers.deliver(question, self._secrets.keep(text) if secret else text))
+        return Answered(won, question)
+
+    async def _question(self, question_id: str) -> OpenQuestion:
+        found = await self._store.questions.get(question_id)
+        if found is None:
+            raise UnknownQuestion(question_id)
+        return found

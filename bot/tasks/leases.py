@@ -1,0 +1,186 @@
+"""The queues before the phones. Implements `agent.ports.leases.Leases`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+from agent.ports.leases import Lease, NoPhone, Place
+from bot.store.leases import LeaseTable
+from bot.tasks.queue import ANY_PHONE, Waiter, granted, hopeless, place_of
+from devices.phone import Phones
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_S = 5.0
+EXPIRY_S = 15.0
+"""Three heartbeats: one may be late."""
+GRACE_S = 30.0
+"""How long a waiting run waits on for a phone that was there and went away: a loose cable, a restart of the phone."""
+
+
+@dataclass
+class _Waiting:
+    waiter: Waiter
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    lease: Lease | None = None
+    trouble: NoPhone | None = None
+    hopeless_since: float | None = None
+
+    def result(self) -> Lease | None:
+        """The lease, None while there is none. Raises the NoPhone that ended the waiting."""
+        if self.lease is None and self.trouble is not None:
+            raise self.trouble
+        return self.lease
+
+
+class PhoneLeases:
+    """One lease per phone, with a fencing number that grows, and a queue that is served in order.
+
+    Leases and the order of the queue are in the database; who is waiting right now is known here. `start` before,
+    `drain` when the service begins to stop, `stop` at last.
+    """
+
+    def __init__(self, table: LeaseTable, phones: Phones, clock: Callable[[], float] = time.time) -> None:
+        self._table = table
+        self._phones = phones
+        self._clock = clock
+        self._held: dict[str, Lease] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        self._turn = asyncio.Lock()
+        self._draining = False
+        self._helpers: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Free what a former process held (owning the data directory proves it dead), and begin to serve."""
+        await self._table.release_all(now=self._clock())
+        self._helpers = [
+            asyncio.create_task(self._beat(), name="lease heartbeat"),
+            asyncio.create_task(self._watch(), name="lease phones"),
+        ]
+
+    def drain(self) -> None:
+        """From now on nobody gets a phone; those who wait keep their place for the next start."""
+        self._draining = True
+
+    async def stop(self) -> None:
+        """End the heartbeat. What is still held expires."""
+        for helper in self._helpers:
+            helper.cancel()
+        await asyncio.gather(*self._helpers, return_exceptions=True)
+
+    async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
+        """See agent.ports.leases. A wish that nothing can serve fails at once, or 30 s after its phone went away."""
+        if run in self._held:
+            yield self._held[run]
+            return
+        if run in self._waiting:
+            raise RuntimeError(f"run {run} is in the queue already")
+        if (trouble := hopeless(wish, self._phones.list(), self._held_phones())) is not None:
+            raise trouble
+        waiting = _Waiting(Waiter(run, wish, await self._table.ticket(run, first=first)))
+        self._waiting[run] = waiting
+        self._tell_all()
+        told = 0
+        try:
+            while True:
+                waiting.news.clear()
+                await self._serve()
+                if (lease := waiting.result()) is not None:
+                    break
+                place = place_of(waiting.waiter, [other.waiter for other in self._waiting.values()])
+                if place != told:
+                    told = place
+                    yield Place(place, self._name(wish))
+                await waiting.news.wait()
+        except BaseException:
+            await self._leave(waiting)
+            raise
+        yield lease
+
+    async def release(self, run: str) -> None:
+        """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
+        async with self._turn:
+            self._held.pop(run, None)
+            await self._table.release(run, now=self._clock())
+        await self._serve()
+
+    async def heartbeat(self) -> None:
+        """Renew what is held, and look whether somebody waits in vain. Called every 5 s."""
+        await self._table.renew(tuple(self._held), expires=self._clock() + EXPIRY_S)
+        await self._serve()
+
+    async def _serve(self) -> None:
+        """Give free phones to those who wait, in order, and wake everybody whose situation may have changed."""
+        async with self._turn:
+            if self._draining:
+                return
+            phones, now = self._phones.list(), self._clock()
+            queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
+            for waiter, phone in granted(queue, phones, self._held_phones()):
+                lease = await self._table.take(
+                    waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S
+                )
+                if lease is None:
+                    continue
+                self._held[waiter.run] = lease
+                waiting = self._waiting.pop(waiter.run, None)
+                if waiting is None:
+                    # It left the queue in this very moment.
+                    await self._table.release(waiter.run, now=now)
+                    del self._held[waiter.run]
+                    continue
+                waiting.lease = lease
+                waiting.news.set()
+                self._tell_all()
+            for waiting in self._waiting.values():
+                self._judge(waiting, now)
+
+    def _judge(self, waiting: _Waiting, now: float) -> None:
+        """Whether the wish can still be served; its phone may be away for a while."""
+        trouble = hopeless(waiting.waiter.wish, self._phones.list(), self._held_phones())
+        if trouble is None:
+            waiting.hopeless_since = None
+        elif waiting.hopeless_since is None:
+            waiting.hopeless_since = now
+        elif now - waiting.hopeless_since >= GRACE_S:
+            waiting.trouble = trouble
+            waiting.news.set()
+
+    async def _leave(self, waiting: _Waiting) -> None:
+        """The run stopped waiting. While the service stops, its ticket keeps its place."""
+        run = waiting.waiter.run
+        self._waiting.pop(run, None)
+        if waiting.lease is not None or not self._draining:
+            await self.release(run)
+        self._tell_all()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            try:
+                await self.heartbeat()
+            except OSError:
+                logger.exception("the leases could not be renewed")
+
+    async def _watch(self) -> None:
+        while True:
+            await self._phones.wait_for_change()
+            try:
+                await self._serve()
+            except OSError:
+                logger.exception("the queue could not be served")
+
+    def _tell_all(self) -> None:
+        """Everybody in the queue looks at its place again."""
+        for waiting in self._waiting.values():
+            waiting.news.set()
+
+    def _held_phones(self) -> frozenset[str]:
+        return frozenset(lease.phone for lease in self._held.values())
+
+    def _name(self, wish: str) -> str:
+        return next((phone.name for phone in self._phones.list() if phone.id == wish), wish) or ANY_PHONE

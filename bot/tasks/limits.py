@@ -1,0 +1,33 @@
+"""The desk's limits, all in seconds unless said otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DeskLimits:
+    """What may take how long. The defaults are the product's."""
+
+    max_steps: int = 60
+    """Steps of a task whose wish names no number."""
+    max_live: int = 200
+    """Tasks that live at once; more are refused."""
+    approve: float = 15 * 60.0
+    """An approval expires after that."""
+    question: float = 24 * 3600.0
+    """Any other question expires after that."""
+    interrupted: float = 3600.0
+    """An interrupted task that nobody resumes is over after that."""
+    queued: float = 6 * 3600.0
+    """A task that queued longer when the service starts is asked about first."""
+    patience: float = 1.0
+    """How long a command waits for the mind."""
+    goodbye: float = 5.0
+    """How long a mind that did not end a cancelled task in time may still clean up."""
+    drain: float = 15.0
+    """How long the mind may take to come to a safe point when the service stops."""
+    tick: float = 1.0
+    """How often it is looked what has expired."""
+    events: float = 30 * 24 * 3600.0
+    """How long the platforms' event ids are remembered."""

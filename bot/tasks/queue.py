@@ -1,0 +1,70 @@
+"""Who of the waiting runs gets which phone: decided from plain values, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from agent.ports.leases import NoPhone
+from devices.phone import Health, PhoneInfo
+
+ANY_PHONE = "any phone"
+NO_PHONE_CONNECTED = "No phone is connected. Connect one by USB with USB debugging switched on, or pair one over Wi-Fi."
+
+_BEST_FIRST = (Health.READY, Health.ASLEEP, Health.LOW_BATTERY, Health.LOCKED)
+"""A locked phone comes last: somebody may have to be asked to unlock it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A run in the queue. A low rank is served before a high one."""
+
+    run: str
+    wish: str
+    rank: int
+
+
+def granted(
+    waiters: Sequence[Waiter], phones: Collection[PhoneInfo], held: Collection[str]
+) -> tuple[tuple[Waiter, str], ...]:
+    """Which waiter gets which phone now. `held` are the ids of the phones that runs hold."""
+    free = sorted(
+        (phone for phone in phones if phone.health.usable and phone.id not in held),
+        key=lambda phone: _BEST_FIRST.index(phone.health),
+    )
+    grants = []
+    for waiter in sorted(waiters, key=lambda waiter: waiter.rank):
+        chosen = next((phone for phone in free if waiter.wish in {"", phone.id}), None)
+        if chosen is not None:
+            free.remove(chosen)
+            grants.append((waiter, chosen.id))
+    return tuple(grants)
+
+
+def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
+    """How many wait for the same phone before this one, plus one. Whoever takes any phone waits for each."""
+    return 1 + sum(
+        other.rank < waiter.rank and (not waiter.wish or not other.wish or waiter.wish == other.wish)
+        for other in waiters
+    )
+
+
+def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str]) -> NoPhone | None:
+    """Why nothing can serve this wish as things are; None when waiting makes sense.
+
+    A phone that a run holds is waited for even while its cable is out: that run waits for it as well.
+    """
+    wished = [phone for phone in phones if wish in {"", phone.id}]
+    if any(phone.health.usable for phone in wished) or (wish in held if wish else held):
+        return None
+    if wished:
+        return NoPhone(" ".join(_trouble(phone) for phone in wished))
+    if phones:
+        names = ", ".join(f"{phone.name} ({phone.id})" for phone in phones)
+        return NoPhone(f"The phone {wish!r} is not connected. Connected: {names}.")
+    return NoPhone(NO_PHONE_CONNECTED)
+
+
+def _trouble(phone: PhoneInfo) -> str:
+    why = f"{phone.name} cannot be used: {(phone.reason or phone.health.value).rstrip('.')}."
+    return f"{why} {phone.fix}".strip()

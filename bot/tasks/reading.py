@@ -1,0 +1,88 @@
+"""What can be read of the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.chats.base import Address, MessageRef, Person
+from bot.store.store import Store
+from bot.tasks.errors import UnknownTask
+from bot.tasks.model import OpenQuestion, StepRow, Task
+from bot.tasks.news import ChangeListener, EventListener, News
+from bot.tasks.record import Record
+from bot.tasks.workers import Workers
+
+
+class DeskReading:
+    """Tasks, steps and questions as they stand; and news of them."""
+
+    def __init__(self, store: Store, record: Record, workers: Workers, news: News) -> None:
+        self._store = store
+        self._record = record
+        self._workers = workers
+        self._news = news
+
+    def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with a task's id after each committed change; it must be quick. Returns what ends this."""
+        return self._news.subscribe(listener)
+
+    def on_event(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each event of a task's work, after the commit; it must be quick. Returns what ends it."""
+        return self._news.on_event(listener)
+
+    async def get(self, task: str) -> Task | None:
+        """The task with this number, None when there is none."""
+        return await self._store.tasks.get(task)
+
+    async def known(self, task: str) -> Task:
+        """The task with this number. Raises UnknownTask."""
+        found = await self._store.tasks.get(task)
+        if found is None:
+            raise UnknownTask(task)
+        return found
+
+    async def recent(self, limit: int, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
+        """The latest tasks first; with `before`, those accepted earlier than that one; with `person`, only theirs."""
+        return await self._store.tasks.recent(limit, before=before, person=person)
+
+    async def active(self) -> tuple[Task, ...]:
+        """All tasks that have not ended, in order of acceptance."""
+        return await self._store.tasks.active()
+
+    async def in_place(self, address: Address) -> Task | None:
+        """The task whose messages go there: the latest that lives, else the latest."""
+        return await self._store.tasks.in_place(address)
+
+    async def latest_for(self, person: Person, place: Address) -> Task | None:
+        """The task that this person means who names none in this place."""
+        return await self._store.tasks.latest_for(person, place)
+
+    async def steps(self, task: str) -> tuple[StepRow, ...]:
+        """All steps of a task, in order."""
+        return await self._store.steps.of(task)
+
+    async def place_in_queue(self, task: str) -> int | None:
+        """How many are before it in the queue, plus one; None while it does not wait for a phone."""
+        return self._workers.place(task)
+
+    async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
+        """The open questions, oldest first: all, those of a task, or those shown in a place."""
+        return await self._store.questions.open(task, place)
+
+    async def question(self, question: str) -> OpenQuestion | None:
+        """The question with this id, None when there is none."""
+        return await self._store.questions.get(question)
+
+    async def question_by_message(self, message: MessageRef) -> OpenQuestion | None:
+        """The question that was shown as this message."""
+        return await self._store.questions.by_message(message)
+
+    async def question_shown(self, question: str, message: MessageRef) -> None:
+        """The question was sent as this message."""
+        await self._store.questions.shown(question, message)
+
+    async def set_place(self, task: str, place: Address) -> Task:
+        """The task's card and messages go there from now on. Raises UnknownTask."""
+        changed = await self._record.place(task, place)
+        self._news.changed(task)
+        return changed

@@ -1,0 +1,192 @@
+"""What the desk writes: each function is one transaction, and what must be told is written with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.events import Asked, FileFound, Resumed, Started, Step, TaskEnded, TaskEvent
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import QuestionKind
+from bot.chats.base import Address
+from bot.store.database import Transaction
+from bot.store.store import Store
+from bot.tasks.errors import UnknownTask
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish
+from bot.tasks.states import moved
+
+INTERRUPTED = "interrupted"
+"""The subject of the notice that offers Resume and Cancel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a task ends. What is None stays as it is."""
+
+    outcome: Outcome
+    summary: str
+    data: str | None = None
+    steps: int | None = None
+    usage: Usage | None = None
+    frame: str | None = None
+
+
+class Record:
+    """The desk's changes of the store."""
+
+    def __init__(self, store: Store, clock: Callable[[], float], limits: DeskLimits) -> None:
+        self._store = store
+        self._clock = clock
+        self._limits = limits
+
+    async def accept(self, wish: TaskWish) -> Accepted:
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new."""
+        now = self._clock()
+
+        async def work(transaction: Transaction) -> Accepted:
+            if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
+                return Accepted(known, duplicate=True)
+            task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
+            if wish.event:
+                await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
+            return Accepted(task, duplicate=False)
+
+        return await self._store.write(work)
+
+    async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
+        """Change the state to what `to` says, given the task and whether it has an open question. Raises WrongState.
+
+        A task that becomes interrupted is told about.
+        """
+
+        async def work(transaction: Transaction) -> Task:
+            current = await self._task(transaction, task)
+            asked = bool(await self._store.questions.open(task, source=transaction))
+            changed = moved(current, to(current, asked), now=self._clock())
+            await self._store.tasks.save(transaction, changed, now=self._clock())
+            if changed.state is TaskState.INTERRUPTED:
+                await self._store.outbox.add(transaction, task, "notice", INTERRUPTED, now=self._clock())
+            return changed
+
+        return await self._store.write(work)
+
+    async def place(self, task: str, place: Address) -> Task:
+        """The task's card and messages go there from now on."""
+
+        async def work(transaction: Transaction) -> Task:
+            changed = replace(await self._task(transaction, task), place=place)
+            await self._store.tasks.save(transaction, changed, now=self._clock())
+            return changed
+
+        return await self._store.write(work)
+
+    async def end(self, task: str, ending: Ending) -> Task:
+        """End the task, unless it has ended: then nothing changes."""
+
+        async def work(transaction: Transaction) -> Task:
+            current = await self._task(transaction, task)
+            if current.state is TaskState.ENDED:
+                return current
+            return await self._end(transaction, current, ending)
+
+        return await self._store.write(work)
+
+    async def take(self, task: str, event: TaskEvent) -> OpenQuestion | None:
+        """Write what an event of the mind changes. What comes after the end changes nothing.
+
+        Returns the stored question when the event asks one that was answered or expired before: the mind did not
+        hear of it.
+        """
+
+        async def work(transaction: Transaction) -> OpenQuestion | None:
+            current = await self._task(transaction, task)
+            if current.state is TaskState.ENDED:
+                return None
+            match event:
+                case Started():
+                    await self._goes_on(transaction, replace(current, phone=event.phone))
+                case Step():
+                    await self._step(transaction, current, event)
+                case Asked():
+                    return await self._asked(transaction, current, event)
+                case Resumed():
+                    await self._store.questions.close(transaction, task, event.question)
+                    await self._goes_on(transaction, current)
+                case FileFound():
+                    await self._store.outbox.add(
+                        transaction, task, "file", event.content, name=event.name, now=self._clock()
+                    )
+                case TaskEnded():
+                    ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
+                    await self._end(transaction, current, ending)
+                case _:
+                    pass
+            return None
+
+        return await self._store.write(work)
+
+    async def _task(self, transaction: Transaction, task: str) -> Task:
+        found = await self._store.tasks.get(task, transaction)
+        if found is None:
+            raise UnknownTask(task)
+        return found
+
+    async def _goes_on(self, transaction: Transaction, task: Task) -> None:
+        """The run works. One that was paused meanwhile stays paused."""
+        if task.state in {TaskState.QUEUED, TaskState.WAITING}:
+            task = moved(task, TaskState.WORKING, now=self._clock())
+        await self._store.tasks.save(transaction, task, now=self._clock())
+
+    async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
+        row = StepRow(
+            task=task.id,
+            run=event.run,
+            subtask=event.subtask,
+            step=event.step,
+            max_steps=event.max_steps,
+            summary=event.summary,
+            thought=event.thought,
+            action=event.action,
+            effect=event.effect,
+            app=event.app,
+            frame=event.frame,
+            mark=event.mark,
+            usage=event.usage,
+            seconds=event.seconds,
+            at=self._clock(),
+        )
+        if await self._store.steps.add(transaction, row):
+            task = replace(task, steps=task.steps + 1, usage=task.usage + event.usage, frame=event.frame or task.frame)
+            await self._store.tasks.save(transaction, task, now=self._clock())
+
+    async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
+        question, now = event.question, self._clock()
+        lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
+        if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
+            await self._store.outbox.add(transaction, task.id, "question", question.id, now=now)
+        stored = await self._store.questions.get(question.id, transaction)
+        assert stored is not None
+        if stored.answer is not None or stored.expired:
+            return stored
+        if task.state in {TaskState.QUEUED, TaskState.WORKING}:
+            task = moved(task, TaskState.WAITING, now=now)
+        await self._store.tasks.save(transaction, replace(task, frame=question.frame or task.frame), now=now)
+        return None
+
+    async def _end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
+        """The only way to an end: the final message is written with it."""
+        now = self._clock()
+        ended = replace(
+            moved(task, TaskState.ENDED, now=now, outcome=ending.outcome),
+            summary=ending.summary,
+            data=ending.data,
+            steps=task.steps if ending.steps is None else ending.steps,
+            usage=task.usage if ending.usage is None else ending.usage,
+            frame=ending.frame or task.frame,
+        )
+        await self._store.tasks.save(transaction, ended, now=now)
+        await self._store.questions.close(transaction, task.id)
+        await self._store.outbox.add(transaction, task.id, "final", now=now)
+        return ended

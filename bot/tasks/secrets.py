@@ -1,0 +1,39 @@
+"""Codes and passwords on their way to a phone. Implements `agent.ports.secrets.Secrets`."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+
+LIFETIME_S = 900.0
+"""Nothing that was not taken stays longer: the run that asked is gone by then."""
+
+
+class MemorySecrets:
+    """Keeps values in memory only, each until it is taken once or 15 minutes are over."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._values: dict[str, tuple[float, str]] = {}
+
+    def __repr__(self) -> str:
+        return f"<{len(self._values)} secrets>"
+
+    def keep(self, value: str) -> str:
+        """Take a value and return the id under which it can be had once."""
+        self._forget_old()
+        secret = secrets.token_urlsafe(16)
+        self._values[secret] = (self._clock() + LIFETIME_S, value)
+        return secret
+
+    def take(self, secret: str) -> str | None:
+        """The value, removed from here; None when it is unknown, taken or too old."""
+        self._forget_old()
+        _, value = self._values.pop(secret, (0.0, None))
+        return value
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        for secret in [secret for secret, (until, _) in self._values.items() if until <= now]:
+            del self._values[secret]

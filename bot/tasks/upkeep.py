@@ -1,0 +1,90 @@
+"""What happens by itself: the look at what a former process left, and what expires."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from agent.outcome import Outcome
+from bot.store.store import Store
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import Task, TaskState
+from bot.tasks.news import News
+from bot.tasks.record import Ending, Record
+from bot.tasks.workers import Workers
+
+logger = logging.getLogger(__name__)
+
+TIDY_S = 3600.0
+"""How often old pictures and event ids are removed."""
+
+
+class Upkeep:
+    """Recovery at the start, expiry while running."""
+
+    def __init__(
+        self,
+        store: Store,
+        record: Record,
+        workers: Workers,
+        news: News,
+        clock: Callable[[], float],
+        limits: DeskLimits,
+    ) -> None:
+        self._store = store
+        self._record = record
+        self._workers = workers
+        self._news = news
+        self._clock = clock
+        self._limits = limits
+        self._tidied = float("-inf")
+
+    async def recover(self) -> None:
+        """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance."""
+        now = self._clock()
+        for task in await self._store.tasks.active():
+            match task.state:
+                case TaskState.WORKING:
+                    await self._interrupt(task)
+                case TaskState.QUEUED if now - task.created > self._limits.queued:
+                    await self._interrupt(task)
+                case TaskState.QUEUED | TaskState.WAITING:
+                    self._workers.start(task)
+                case _:
+                    pass
+
+    async def run(self) -> None:
+        """Every second: what has expired. A failure is logged, and tried again."""
+        while True:
+            await asyncio.sleep(self._limits.tick)
+            try:
+                await self.expire()
+                await self._tidy()
+            except Exception:
+                logger.exception("the upkeep failed and is tried again")
+
+    async def expire(self) -> None:
+        """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
+        now = self._clock()
+        for question in await self._store.questions.expire(now=now):
+            self._news.changed(question.task)
+            await self._workers.deliver(question)
+        for task in await self._store.tasks.interrupted_before(now - self._limits.interrupted):
+            await self._record.end(
+                task.id, Ending(Outcome.BLOCKED, "The service was restarted, and nobody resumed the task in time.")
+            )
+            self._news.changed(task.id)
+
+    async def _interrupt(self, task: Task) -> None:
+        await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
+        self._news.changed(task.id)
+
+    async def _tidy(self) -> None:
+        now = self._clock()
+        if now - self._tidied < TIDY_S:
+            return
+        self._tidied = now
+        await self._store.tasks.forget_events(before=now - self._limits.events)
+        removed = await self._store.frames.prune()
+        logger.debug("%s old files were removed", removed)

@@ -1,0 +1,61 @@
+"""Texts from people: made clean, held to their limits, and understood as answers."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from bot.tasks.errors import BadText
+
+MAX_TEXT = 4_000
+"""Characters of a task, a note or an answer."""
+
+_ALLOWING = frozenset(
+    {ALLOW, "allowed", "yes", "y", "ok", "okay", "sure", "允许", "同意", "是", "是的", "好", "好的", "可以"}
+)
+_DENYING = frozenset(
+    {DENY, "denied", "no", "n", "拒绝", "不允许", "不同意", "否", "不", "不是", "不要", "不可以", "不行"}
+)
+_DONE = frozenset(
+    {DONE, "ready", "finished", "ok", "okay", "yes", "完成", "完成了", "好", "好了", "好的", "做完了", "搞定"}
+)
+
+
+def clean(text: str, what: str) -> str:
+    """The text without control characters (line breaks stay). Raises BadText when nothing is left or it is too long.
+
+    `what` names it in that sentence, such as "The task".
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    kept = "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
+    if not kept:
+        raise BadText(f"{what} is empty. Nothing was done.")
+    if len(kept) > MAX_TEXT:
+        raise BadText(f"{what} has {len(kept)} characters; at most {MAX_TEXT} are possible. Nothing was done.")
+    return kept
+
+
+def answer_of(kind: QuestionKind, text: str) -> str:
+    """The text as an answer to a question of this kind. Raises BadText with what would be one.
+
+    A secret stays exactly as it was given.
+    """
+    if kind is QuestionKind.SECRET:
+        if not text or len(text) > MAX_TEXT:
+            raise BadText(f"A code or password has 1 to {MAX_TEXT} characters. Nothing was done.")
+        return text
+    cleaned = clean(text, "The answer")
+    word = cleaned.casefold().strip(" .!。！")
+    match kind:
+        case QuestionKind.APPROVE if word in _ALLOWING:
+            return ALLOW
+        case QuestionKind.APPROVE if word in _DENYING:
+            return DENY
+        case QuestionKind.APPROVE:
+            raise BadText(f"Please answer {ALLOW} or {DENY}. Nothing was done.")
+        case QuestionKind.TAKE_OVER if word in _DONE:
+            return DONE
+        case QuestionKind.TAKE_OVER:
+            raise BadText(f"Please answer {DONE} when it is done on the phone. Nothing was done.")
+        case _:
+            return cleaned

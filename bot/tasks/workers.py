@@ -1,0 +1,181 @@
+"""The work itself: one worker for each live task, which commits every event that the mind tells."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agent.events import Planned, Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
+from agent.faults import fault_of
+from agent.mind import Mind, TaskOrder
+from agent.outcome import Outcome
+from agent.ports.leases import Leases
+from agent.questions import Answer
+from bot.tasks.model import OpenQuestion, Task
+from bot.tasks.news import News
+from bot.tasks.record import Ending, Record
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Worker:
+    """`note` is handed over after the first event: before, the mind may not know the task."""
+
+    note: str
+    cancelled_by: str = ""
+    place: int | None = None
+    runs: set[str] = field(default_factory=set)
+    running: asyncio.Task[None] | None = None
+
+
+class Workers:
+    """The live workers. They belong to the task group that `run` holds open."""
+
+    def __init__(self, mind: Mind, record: Record, news: News, leases: Leases) -> None:
+        self._mind = mind
+        self._record = record
+        self._news = news
+        self._leases = leases
+        self._workers: dict[str, _Worker] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._stopping = False
+
+    async def run(self, ready: asyncio.Event, helper: Callable[[], Awaitable[None]]) -> None:
+        """Hold the task group open until this is cancelled; `helper` runs in it as well."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            ready.set()
+            await helper()
+
+    def start(self, task: Task, note: str = "") -> None:
+        """Let the mind work on the task, unless it does already."""
+        assert self._group is not None, "the desk was not started"
+        if task.id in self._workers or self._stopping:
+            return
+        worker = _Worker(note)
+        self._workers[task.id] = worker
+        worker.running = self._group.create_task(self._work(task, worker), name=f"task {task.id}")
+
+    def alive(self, task: str) -> bool:
+        """Whether the mind works on the task."""
+        return task in self._workers
+
+    def place(self, task: str) -> int | None:
+        """The task's place in the queue as the mind last told it."""
+        worker = self._workers.get(task)
+        return None if worker is None else worker.place
+
+    def mark_cancelled(self, task: str, by: str) -> None:
+        """Somebody asked for the end: their name goes into the summary."""
+        if (worker := self._workers.get(task)) is not None:
+            worker.cancelled_by = by
+
+    async def wait(self, task: str, seconds: float) -> bool:
+        """Wait until the task's worker has ended; False when it has not in time."""
+        worker = self._workers.get(task)
+        if worker is None or worker.running is None:
+            return True
+        _, pending = await asyncio.wait({worker.running}, timeout=seconds)
+        return not pending
+
+    def close(self) -> None:
+        """The service stops: from now on none is started, and work that ends without an end is to be continued."""
+        self._stopping = True
+
+    async def wait_all(self, seconds: float) -> None:
+        """Wait until every worker has ended, at most so long."""
+        running = {worker.running for worker in self._workers.values() if worker.running is not None}
+        if running:
+            await asyncio.wait(running, timeout=seconds)
+
+    async def abandon(self, task: str, seconds: float) -> None:
+        """A worker whose task has ended without it may clean up for so long; then it is cut off."""
+        worker = self._workers.get(task)
+        if worker is None or worker.running is None or await self.wait(task, seconds):
+            return
+        logger.warning("the work on task %s does not end and is cut off", task)
+        worker.running.cancel()
+
+    async def free_phones(self, task: str) -> None:
+        """Give back whatever the task's runs hold: its end counts, whether the mind still moves or not."""
+        worker = self._workers.get(task)
+        for run in () if worker is None else tuple(worker.runs):
+            await self._leases.release(run)
+
+    async def deliver(self, question: OpenQuestion, text: str | None = None) -> None:
+        """Tell the mind what became of a question. A mind that fails on it ends the task as failed."""
+        answer = Answer(
+            question=question.question.id,
+            text=(question.answer or "") if text is None else text,
+            by=question.answered_by,
+            expired=question.expired,
+        )
+        try:
+            await self._mind.answer(question.task, answer)
+        except Exception as error:
+            logger.exception("the mind failed on the answer of task %s", question.task)
+            await self._fail(question.task, error)
+
+    async def _work(self, task: Task, worker: _Worker) -> None:
+        try:
+            await self._listen(task, worker)
+        except Exception as error:
+            logger.exception("the work on task %s failed", task.id)
+            await self._fail(task.id, error)
+        finally:
+            try:
+                if not self._stopping:
+                    await self.free_phones(task.id)
+            except OSError:
+                logger.exception("the phone of task %s could not be given back; its lease expires", task.id)
+            finally:
+                self._workers.pop(task.id, None)
+                self._news.changed(task.id)
+
+    async def _listen(self, task: Task, worker: _Worker) -> None:
+        order = TaskOrder(task=task.id, text=task.text, phone=task.phone, quick=task.quick, max_steps=task.max_steps)
+        ended = False
+        events = self._mind.work(order)
+        try:
+            async for event in events:
+                await self._take(task.id, worker, event)
+                ended = isinstance(event, TaskEnded)
+                if worker.note and not ended:
+                    note, worker.note = worker.note, ""
+                    await self._mind.steer(task.id, note)
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
+        if not ended and not self._stopping:
+            raise RuntimeError(f"the mind left task {task.id} without an end")
+
+    async def _take(self, task: str, worker: _Worker, event: TaskEvent) -> None:
+        match event:
+            case Waiting():
+                worker.place = event.place
+            case Started():
+                worker.place = None
+                worker.runs.add(event.run)
+            case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by:
+                rest = event.summary.removeprefix("Cancelled.").strip()
+                event = event.model_copy(update={"summary": f"Cancelled by {worker.cancelled_by}. {rest}".strip()})
+            case _:
+                pass
+        closed = await self._record.take(task, event)
+        self._news.happened(task, event)
+        if not isinstance(event, Planned | Thinking | Told):
+            self._news.changed(task)
+        if closed is not None:
+            await self.deliver(closed)
+
+    async def _fail(self, task: str, error: Exception) -> None:
+        fault = fault_of(error)
+        try:
+            await self._record.end(task, Ending(fault.outcome, fault.sentence))
+        except OSError:
+            logger.exception("the end of task %s could not be written; the next start tells of it", task)
+        else:
+            self._news.changed(task)
