@@ -96,7 +96,7 @@ class Connection:
         try:
             async with asyncio.timeout(CLEAN_UP_TIMEOUT):
                 await self._client.delete(path, cast_to=httpx2.Response)
-        except (APIError, TimeoutError) as error:
+        except (APIError, httpx2.HTTPError, TimeoutError) as error:
             logger.info("%s: %s was not deleted (%s)", self._host, path, type(error).__name__)
 
     async def close(self) -> None:
@@ -118,7 +118,7 @@ class Connection:
                     reader.feed(value)
                 reader.check()
                 return reader
-        except (APIError, ValueError) as error:
+        except (APIError, httpx2.HTTPError, ValueError) as error:
             # Returned, not raised from here: an SDK error in the chain would carry the request with its key along.
             return trouble_of(error, self._key)
 

@@ -17,7 +17,9 @@ from agent.models.errors import (
 from agent.models.trouble import QUOTA_CODES, Kind, Trouble
 
 ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture", re.IGNORECASE)
-ABOUT_THE_MODEL = re.compile(r"\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown|invalid)", re.IGNORECASE)
+ABOUT_THE_MODEL = re.compile(
+    r"\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)", re.IGNORECASE
+)
 ABOUT_IMAGE_LIMITS = re.compile(r"too large|exceed|size|resolution|too many|corrupt|decode|download", re.IGNORECASE)
 
 
@@ -55,10 +57,10 @@ def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest
         return ModelKeyRejected(f"{host} rejected the API key, or does not let it use {model} ({trouble.status}).")
     if is_unknown_model(trouble):
         return UnknownModel(f"{host} does not know the model {model!r}.")
-    if trouble.status == 404:
-        return UnknownModel(f"{host} has no model {model!r} at this address; many base URLs end in /v1.")
     if _is_no_vision(trouble, request):
         return NoVision(f"The model {model} at {host} does not take pictures.")
+    if trouble.status == 404:
+        return UnknownModel(f"{host} has no model {model!r} at this address; many base URLs end in /v1.")
     if trouble.code in QUOTA_CODES:
         return ModelRefused(f"The account at {host} has no credit left.")
     if trouble.status == 429:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 
+import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 LONGEST_REASON = 300
@@ -60,14 +61,13 @@ class Trouble:
         return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
 
 
-def trouble_of(error: APIError | ValueError, key: str) -> Trouble:
+def trouble_of(error: APIError | httpx2.HTTPError | ValueError, key: str) -> Trouble:
     """The trouble that an exception of the SDK, or an unreadable answer (ValueError), stands for."""
     match error:
-        case CutShort():
-            return Trouble(Kind.NO_CONNECTION)
-        case APITimeoutError():
+        # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
+        case APITimeoutError() | httpx2.TimeoutException():
             return Trouble(Kind.NO_ANSWER)
-        case APIConnectionError():
+        case APIConnectionError() | httpx2.TransportError() | CutShort():
             return Trouble(Kind.NO_CONNECTION)
         case APIStatusError():
             return Trouble(

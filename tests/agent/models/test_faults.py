@@ -16,7 +16,7 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected, ModelRefused, ModelUnreachable, NoVision, UnknownModel
 from agent.models.openai_model import OpenAIModel
 from tests.agent.models.endpoints import KEY, Collected, VirtualTime, asking, model_at, picture
-from tests.fakes.model_server import NO_VISION, Answer, ModelServer, rate_limited, refused
+from tests.fakes.model_server import NO_VISION, Answer, ModelServer, Personality, rate_limited, refused
 
 TRANSIENT = {
     "429": rate_limited(),
@@ -37,6 +37,15 @@ async def test_what_may_pass_is_tried_again(fault: Answer) -> None:
         reply = await model.complete(asking())
     assert reply.text == "Here."
     assert time.waits == [1.0, 2.0]
+
+
+async def test_a_whole_answer_that_breaks_off_is_tried_again() -> None:
+    time = VirtualTime()
+    personality = Personality("no streaming", streams=False)
+    answers: list[Answer | str] = [Answer(text="A long answer.", cut_after=0), "Here."]
+    async with ModelServer(answers, personality=personality) as server, model_at(server, time=time) as model:
+        assert (await model.complete(asking())).text == "Here."
+    assert time.waits == [1.0]
 
 
 @pytest.mark.parametrize("fault", TRANSIENT.values(), ids=TRANSIENT.keys())
@@ -61,6 +70,8 @@ async def test_after_four_attempts_the_endpoint_is_unreachable(fault: Answer) ->
         (NO_VISION, NoVision),
         (refused(400, "unknown variant `image_url`, expected `text`"), NoVision),
         (refused(400, "fake-vl is not a multimodal model"), NoVision),
+        (refused(404, "No endpoints found that support image input"), NoVision),
+        (refused(400, "This model does not support the invalid image_url part."), NoVision),
         (refused(400, "The image is too large: 40 MB exceeds 20 MB."), ModelRefused),
         (refused(400, "This model's maximum context length is 8192 tokens."), ModelRefused),
         (refused(422, "temperature: out of range"), ModelRefused),

@@ -32,14 +32,19 @@ async def fault(recorded: Recorded, answer: Answer) -> web.Response:
     return web.json_response({"error": error}, status=answer.status, headers=headers)
 
 
-async def whole(request: web.Request, recorded: Recorded, answer: Answer, body: dict[str, Any]) -> web.Response:
-    """One JSON document."""
+async def whole(request: web.Request, recorded: Recorded, answer: Answer, body: dict[str, Any]) -> web.StreamResponse:
+    """One JSON document; a cut one breaks off in its middle."""
     if answer.hang:
         await _until_gone(recorded)
-    if answer.cut_after is not None:
-        _cut(request)
     recorded.status = 200
-    return web.json_response(body)
+    if answer.cut_after is None:
+        return web.json_response(body)
+    text = json.dumps(body).encode()
+    half = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(text))})
+    await half.prepare(request)
+    await half.write(text[: len(text) // 2])
+    _cut(request)
+    return half
 
 
 async def stream(
