@@ -6,16 +6,14 @@ import asyncio
 
 import pytest
 
-from agent.models.base import ImagePart, Message, ModelReply, ModelRequest, Purpose, ToolCall
-from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, UnknownModel
-from agent.models.openai_model import OpenAIModel
+from agent.models.base import Message, Purpose, ToolCall
+from agent.models.errors import ModelError, ModelUnreachable, UnknownModel
 from agent.models.pricing import Price
-from tests.agent.models.endpoints import TAP, Collected, VirtualTime, asking, model_at, picture
+from tests.agent.models.conversation import ALWAYS, acting, step, walk
+from tests.agent.models.endpoints import Collected, VirtualTime, asking, model_at
 from tests.fakes.model_server import (
-    DASHSCOPE,
     DEEPSEEK,
     LITELLM,
-    OLLAMA,
     OPENAI,
     VLLM,
     VLLM_WITH_STORE,
@@ -24,32 +22,7 @@ from tests.fakes.model_server import (
     ModelServer,
     Personality,
     rate_limited,
-    refused,
 )
-
-SYSTEM = Message("system", ("You work a phone.",))
-ALWAYS = Answer(text="Tap it.", times=0)
-
-
-def acting(*messages: Message, conversation: str = "run-1") -> ModelRequest:
-    return ModelRequest(Purpose.ACT, (SYSTEM, *messages), (TAP,), conversation=conversation)
-
-
-def step(number: int, *, with_image: bool = True) -> Message:
-    image: str | ImagePart = picture(shade=number) if with_image else "[image removed]"
-    return Message("user", (f"Step {number}", image))
-
-
-async def walk(model: OpenAIModel, steps: int) -> list[ModelReply]:
-    """So many steps of one run; the whole history is passed every time, and the answers are as they came."""
-    messages: tuple[Message, ...] = ()
-    replies = []
-    for number in range(1, steps + 1):
-        messages = (*messages, step(number))
-        reply = await model.complete(acting(*messages))
-        replies.append(reply)
-        messages = (*messages, Message("assistant", (reply.text,)))
-    return replies
 
 
 async def test_only_new_messages_are_sent() -> None:
@@ -183,58 +156,6 @@ async def test_other_purposes_leave_nothing_at_the_endpoint() -> None:
         await model.complete(asking(purpose=Purpose.VERIFY, conversation="run-1"))
         assert server.requests[0].body["store"] is False
         assert len(server.store) == 0
-
-
-@pytest.mark.parametrize("personality", [OPENAI, VLLM_WITH_STORE, LITELLM])
-async def test_auto_continues_where_the_id_is_echoed(personality: Personality) -> None:
-    async with ModelServer([ALWAYS], personality=personality) as server, model_at(server, api="auto") as model:
-        await walk(model, 2)
-        probe, act = server.requests[:2], server.requests[2:]
-        assert [request.images for request in probe] == [(), ()]
-        assert [request.path for request in act] == ["/v1/responses"] * 2
-        assert act[1].body["previous_response_id"] == "resp_3"
-        await server.forgotten("resp_1")
-        await server.forgotten("resp_2")
-
-
-@pytest.mark.parametrize("personality", [VLLM, OLLAMA, DASHSCOPE, DEEPSEEK])
-async def test_auto_takes_chat_completions_everywhere_else(personality: Personality) -> None:
-    async with ModelServer([ALWAYS], personality=personality) as server, model_at(server, api="auto") as model:
-        messages = step(1, with_image=False)
-        await model.complete(acting(messages))
-        probes = len(server.requests) - 1
-        await model.complete(acting(messages))
-        assert [request.path for request in server.requests[probes:]] == ["/v1/chat/completions"] * 2
-
-
-async def test_auto_probes_once_for_calls_at_the_same_time() -> None:
-    async with ModelServer([ALWAYS]) as server, model_at(server, api="auto") as model:
-        await asyncio.gather(*(model.complete(acting(step(1), conversation=f"run-{n}")) for n in range(3)))
-        assert len(server.requests) == 2 + 3
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind"),
-    [
-        (rate_limited(times=0), ModelUnreachable),
-        (refused(401, "No."), ModelKeyRejected),
-        (refused(404, "The model `fake-vl` does not exist.", code="model_not_found"), UnknownModel),
-    ],
-)
-async def test_a_probe_that_finds_nothing_out_is_made_again(fault: Answer, kind: type[ModelError]) -> None:
-    broken = [fault.model_copy(update={"times": 4 if fault.times == 0 else 1})]
-    async with ModelServer([*broken, ALWAYS]) as server, model_at(server, api="auto", timeout=60) as model:
-        with pytest.raises(kind):
-            await model.complete(acting(step(1)))
-        await walk(model, 2)
-        assert server.requests[-1].body["previous_response_id"]
-
-
-async def test_a_probe_that_is_refused_means_chat() -> None:
-    fault = refused(422, "store: extra fields not permitted", param="body")
-    async with ModelServer([fault, ALWAYS]) as server, model_at(server, api="auto") as model:
-        await model.complete(acting(step(1)))
-        assert [request.path for request in server.requests] == ["/v1/responses", "/v1/chat/completions"]
 
 
 async def test_an_unknown_model_is_no_missing_api() -> None:
