@@ -136,7 +136,7 @@ class SendFile(_Frozen):
 
 
 class Note(_Frozen):
-    """Remember a fact for the rest of the task. With `collect`, what the screen shows is to be noted."""
+    """Remember a fact for the rest of the task."""
 
     kind: Literal["note"] = "note"
     text: str

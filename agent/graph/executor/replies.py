@@ -9,7 +9,8 @@ from agent.models.base import ModelReply, ToolCall
 def reply_of(state: ExecutorState) -> ModelReply:
     """The last reply of this step."""
     data = state["reply"]
-    return ModelReply(data["text"], tuple(ToolCall(**call) for call in data["tool_calls"]))
+    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
+    return ModelReply(data["text"], calls, reasoning=data["reasoning"])
 
 
 def reply_text(reply: ModelReply) -> str:

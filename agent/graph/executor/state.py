@@ -36,6 +36,7 @@ class ReplyData(TypedDict):
     """A model's reply as it came, ready to be parsed (again)."""
 
     text: str
+    reasoning: str
     tool_calls: list[dict[str, str]]
 
 

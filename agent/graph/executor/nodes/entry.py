@@ -24,7 +24,7 @@ async def executor_entry(
         "frame": None,
         "size": [],
         "app": "",
-        "reply": {"text": "", "tool_calls": []},
+        "reply": {"text": "", "reasoning": "", "tool_calls": []},
         "decision": {"thought": "", "summary": "", "actions": []},
         "index": 0,
         "did": [],

@@ -46,6 +46,7 @@ async def vision_model(
         update={
             "reply": {
                 "text": reply.text,
+                "reasoning": reply.reasoning,
                 "tool_calls": [
                     {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
                 ],

@@ -1,0 +1,162 @@
+"""The mind on a virtual phone: real adb server, real driver, real graphs; only the model is scripted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agent.dialects.select import dialect_for
+from agent.events import Asked, Step, TaskEnded, TaskEvent
+from agent.graph.mind import GraphMind
+from agent.guards.policy import Policy
+from agent.mind import TaskOrder
+from agent.models.base import Models
+from agent.questions import Answer
+from agent.runs.local import Equipment, LocalRunner
+from devices.adb.server import ServerAddress
+from devices.pool import AdbPhones
+from devices.simulator.phone import VirtualPhone
+from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
+from tests.fixtures.adb import AdbServer
+
+E = TypeVar("E", bound=TaskEvent)
+LIMIT = 60.0
+"""Seconds after which a test is stuck."""
+
+
+@dataclass
+class Rig:
+    """A phone, what is kept about it, and minds to set on it. A second mind is a second process: it knows nothing."""
+
+    phone: VirtualPhone
+    phones: AdbPhones
+    adb: AdbServer
+    saver: BaseCheckpointSaver[str] = field(default_factory=InMemorySaver)
+    journal: MemoryJournal = field(default_factory=MemoryJournal)
+    frames: MemoryFrames = field(default_factory=MemoryFrames)
+    secrets: MemorySecrets = field(default_factory=MemorySecrets)
+    leases: FirstPhone = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.leases = FirstPhone(self.phones)
+
+    def mind(self, models: Models, *, dialect: str = "tools", **options: Any) -> GraphMind:
+        """A new mind on the same checkpoints, journal and phone."""
+        equipment = Equipment(
+            phones=self.phones,
+            leases=self.leases,
+            models=models,
+            dialect=dialect_for(dialect, "scripted"),
+            image_window=1,
+            policy=Policy.default(),
+            journal=self.journal,
+            frames=self.frames,
+            secrets=self.secrets,
+            **options,
+        )
+        return GraphMind(models, LocalRunner(equipment, self.saver), self.saver)
+
+    async def received(self, command: str) -> None:
+        """Returns once the phone has received such a command of a run."""
+        async with asyncio.timeout(LIMIT):
+            while not any(command in line for line in self.inputs()):
+                await asyncio.sleep(0)
+
+    async def phone_key(self, key: str) -> None:
+        """A person at the phone presses a key."""
+        await self.adb.run("-s", self.phone.address, "shell", f"input keyevent {key}")
+
+    def inputs(self) -> list[str]:
+        """What the phone was made to do, as it received it."""
+        return [" ".join(entry.argv) for entry in self.phone.journal.entries if entry.receipt]
+
+
+@asynccontextmanager
+async def rig_on(adb_server: AdbServer, **phone: Any) -> AsyncIterator[Rig]:
+    """A rig with one virtual phone."""
+    async with VirtualPhone(**phone) as virtual:
+        await adb_server.connect(virtual.address)
+        phones = AdbPhones([ServerAddress(adb_server.host, adb_server.port)], serials=[virtual.address], virtual=0)
+        await phones.start()
+        try:
+            yield Rig(virtual, phones, adb_server)
+        finally:
+            await phones.stop()
+            await adb_server.disconnect(virtual.address)
+
+
+def order(text: str, *, quick: bool = True, task: str = "7", max_steps: int = 20) -> TaskOrder:
+    """A task, straight to the phone unless said otherwise."""
+    return TaskOrder(task=task, text=text, quick=quick, max_steps=max_steps)
+
+
+@dataclass
+class Work:
+    """A task being worked on, with all its events."""
+
+    mind: GraphMind
+    order: TaskOrder
+    events: list[TaskEvent] = field(default_factory=list)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: asyncio.Task[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._task = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        try:
+            async for event in self.mind.work(self.order):
+                self.events.append(event)
+                self._news.set()
+        finally:
+            self._news.set()
+
+    async def until(self, kind: type[E], such: Callable[[E], bool] = lambda _: True) -> E:
+        """The first event of a kind, whenever it comes."""
+        async with asyncio.timeout(LIMIT):
+            while True:
+                for event in self.events:
+                    if isinstance(event, kind) and such(event):
+                        return event
+                if self._task.done():
+                    await self._task
+                    raise AssertionError(f"no {kind.__name__} among {self.events}")
+                self._news.clear()
+                await self._news.wait()
+
+    async def ended(self) -> TaskEnded:
+        """The end."""
+        end = await self.until(TaskEnded)
+        await self._task
+        return end
+
+    async def closed(self) -> None:
+        """The events are over, with or without an end."""
+        async with asyncio.timeout(LIMIT):
+            await self._task
+
+    async def kill(self) -> None:
+        """As if the process had died: nothing gets to tidy up on purpose."""
+        self._task.cancel()
+        await asyncio.wait({self._task})
+
+    async def answer(self, text: str) -> None:
+        """Answer the last question."""
+        asked = await self.until(Asked)
+        asked = [event for event in self.events if isinstance(event, Asked)][-1]
+        await self.mind.answer(self.order.task, Answer(question=asked.question.id, text=text, by="test"))
+
+    def mind_control_note(self, note: str) -> None:
+        """A person writes while the work goes on."""
+        self._writing = asyncio.ensure_future(self.mind.steer(self.order.task, note))
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps so far."""
+        return [event for event in self.events if isinstance(event, Step)]

@@ -1,0 +1,92 @@
+"""What the mind needs from outside, in memory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.ports.journal import ActionKey, ActionState, LeaseLost
+from agent.ports.leases import Lease, NoPhone, Place
+from devices.phone import Phones
+
+
+class MemoryFrames:
+    """agent.ports.frames.Frames."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    async def save(self, data: bytes, *, suffix: str) -> str:
+        reference = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
+        self.kept[reference] = data
+        return reference
+
+    async def load(self, reference: str) -> bytes:
+        return self.kept[reference]
+
+
+@dataclass
+class Entry:
+    """One row of the journal."""
+
+    action: dict[str, Any]
+    state: ActionState = "begun"
+    effect: str = ""
+
+
+@dataclass
+class MemoryJournal:
+    """agent.ports.journal.Journal. `fence` is the number that counts now."""
+
+    rows: dict[ActionKey, Entry] = field(default_factory=dict)
+    fence: int = 1
+
+    async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
+        if fence != self.fence:
+            raise LeaseLost
+        if key in self.rows:
+            return False
+        self.rows[key] = Entry(action)
+        return True
+
+    async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
+        self.rows[key].state = state
+        self.rows[key].effect = effect
+
+
+class FirstPhone:
+    """agent.ports.leases.Leases: whoever asks gets the wished phone, or the first."""
+
+    def __init__(self, phones: Phones) -> None:
+        self._phones = phones
+        self.held: dict[str, Lease] = {}
+        self.log: list[str] = []
+
+    async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+        known = [info.id for info in self._phones.list() if wish in {"", info.id}]
+        if not known:
+            raise NoPhone("No phone is attached.")
+        self.log.append(f"acquire{' first' if first else ''}")
+        self.held[run] = Lease(known[0], run, 1)
+        yield self.held[run]
+
+    async def release(self, run: str) -> None:
+        self.log.append("release")
+        self.held.pop(run, None)
+
+
+class MemorySecrets:
+    """agent.ports.secrets.Secrets."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    def keep(self, value: str) -> str:
+        secret = f"secret-{len(self._values) + 1}"
+        self._values[secret] = value
+        return secret
+
+    def take(self, secret: str) -> str | None:
+        return self._values.pop(secret, None)
