@@ -88,11 +88,11 @@ def _likeness(wanted: str, app: App) -> float:
 @cache
 def _table() -> dict[str, frozenset[str]]:
     text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
-    return {
-        package: frozenset(_folded(name) for name in entry["names"])
-        for entry in tomllib.loads(text)["app"]
-        for package in entry["packages"]
-    }
+    names: dict[str, frozenset[str]] = {}
+    for entry in tomllib.loads(text)["app"]:
+        for package in entry["packages"]:
+            names[package] = names.get(package, frozenset()) | {_folded(name) for name in entry["names"]}
+    return names
 
 
 def _usual_names(package: str) -> frozenset[str]:

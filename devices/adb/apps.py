@@ -24,7 +24,8 @@ _NAME = re.compile(r"^\s*name=(\S+)", re.MULTILINE)
 _PACKAGE = re.compile(r"^\s*packageName=(\S+)", re.MULTILINE)
 # Intent.FLAG_ACTIVITY_NEW_TASK | FLAG_ACTIVITY_RESET_TASK_IF_NEEDED: what a launcher sends.
 _LAUNCHER_FLAGS = "0x10200000"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:\d+(?:/|$)")
 _OPENABLE = frozenset({"http", "https", "geo", "mailto", "tel", "sms", "smsto", "market"})
 """Addresses that only show something. `intent:`, `file:`, `content:` and `javascript:` can do more than that."""
 
@@ -92,7 +93,7 @@ def view_command(url: str) -> str:
     """The command line that opens an address; one without a scheme is taken as https. Raises InputRejected."""
     address = url.strip()
     scheme = _SCHEME.match(address)
-    if scheme is None:
+    if scheme is None or (scheme.group(1).lower() not in _OPENABLE and _HOST_AND_PORT.match(address)):
         address = f"https://{address}"
     elif scheme.group(1).lower() not in _OPENABLE:
         raise InputRejected(f"An address that begins with {scheme.group(1)}: is not opened; use a web address.")

@@ -34,10 +34,23 @@ _threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="adb")
 
 
 class _Socket(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no type marker
-    """A connection that never starts an adb server by itself: adbutils would start one on the wrong port."""
+    """A connection that never starts an adb server by itself: adbutils would start one on the wrong port.
+
+    It also leaves a socket open when it is refused.
+    """
+
+    def __init__(self, host: str, port: int, timeout: float) -> None:
+        self._there = (host, port, timeout)
+        super().__init__(host, port)
 
     def _safe_connect(self) -> socket.socket:
-        return self._create_socket()  # type: ignore[no-any-return]  # adbutils has no type marker
+        host, port, timeout = self._there
+        try:
+            return socket.create_connection((host, port), timeout)
+        except TimeoutError:
+            raise
+        except OSError as refused:
+            raise AdbConnectionError("the adb server refused the connection") from refused
 
 
 class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type marker
@@ -69,8 +82,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def make_connection(self, timeout: float | None = None) -> adbutils.AdbConnection:
         """A new connection to the adb server, owned by this call. The deadline is the call's, not `timeout`."""
         del timeout
-        connection = _Socket(self.host, self.port)
-        connection.conn.settimeout(self.remaining)
+        connection = _Socket(self.host, self.port, self.remaining)
         with self._guard:
             if self._severed:
                 connection.conn.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from devices.adb import host
@@ -42,6 +43,8 @@ class Following:
         self._lost = lost
         self._told: dict[Link, str] = {}
         self._news: dict[Link, asyncio.Task[None]] = {}
+        self._bad_since: dict[Link, float] = {}
+        """When the news of a link turned bad (monotonic seconds); more bad news does not start the wait anew."""
         self._followers: list[asyncio.Task[None]] = []
         self._listed = {each: asyncio.Event() for each in self._servers}
         self._networked: set[Link] = set()
@@ -65,9 +68,13 @@ class Following:
         while self._news:
             await asyncio.wait(self._news.values())
 
-    async def connect(self, link: Link) -> None:
-        """Connects a phone on the network (`host:port`), now and after every restart of its server."""
+    def expect(self, link: Link) -> None:
+        """A phone on the network (`host:port`) that is connected at the start and after every restart of its server."""
         self._networked.add(link)
+
+    async def connect(self, link: Link) -> None:
+        """Connects a phone on the network now, and after every restart of its server."""
+        self.expect(link)
         try:
             await host.connect(*link)
         except PhoneError as failed:
@@ -125,8 +132,10 @@ class Following:
                 self._networked.add(link)
             await self._attached(link)
         else:
-            await asyncio.sleep(DEBOUNCE)
+            now = time.monotonic()
+            await asyncio.sleep(max(0.0, self._bad_since.setdefault(link, now) + DEBOUNCE - now))
             self._lost(link, state)
+        self._bad_since.pop(link, None)
         self._told[link] = state
         if not state:
             del self._told[link]

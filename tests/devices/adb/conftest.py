@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from devices.adb.connection import Connection
+from devices.adb.driver import AdbPhone
+from devices.adb.server import ServerAddress
+from devices.adb.shell import Shell
+from devices.phone import Health, PhoneInfo
+from devices.simulator.phone import VirtualPhone
+from tests.fixtures.adb import AdbServer
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A driver, and the virtual phone that it drives through a real adb server."""
+
+    phone: AdbPhone
+    virtual: VirtualPhone
+    server: AdbServer
+
+    @property
+    def connection(self) -> Connection:
+        return self.phone.connection
+
+
+@pytest.fixture
+async def virtual(adb_server: AdbServer) -> AsyncIterator[VirtualPhone]:
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        yield phone
+        await adb_server.disconnect(phone.address)
+
+
+@pytest.fixture
+async def bench(adb_server: AdbServer, virtual: VirtualPhone) -> Bench:
+    connection = Connection(ServerAddress(adb_server.host, adb_server.port), virtual.address)
+    info = PhoneInfo(virtual.address, virtual.address, "bench", Health.READY, size=virtual.size, virtual=True)
+    return Bench(AdbPhone(connection, info), virtual, adb_server)
+
+
+@pytest.fixture
+def shell(bench: Bench) -> Shell:
+    return Shell(bench.connection)
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

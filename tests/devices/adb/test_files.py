@@ -1,0 +1,63 @@
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devices.adb.files import MAX_NAME_BYTES, MAX_PUSH, checked_path, safe_name
+from devices.errors import FileRejected
+from tests.devices.adb.conftest import Bench
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("photo.jpg", "photo.jpg"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\temp\\报告 1.pdf", "报告 1.pdf"),
+        ("a;b'c\"d.txt", "a_b_c_d.txt"),
+        ("..", "file"),
+        ("", "file"),
+        (".hidden", "hidden"),
+        ("x" * 300 + ".png", "x" * 116 + ".png"),
+    ],
+)
+def test_names(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+@given(st.text(max_size=300))
+def test_any_name_becomes_a_name(name: str) -> None:
+    safe = safe_name(name)
+    assert safe.strip(".")
+    assert not set(safe) & set("/\\\0\n'\"`$;|&<>*?:")
+    assert len(safe.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
+
+
+@pytest.mark.parametrize("path", ["/data/local/tmp/x", "/sdcard/../data/x", "sdcard/x", "/sdcard", "/sdcard/a\0b", ""])
+def test_only_shared_storage_is_read(path: str) -> None:
+    """Seen failing with the check of the beginning removed from `checked_path`."""
+    with pytest.raises(FileRejected):
+        checked_path(path)
+
+
+async def test_there_and_back(bench: Bench) -> None:
+    data = os.urandom(300_001)
+    path = await bench.phone.push("../图 片.png", data)
+    assert path == "/sdcard/Download/OpenGUI/图 片.png"
+    assert bench.virtual.files.read(path) == data
+    assert await bench.phone.pull(path, limit=len(data)) == data
+
+
+async def test_a_file_that_is_too_large_is_not_read(bench: Bench) -> None:
+    bench.virtual.files.write("/sdcard/Download/large", bytes(2000))
+    with pytest.raises(FileRejected, match="2000 bytes"):
+        await bench.phone.pull("/sdcard/Download/large", limit=1999)
+    with pytest.raises(FileRejected, match="at most"):
+        await bench.phone.push("large", bytes(MAX_PUSH + 1))
+
+
+@pytest.mark.parametrize("path", ["/sdcard/Download/none", "/sdcard/Download"])
+async def test_what_is_no_file_is_said(bench: Bench, path: str) -> None:
+    with pytest.raises(FileRejected, match="no file"):
+        await bench.phone.pull(path, limit=10)

@@ -1,0 +1,89 @@
+import base64
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devices.adb.text_entry import MAX_TEXT, clearing_commands, same_words, typing_commands
+from devices.errors import UntypableText
+
+PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=400)
+
+
+def android_types(line: str) -> str:
+    """What AOSP's InputShellCommand.sendText makes of its argument ("%s" is a space), or the key's character."""
+    words = shlex.split(line)
+    if words[:2] == ["input", "keyevent"]:
+        return {"KEYCODE_ENTER": "\n", "KEYCODE_TAB": "\t"}[words[2]]
+    assert words[:2] == ["input", "text"]
+    (argument,) = words[2:]
+    typed: list[str] = []
+    escape = False
+    for each in argument:
+        if escape and each == "s":
+            typed[-1] = " "
+            escape = False
+            continue
+        escape = each == "%"
+        typed.append(each)
+    return "".join(typed)
+
+
+@given(st.lists(PRINTABLE, max_size=4).map("\n".join))
+def test_the_phone_types_exactly_the_text(text: str) -> None:
+    """Seen failing with the cut between "%" and "s" removed."""
+    assert "".join(android_types(line) for line in typing_commands(text, broadcast=False)) == text
+
+
+@pytest.mark.parametrize("text", ["100%sure", "%s%s", "%%s", 'it\'s "quoted" $HOME `id`', "a\tb", "%"])
+def test_traps(text: str) -> None:
+    assert "".join(android_types(line) for line in typing_commands(text, broadcast=False)) == text
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=5000))
+def test_the_broadcast_keyboard_gets_any_script(text: str) -> None:
+    typed = []
+    for line in typing_commands(text, broadcast=True):
+        words = shlex.split(line)
+        assert words[:4] == ["am", "broadcast", "-a", "ADB_INPUT_B64"]
+        assert words[4:6] == ["-p", "com.android.adbkeyboard"]
+        typed.append(base64.b64decode(words[-1]).decode())
+    assert "".join(typed) == text
+
+
+def test_what_no_keyboard_can_type() -> None:
+    with pytest.raises(UntypableText, match="ADBKeyboard"):
+        typing_commands("你好", broadcast=False)
+    with pytest.raises(UntypableText, match="control"):
+        typing_commands("a\x07b", broadcast=True)
+    with pytest.raises(UntypableText, match="characters"):
+        typing_commands("a" * (MAX_TEXT + 1), broadcast=True)
+
+
+def test_line_ends_of_other_systems() -> None:
+    lines = typing_commands("a\r\nb\rc", broadcast=False)
+    assert "".join(android_types(line) for line in lines) == "a\nb\nc"
+
+
+def test_clearing_deletes_a_little_more_than_there_is() -> None:
+    (line,) = clearing_commands(5, broadcast=False)
+    assert line == "input keyevent KEYCODE_MOVE_END" + " KEYCODE_DEL" * 13
+    assert sum(line.count("KEYCODE_DEL") for line in clearing_commands(None, broadcast=False)) == 200
+    assert sum(line.count("KEYCODE_DEL") for line in clearing_commands(10**6, broadcast=False)) == 1000
+    assert "ADB_CLEAR_TEXT" in clearing_commands(5, broadcast=True)[0]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "read", "same"),
+    [
+        ("5551234567", "(555) 123-4567", True),
+        ("Hello", "hello", True),
+        ("你好", "你好！", True),
+        ("hello", "helo", False),
+        ("??", "??", True),
+        ("??", "", False),
+    ],
+)
+def test_reading_back(wanted: str, read: str, same: bool) -> None:
+    assert same_words(wanted, read) is same
