@@ -35,8 +35,9 @@ FIRST_RETRY_SECONDS: Final = 5.0
 LAST_RETRY_SECONDS: Final = 300.0
 """Pauses between attempts to log in while Discord cannot be reached; ours."""
 
-_CANCEL_AGAIN_SECONDS: Final = 0.5
-"""How long the end of the connection may take before it is cancelled once more; ours."""
+_CANCEL_SECONDS: Final = 0.5
+_FAREWELL_SECONDS: Final = 40.0
+"""How long the end of the connection may take; discord.py itself waits up to 30 s for the gateway's farewell."""
 
 _AUTHENTICATION_FAILED: Final = 4004
 """Gateway close code (developer docs, Opcodes and Status Codes)."""
@@ -91,7 +92,9 @@ class DiscordChat:
         self._gateway = gateway
         self._group = payload(commands)
         self._sync = None
-        if register_commands and state_directory is not None:
+        if register_commands:
+            if state_directory is None:
+                raise ValueError("registering slash commands needs a state_directory to remember what was registered")
             self._sync = CommandSync(state_directory, guild_ids, client_id)
         self._client: DiscordClient | None = None
         self._online = asyncio.Event()
@@ -130,10 +133,10 @@ class DiscordChat:
                     await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     closing.cancel()
-                    await _cancelled(work)
+                    await self._end(work)
         finally:
             self._ended.set()
-        if not work.cancelled():
+        if work.done() and not work.cancelled():
             work.result()
 
     async def close(self) -> None:
@@ -193,6 +196,18 @@ class DiscordChat:
             await asyncio.sleep(pause)
             pause = min(pause * 2, LAST_RETRY_SECONDS)
 
+    async def _end(self, work: asyncio.Future[None]) -> None:
+        """Cancel `work` and wait for its end.
+
+        In Python 3.11 `asyncio.wait_for`, which discord.py connects with, loses a cancellation that arrives in the
+        moment in which its work is done. Closing the client ends that too; cancelling again would cut its farewell off.
+        """
+        work.cancel()
+        await asyncio.wait({work}, timeout=_CANCEL_SECONDS)
+        if not work.done() and self._client is not None:
+            await self._client.close()
+        await asyncio.wait({work}, timeout=_FAREWELL_SECONDS)
+
     async def _ready(self, client: DiscordClient) -> None:
         if self._api_base is not None and self._gateway is None:
             await ask_for_gateway(client.http)
@@ -209,14 +224,3 @@ class DiscordChat:
             raise ChatError("Discord is not connected, so the message was not sent.") from None
         assert self._client is not None
         return self._client
-
-
-async def _cancelled(work: asyncio.Future[None]) -> None:
-    """Cancel `work` and wait for its end.
-
-    Asked again and again: in Python 3.11 `asyncio.wait_for`, which discord.py connects with, loses a cancellation that
-    arrives in the moment in which its work is done.
-    """
-    while not work.done():
-        work.cancel()
-        await asyncio.wait({work}, timeout=_CANCEL_AGAIN_SECONDS)

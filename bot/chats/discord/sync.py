@@ -55,15 +55,18 @@ class CommandSync:
     def _read(self) -> dict[str, str]:
         try:
             stored = json.loads(self._file.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return {}
         return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
 
     def _write(self, known: Mapping[str, str]) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._file.with_suffix(".new")
-        fresh.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
-        fresh.replace(self._file)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+            fresh.replace(self._file)
+        except OSError as error:
+            logger.warning("The registered slash commands could not be remembered, only repeated: %s", error)
 
 
 async def _register(client: discord.Client, application: int, guild: int, group: Mapping[str, Any]) -> bool:

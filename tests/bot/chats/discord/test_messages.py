@@ -173,10 +173,10 @@ async def test_a_dropped_gateway_resumes_and_does_nothing_twice(
     await home.answer()
     home.fake.gateway.accepting.clear()
     await home.fake.gateway.drop()
-    home.fake.say(home.alice, home.channel, "!opengui two")
+    second = home.fake.say(home.alice, home.channel, "!opengui two")
     home.fake.gateway.accepting.set()
     await home.answer(number=2)
-    home.fake.gateway.again("MESSAGE_CREATE")
+    home.fake.gateway.again("MESSAGE_CREATE", second.id)
     home.fake.say(home.alice, home.channel, "!opengui three")
     await home.answer(number=3)
     assert [m.command for m in intake.messages] == ["one", "two", "three"]

@@ -143,6 +143,21 @@ async def test_a_damaged_memory_of_registrations_is_forgotten(home: Home, intake
         assert registrations(home.fake) == 1
 
 
+async def test_a_directory_that_cannot_be_written_costs_only_a_repetition(
+    home: Home, intake: Recording, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    async with running(home, intake, blocked, register_commands=True):
+        assert registrations(home.fake) == 1
+    assert "could not be remembered" in caplog.text
+
+
+def test_registration_needs_a_directory(intake: Recording) -> None:
+    with pytest.raises(ValueError, match="state_directory"):
+        DiscordChat("token", intake, register_commands=True)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
