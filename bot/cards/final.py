@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agent.ports.frames import Frames
+from bot.cards.buttons import resume_button, stop_button
 from bot.cards.picture import screen_picture
 from bot.cards.words import receipt, title_of
 from bot.chats.base import Message, Picture
@@ -41,6 +43,12 @@ def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:
         notify=True,
         mention=task.person,
     )
+
+
+def render_interrupted(task: Task, *, repeated: bool = False) -> Message:
+    """The service was restarted in the middle of the task: go on or end it."""
+    notice = render_notice(task, say("state.interrupted"), repeated=repeated)
+    return replace(notice, buttons=((resume_button(task.id), stop_button(task.id)),))
 
 
 def render_files(task: Task, files: Sequence[Picture]) -> Message:

@@ -72,9 +72,9 @@ def closed_line(open_question: OpenQuestion) -> str:
 def answer_words(question: Question, answer: str) -> str:
     """An answer as people read it."""
     if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
-        return say(f"answer.{answer}")
+        return say(f"word.{answer}")
     if question.kind is QuestionKind.TAKE_OVER and answer == DONE:
-        return say("answer.done")
+        return say("word.done")
     return shortened(answer, ANSWER_LIMIT)
 
 
@@ -98,12 +98,12 @@ def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
         case QuestionKind.APPROVE:
             return (
                 (
-                    button(Deed.ANSWER, place, say("answer.allow"), choice=ALLOW, style="success"),
-                    button(Deed.ANSWER, place, say("answer.deny"), choice=DENY, style="danger"),
+                    button(Deed.ANSWER, place, say("word.allow"), choice=ALLOW, style="success"),
+                    button(Deed.ANSWER, place, say("word.deny"), choice=DENY, style="danger"),
                 ),
             )
         case QuestionKind.TAKE_OVER:
-            return ((button(Deed.ANSWER, place, say("answer.done"), choice=DONE, style="success"),),)
+            return ((button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success"),),)
         case QuestionKind.ASK if _fit(question):
             return tuple(
                 (button(Deed.ANSWER, place, choice, choice=str(number)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from agent.questions import Question, QuestionKind
 from bot.access import Right, same_person
 from bot.cards.question import closed_line
 from bot.cards.words import title_of
@@ -14,15 +14,10 @@ from bot.commands.request import Refused, Request, Services, may_see, plain, ref
 from bot.tasks.model import OpenQuestion, Task
 from bot.texts import say
 
-ANSWER_LIMIT = 4000
-"""Characters of one answer."""
 DELETE_LIMIT = 5.0
 """Seconds for deleting a message with a secret."""
 
 logger = logging.getLogger(__name__)
-
-_ALLOWING = frozenset({ALLOW, "yes", "y", "ok"})
-_DENYING = frozenset({DENY, "no", "n"})
 
 
 async def answer(request: Request, services: Services) -> Reply:
@@ -58,7 +53,7 @@ async def _given(request: Request, services: Services, open_question: OpenQuesti
     require(request, services.policy, right, owner=owner)
     if open_question.answer is not None or open_question.expired:
         raise Refused(closed_line(open_question))
-    answered = await services.desk.answer(question.id, _as_answer(question, text), request.person)
+    answered = await services.desk.answer(question.id, _choice(question, text), request.person)
     if not answered.won:
         raise Refused(closed_line(answered.question))
     return closed_line(answered.question)
@@ -77,33 +72,12 @@ async def _cleared(message: MessageRef, services: Services) -> str:
     return say("answer.secret_stays")
 
 
-def _as_answer(question: Question, text: str) -> str:
-    """The text in the form that this kind of question takes. Raises Refused with what would be an answer."""
-    if len(text) > ANSWER_LIMIT:
-        raise Refused(say("answer.too_long", limit=ANSWER_LIMIT))
-    word = text.strip().casefold()
-    match question.kind:
-        case QuestionKind.APPROVE:
-            if word in _ALLOWING:
-                return ALLOW
-            if word in _DENYING:
-                return DENY
-            raise Refused(say("answer.allow_or_deny"))
-        case QuestionKind.TAKE_OVER:
-            if word == DONE:
-                return DONE
-            raise Refused(say("answer.press_done"))
-        case QuestionKind.ASK:
-            return _choice(question, text.strip())
-        case QuestionKind.SECRET:
-            return text.strip()
-
-
-def _choice(question: Question, text: str) -> str:
-    """A number or a choice in any case stands for that choice; any other text is a free answer."""
+def _choice(question: Question, typed: str) -> str:
+    """Of choices, a number or one in any case stands for that choice. Any other text stays exactly as it is."""
+    text = typed.strip()
     if text.isascii() and text.isdigit() and 1 <= int(text) <= len(question.choices):
         return question.choices[int(text) - 1]
-    return next((choice for choice in question.choices if choice.casefold() == text.casefold()), text)
+    return next((choice for choice in question.choices if choice.casefold() == text.casefold()), typed)
 
 
 async def _meant(request: Request, services: Services) -> OpenQuestion:

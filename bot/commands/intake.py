@@ -87,8 +87,6 @@ class Commands:
         except Exception as error:
             logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
             return refusal(say("intake.failed", happened=fault_of(error).happened))
-        finally:
-            await self._suggestions.refresh()
 
     def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
         address = came.place.address

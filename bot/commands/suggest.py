@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+
 from bot.access import Right, authorize
 from bot.cards.words import shortened, title_of
 from bot.chats.base import CommandCall, Person, Place
@@ -15,22 +18,41 @@ LABEL_LIMIT = 100
 RECENT = 50
 """Tasks that are kept in memory for completion."""
 
+logger = logging.getLogger(__name__)
+
 
 class Suggestions:
-    """Knows the recent tasks as of the last command; phones come from the pool's memory."""
+    """Knows the recent tasks as of the last change; phones come from the pool's memory."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._tasks: tuple[Task, ...] = ()
+        self._stale = True
+        self._reading: asyncio.Task[None] | None = None
+        services.desk.subscribe(self._changed)
 
-    async def refresh(self) -> None:
-        """Read the recent tasks again."""
-        self._tasks = await self._services.desk.recent(RECENT)
+    def _changed(self, _task: str) -> None:
+        self._stale = True
+        self._read_again()
+
+    def _read_again(self) -> None:
+        """Begin to read when something changed, once at a time."""
+        if self._stale and (self._reading is None or self._reading.done()):
+            self._stale = False
+            self._reading = asyncio.create_task(self._read(), name="suggestions")
+
+    async def _read(self) -> None:
+        try:
+            self._tasks = await self._services.desk.recent(RECENT)
+        except OSError:
+            self._stale = True
+            logger.exception("the recent tasks could not be read")
 
     def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
         """The pairs (label, value) that contain what was typed; none for strangers or other options."""
         if not authorize(person, place, Right.USE, self._services.policy).allowed:
             return ()
+        self._read_again()
         match option:
             case "device":
                 pairs = [(f"{phone.name} · {phone.health}", phone.id) for phone in self._services.phones.list()]

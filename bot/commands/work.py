@@ -13,9 +13,6 @@ from bot.commands.request import Refused, Request, Services, plain, require
 from bot.tasks.model import Task, TaskState, TaskWish
 from bot.texts import say
 
-TASK_LIMIT = 4000
-"""Characters of a task: about one long chat message, and far below any model's window."""
-
 _LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
 
 
@@ -24,8 +21,6 @@ async def do(request: Request, services: Services) -> Reply:
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
-    if len(text) > TASK_LIMIT:
-        raise Refused(say("do.too_long", length=len(text), limit=TASK_LIMIT))
     phones = services.phones.list()
     phone = ""
     if wished := request.option("device"):
@@ -55,18 +50,19 @@ async def do(request: Request, services: Services) -> Reply:
 
 
 async def _queue_words(task: Task, services: Services) -> str:
-    """Accepted, and behind whom when the phone is busy."""
-    place = await services.desk.place_in_queue(task.id)
-    busy = [
-        other
-        for other in await services.desk.active()
-        if other.id != task.id and other.phone and other.state is not TaskState.QUEUED
-    ]
-    ahead = next((other for other in busy if not task.phone or other.phone == task.phone), None)
-    if place is None or ahead is None:
+    """Accepted, and behind whom when every phone that could take it is busy."""
+    others = [other for other in await services.desk.active() if int(other.id) < int(task.id)]
+    phones = [phone for phone in services.phones.list() if phone.health.usable and task.phone in {"", phone.id}]
+    users = {other.phone: other for other in others if other.phone and other.state is not TaskState.QUEUED}
+    if not phones or not all(phone.id in users for phone in phones):
         return say("do.accepted", task=task.id)
-    names = {phone.id: phone.name for phone in services.phones.list()}
-    return say("do.queued", task=task.id, place=place, phone=names.get(ahead.phone, ahead.phone), other=ahead.id)
+    before = [
+        other
+        for other in others
+        if other.state is TaskState.QUEUED and (not task.phone or other.phone in {"", task.phone})
+    ]
+    phone = phones[0]
+    return say("do.queued", task=task.id, place=len(before) + 1, phone=phone.name, other=users[phone.id].id)
 
 
 async def cancel(request: Request, services: Services) -> Reply:

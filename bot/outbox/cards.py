@@ -9,6 +9,7 @@ from agent.ports.frames import Frames
 from bot.cards.card import render_card
 from bot.cards.words import title_of
 from bot.chats.base import Address, Chat, ChatError, ChatGone, Message
+from bot.outbox.asides import Asides
 from bot.outbox.places import place_of
 from bot.store.cards import CardRef, Cards
 from bot.tasks.desk import TaskDesk
@@ -24,11 +25,14 @@ logger = logging.getLogger(__name__)
 class CardSlot:
     """The cards of one conversation. Only the newest state of a task is ever shown."""
 
-    def __init__(self, chat: Chat, desk: TaskDesk, cards: Cards, frames: Frames, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, chat: Chat, desk: TaskDesk, cards: Cards, frames: Frames, asides: Asides, clock: Callable[[], float]
+    ) -> None:
         self._chat = chat
         self._desk = desk
         self._cards = cards
         self._frames = frames
+        self._asides = asides
         self._clock = clock
         self._shown: dict[str, Message] = {}
 
@@ -71,7 +75,13 @@ class CardSlot:
         steps = await self._desk.steps(task.id)
         place = await self._desk.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
         return await render_card(
-            task, steps[-1] if steps else None, frames=self._frames, now=self._clock(), queue_place=place
+            task,
+            steps[-1] if steps else None,
+            frames=self._frames,
+            now=self._clock(),
+            todos=self._asides.todos(task.id),
+            note=self._asides.note(task.id),
+            queue_place=place,
         )
 
     def _is_old(self, card: CardRef) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from bot.cards.card import render_step
 from bot.cards.question import render_answered
 from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
+from bot.outbox.asides import Asides
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.pace import Pace
@@ -36,14 +37,22 @@ class Conversation:
     """Everything that goes out to one chat and its threads."""
 
     def __init__(
-        self, chat: Chat, desk: TaskDesk, store: Store, streaming: Streaming, time: Clockwork, *, group: bool
+        self,
+        chat: Chat,
+        desk: TaskDesk,
+        store: Store,
+        streaming: Streaming,
+        asides: Asides,
+        time: Clockwork,
+        *,
+        group: bool,
     ) -> None:
         self._chat = chat
         self._desk = desk
         self._store = store
         self._time = time
         self._pace = Pace(chat.capabilities, time.now, group=group)
-        self._cards = CardSlot(chat, desk, store.cards, store.frames, time.now)
+        self._cards = CardSlot(chat, desk, store.cards, store.frames, asides, time.now)
         self._steps = StepStream(desk, streaming)
         self._rows: dict[int, OutboxRow] = {}
         self._changed: dict[str, float] = {}

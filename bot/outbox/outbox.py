@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
+from agent.events import TaskEvent
 from bot.chats.base import Address, Chat
+from bot.outbox.asides import Asides
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.conversation import Conversation
 from bot.outbox.places import conversation_of, is_group
@@ -52,11 +54,12 @@ class Outbox:
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
         self._dispatcher: asyncio.Task[None] | None = None
-        self._unsubscribe: Callable[[], None] = lambda: None
+        self._asides = Asides()
+        self._unsubscribe: tuple[Callable[[], None], ...] = ()
 
     async def start(self) -> None:
         """Begin to send. The cards of tasks that lived before are taken over."""
-        self._unsubscribe = self._desk.subscribe(self._listen)
+        self._unsubscribe = (self._desk.subscribe(self._listen), self._desk.on_event(self._hear))
         for task in await self._desk.active():
             conversation = self._conversation(task)
             if conversation is not None:
@@ -65,7 +68,8 @@ class Outbox:
 
     async def stop(self) -> None:
         """Finish what is being sent, at most STOP_LIMIT seconds, and end. What is still due waits in the store."""
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         for conversation in self._conversations.values():
             conversation.stop()
         if self._dispatcher is not None:
@@ -80,6 +84,10 @@ class Outbox:
     def _listen(self, task: str) -> None:
         self._changed.add(task)
         self._wake.set()
+
+    def _hear(self, task: str, event: TaskEvent) -> None:
+        if self._asides.take(task, event):
+            self._listen(task)
 
     async def _dispatch(self) -> None:
         while True:
@@ -108,7 +116,7 @@ class Outbox:
         conversation = self._conversations.get(address)
         if conversation is None:
             conversation = Conversation(
-                chat, self._desk, self._store, self._streaming, self._time, group=is_group(task)
+                chat, self._desk, self._store, self._streaming, self._asides, self._time, group=is_group(task)
             )
             self._conversations[address] = conversation
             actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from agent.ports.frames import Frames
-from bot.cards.final import render_files, render_final, render_notice
+from bot.cards.final import render_files, render_final, render_interrupted, render_notice
 from bot.cards.question import render_question
 from bot.chats.base import Capabilities, Message, Picture
 from bot.store.outbox import OutboxRow
 from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
-from bot.texts import CATALOGUE, say
+from bot.tasks.model import Task, TaskState
+from bot.tasks.record import INTERRUPTED
+from bot.texts import say
 
 
 class Pointless(Exception):
@@ -36,8 +37,15 @@ async def message_for(
         case "file":
             return await _file(row, task, frames, capabilities)
         case "notice":
-            text = say(f"notice.{row.subject}") if f"notice.{row.subject}" in CATALOGUE else row.subject
-            return render_notice(task, text, repeated=repeated)
+            return _notice(row, task, repeated)
+
+
+def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:
+    if row.subject != INTERRUPTED:
+        return render_notice(task, row.subject, repeated=repeated)
+    if task.state is not TaskState.INTERRUPTED:
+        raise Pointless("the task goes on, or has ended, before this was sent")
+    return render_interrupted(task, repeated=repeated)
 
 
 async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities) -> Message:
