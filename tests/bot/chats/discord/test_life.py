@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,28 @@ async def test_the_gateway_may_be_named(home: Home, intake: Recording, tmp_path:
         home.fake.say(home.alice, home.channel, "!opengui help")
         await home.fake.wait_until(lambda: intake.messages)
     assert home.fake.gateway_questions == 0
+
+
+ECHO = """
+import asyncio, os
+from bot.chats.base import Message, Reply
+from bot.chats.discord import DiscordChat
+
+class Echo:
+    async def message(self, incoming):
+        return Reply(Message(body=f"{os.getpid()} heard {incoming.command}"))
+
+asyncio.run(DiscordChat(os.environ["TOKEN"], Echo(), api_base=os.environ["BASE"]).run())
+"""
+
+
+async def test_another_process_reaches_the_fake_by_one_address(home: Home) -> None:
+    environment = {**os.environ, "TOKEN": TOKEN, "BASE": home.fake.api_base}
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", ECHO, env=environment)
+    try:
+        await home.fake.wait_until(lambda: home.fake.gateway.connected, timeout=30)
+        home.fake.say(home.alice, home.channel, "!opengui hello")
+        assert (await home.answer()).content == f"{process.pid} heard hello"
+    finally:
+        process.terminate()
+        await asyncio.wait_for(process.wait(), 10)
