@@ -44,7 +44,7 @@ class LinkState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class Product:
     """What the banner tells the host."""
 
     name: str
@@ -64,12 +64,12 @@ class Transport:
     """One link from an adb server."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, identity: Identity, daemon: AdbDaemon
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, product: Product, daemon: AdbDaemon
     ) -> None:
         self.max_payload = MAX_PAYLOAD
         self._reader = reader
         self._writer = writer
-        self._identity = identity
+        self._product = product
         self._daemon = daemon
         self._streams: dict[int, tuple[Stream, asyncio.Task[None]]] = {}
         self._last_id = 0
@@ -108,7 +108,7 @@ class Transport:
 
     async def _welcome(self) -> None:
         self._connected = True
-        await self.send(Message(Command.CNXN, VERSION, MAX_PAYLOAD, self._identity.banner))
+        await self.send(Message(Command.CNXN, VERSION, MAX_PAYLOAD, self._product.banner))
 
     async def _handle(self, message: Message) -> None:
         match message.command:
@@ -184,11 +184,11 @@ class Transport:
 class AdbDaemon:
     """Listens on loopback and answers adb servers."""
 
-    def __init__(self, identity: Identity, find: Callable[[str], Service | None]) -> None:
+    def __init__(self, product: Product, find: Callable[[str], Service | None]) -> None:
         """`find` gives the service of a name such as `shell,v2:id`, None when there is none."""
         self.state = LinkState.OPEN
         self.find = find
-        self._identity = identity
+        self._product = product
         self._server: asyncio.Server | None = None
         self._links: dict[Transport, asyncio.Task[None]] = {}
 
@@ -230,7 +230,7 @@ class AdbDaemon:
         if self.state is LinkState.GONE:
             writer.transport.abort()
             return
-        transport = Transport(reader, writer, self._identity, self)
+        transport = Transport(reader, writer, self._product, self)
         task = asyncio.current_task()
         assert task is not None
         self._links[transport] = task

@@ -3,55 +3,246 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from PIL import Image
 
-from devices.geometry import Size
-from devices.simulator.adbd import AdbDaemon, Identity, LinkState
+from devices.geometry import Point, Size
+from devices.simulator.adbd import AdbDaemon, LinkState, Product
+from devices.simulator.desk import Desk
 from devices.simulator.faults import Faults
 from devices.simulator.files import Files
 from devices.simulator.frame import Frame
 from devices.simulator.journal import Journal
+from devices.simulator.screen.compose import Scene, compose
+from devices.simulator.screen.drawing import draw
+from devices.simulator.screen.hierarchy import dump
 from devices.simulator.services import find_service
-
+from devices.simulator.state import Dialog, Identity, PhoneState
+from devices.simulator.storage import ADAPTER, Document, load, save
+from devices.simulator.touch import Hand
+from devices.simulator.truth import Truth, truth_of
 
 DEFAULT_SIZE = Size(1080, 2400)
+DEFAULT_DENSITY = 420
+# Raw and PNG of a large screen are about 12 MB together.
+KEPT_FRAMES = 4
+# Several changes in a row are saved once.
+SAVE_DELAY_SECONDS = 0.2
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
 
 
 class VirtualPhone:
-    """One phone. `async with VirtualPhone() as phone:` starts and stops it."""
+    """One phone. `async with VirtualPhone() as phone:` starts and stops it.
 
-    def __init__(self, name: str = "virtual-1", *, size: Size = DEFAULT_SIZE, port: int = 0) -> None:
-        self.name = name
-        self.size = size
-        self.files = Files()
+    `number` makes its serial (VIRTUAL0001) and its android_id. `seed` shuffles icons, rows and results; 0 does not.
+    `state_file` is loaded at the start and written after changes; what it holds wins over the other arguments.
+    """
+
+    def __init__(
+        self,
+        name: str = "virtual-1",
+        *,
+        number: int = 1,
+        size: Size = DEFAULT_SIZE,
+        density: int = DEFAULT_DENSITY,
+        seed: int = 0,
+        locale: str = "en-US",
+        pin: str = "",
+        sign_in_code: str = "246810",
+        port: int = 0,
+        state_file: Path | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        identity = Identity(name, f"VIRTUAL{number:04d}", hashlib.sha256(f"virtual {number}".encode()).hexdigest()[:16])
+        self._state_file = state_file
+        document = load(state_file) if state_file else None
+        self.state = (
+            document.state
+            if document
+            else PhoneState(
+                identity,
+                size.width,
+                size.height,
+                density,
+                seed=seed,
+                locale=locale,
+                pin=pin,
+                sign_in_code=sign_in_code,
+            )
+        )
+        self.files = Files(document.files, document.folders) if document else Files()
+        self.files.changed = self.changed
         self.journal = Journal()
         self.faults = Faults()
-        self._port = port
-        self._adbd = AdbDaemon(
-            Identity("virtual", "Virtual_Phone", "virtual"), lambda service: find_service(self, service)
-        )
+        self.desk = Desk(self.state, self.faults, self.later, clock)
+        self.hand = Hand(self.desk, self.scene)
+        self.finger: Point | None = None
+        self._clock = clock
+        self._port = port or self.state.port
+        self._port_wanted = bool(port)
+        product = Product("virtual", self.state.identity.model.replace(" ", "_"), "virtual")
+        self._adbd = AdbDaemon(product, lambda service: find_service(self, service))
+        self._frames: OrderedDict[object, Frame] = OrderedDict()
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._dirty = asyncio.Event()
+        self._saver: asyncio.Task[None] | None = None
+        for task in self.state.tasks:
+            for activity in task.stack:
+                activity.loading = False
+
+    @property
+    def name(self) -> str:
+        """How people call it."""
+        return self.state.identity.name
 
     @property
     def address(self) -> str:
-        """Where `adb connect` finds it."""
+        """Where `adb connect` finds it; adb then uses it as the serial."""
         return f"127.0.0.1:{self._adbd.port}"
 
+    @property
+    def truth(self) -> Truth:
+        """What really happened so far."""
+        return truth_of(self.state)
+
+    @property
+    def link(self) -> LinkState:
+        """How it treats adb servers now."""
+        return self._adbd.state
+
+    async def start(self) -> None:
+        """Listens, on the port it had before when that is free. Raises OSError when the port asked for is taken."""
+        try:
+            await self._adbd.start(self._port)
+        except OSError:
+            if self._port_wanted or not self._port:
+                raise
+            await self._adbd.start(0)
+        self.state.port = self._adbd.port
+        if self._state_file is not None:
+            self._dirty.set()
+            self._saver = asyncio.create_task(self._save_changes(self._state_file), name=f"saver of {self.name}")
+
+    async def stop(self) -> None:
+        """Drops all links and writes the state."""
+        for timer in self._timers:
+            timer.cancel()
+        await self._adbd.stop()
+        if self._saver is not None and self._state_file is not None:
+            self._saver.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._saver
+            await asyncio.to_thread(save, self._state_file, self._document())
+
     async def __aenter__(self) -> Self:
-        await self._adbd.start(self._port)
+        await self.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._adbd.stop()
+        await self.stop()
+
+    # The screen
+
+    def scene(self) -> Scene:
+        """The screen as it is laid out now."""
+        return compose(self.desk)
+
+    def elements(self, *, compressed: bool) -> str:
+        """What `uiautomator dump` writes."""
+        return dump(self.scene(), rotation=self.state.rotation, compressed=compressed)
 
     async def frame(self) -> Frame:
-        """The screen now."""
-        return await asyncio.to_thread(lambda: Frame(Image.new("RGB", (self.size.width, self.size.height), "#204060")))
+        """The picture of the screen; the same object as long as nothing changed."""
+        scene = self.scene()
+        black = scene.secure or self.faults.black
+        key = (black or scene.painted, scene.size, scene.dark)
+        frame = self._frames.get(key)
+        if frame is None:
+            image = await asyncio.to_thread(_picture, scene, black=black)
+            frame = self._frames.setdefault(key, Frame(image))
+            while len(self._frames) > KEPT_FRAMES:
+                self._frames.popitem(last=False)
+        self._frames.move_to_end(key)
+        return frame
+
+    # Changes
+
+    def changed(self) -> None:
+        """Says that the state changed, so that it is saved."""
+        self._dirty.set()
+
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        """Does something after a while, unless the phone stops before."""
+
+        def run() -> None:
+            self._timers.discard(timer)
+            what()
+            self.changed()
+
+        timer = asyncio.get_running_loop().call_later(seconds, run)
+        self._timers.add(timer)
+
+    def do(self, what: Callable[[], None]) -> None:
+        """Lets an input take effect, as the faults `deaf` and `effect_ms` say."""
+        if self.faults.deaf:
+            return
+        if self.faults.effect_ms:
+            self.later(self.faults.effect_ms / 1000, what)
+        else:
+            what()
+            self.changed()
+
+    def pop_up(self, title: str, text: str = "", buttons: tuple[str, ...] = ("OK",)) -> None:
+        """Shows a dialog over whatever is there."""
+        self.state.dialogs.append(Dialog(title, text, list(buttons)))
+        self.changed()
+
+    def rotate(self, rotation: int) -> None:
+        """Turns the phone: 0 to 3 quarter turns. Raises ValueError for another number."""
+        if rotation not in range(4):
+            raise ValueError(f"rotation {rotation} is not 0, 1, 2 or 3")
+        self.state.rotation = rotation
+        self.changed()
+
+    # The link
 
     async def set_link(self, state: LinkState) -> None:
         """Makes the phone unauthorized, offline, gone or open again."""
         await self._adbd.change(state)
+
+    async def drop_link(self, seconds: float = 0) -> None:
+        """Pulls the cable, and puts it back after `seconds` (0: at once, so adb reconnects by itself)."""
+        if seconds:
+            await self._adbd.change(LinkState.GONE)
+            self.later(seconds, lambda: setattr(self._adbd, "state", LinkState.OPEN))
+        else:
+            await self._adbd.drop()
+
+    def _document(self) -> bytes:
+        return ADAPTER.dump_json(Document(self.state, self.files.files, self.files.folders))
+
+    async def _save_changes(self, path: Path) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            await asyncio.to_thread(save, path, self._document())
+            await asyncio.sleep(SAVE_DELAY_SECONDS)
+
+
+def _picture(scene: Scene, *, black: bool) -> Image.Image:
+    if black:
+        return Image.new("RGB", scene.size, "#000000")
+    return draw(scene.size, scene.painted, dark=scene.dark)

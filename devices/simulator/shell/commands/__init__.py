@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from devices.simulator.shell.call import Family
-from devices.simulator.shell.commands import basic, frame
+from devices.simulator.shell.commands import activity, basic, device, dumpsys, files, frame, packages, touches
 
-COMMANDS: Family = {**basic.FAMILY, **frame.FAMILY}
+COMMANDS: Family = {
+    **basic.FAMILY,
+    **files.FAMILY,
+    **frame.FAMILY,
+    **touches.FAMILY,
+    **activity.FAMILY,
+    **packages.FAMILY,
+    **dumpsys.FAMILY,
+    **device.FAMILY,
+}

@@ -1,16 +1,28 @@
-"""`screencap`: the frame as raw pixels or PNG. Source: AOSP frameworks/base/cmds/screencap/screencap.cpp."""
+"""`screencap` and `uiautomator`: the screen as a picture and as elements.
+
+Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds/uiautomator, DumpCommand.java
+(its spelling of "hierchary" is Android's own).
+"""
 
 from __future__ import annotations
 
+import asyncio
+
 from devices.simulator.shell.call import Call, Family
+
+DEFAULT_DUMP = "/sdcard/window_dump.xml"
+TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
 
 
 async def screencap(call: Call) -> int:
-    """`screencap [-p] [file]`; with .png in the file's name it writes PNG too."""
-    target = next((word for word in call.arguments if not word.startswith("-")), "")
-    as_png = "-p" in call.arguments or target.endswith(".png")
+    """`screencap [-p] [-d display] [file]`; with .png in the file's name it writes PNG too."""
+    words = list(call.arguments)
+    if "-d" in words:
+        del words[words.index("-d") : words.index("-d") + 2]
+    target = next((word for word in words if not word.startswith("-")), "")
+    as_png = "-p" in words or target.endswith(".png")
     frame = await call.phone.frame()
-    data = frame.png if as_png else frame.raw
+    data = await asyncio.to_thread(lambda: frame.png if as_png else frame.raw)
     if call.phone.faults.truncate:
         data = data[: len(data) // 2]
     if target:
@@ -20,4 +32,27 @@ async def screencap(call: Call) -> int:
     return 0
 
 
-FAMILY: Family = {"screencap": screencap}
+async def uiautomator(call: Call) -> int:
+    """`uiautomator dump [--compressed] [file]`; the other sub-commands are not there."""
+    words = call.arguments
+    if words[:1] != ("dump",):
+        call.complain(f"Unsupported command: {words[0] if words else 'help'}")
+        return 1
+    phone = call.phone
+    if phone.faults.no_tree:
+        call.complain("ERROR: could not get idle state.")
+        return 0
+    if not phone.state.awake:
+        call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
+        return 0
+    target = next((word for word in words[1:] if not word.startswith("--")), DEFAULT_DUMP)
+    document = phone.elements(compressed="--compressed" in words).encode("utf-8", "surrogateescape")
+    if target in TERMINALS:
+        call.send(document)
+    else:
+        phone.files.write(target, document)
+    call.say(f"UI hierchary dumped to: {target}")
+    return 0
+
+
+FAMILY: Family = {"screencap": screencap, "uiautomator": uiautomator}

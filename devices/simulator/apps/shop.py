@@ -1,0 +1,219 @@
+"""Shop: products, one product, the cart, and a payment page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from devices.simulator.apps.base import App, Page, dollars, list_row
+from devices.simulator.desk import Desk
+from devices.simulator.order import shuffled
+from devices.simulator.screen.pieces import Button, Gap, Label, Picture, Rule
+from devices.simulator.screen.widgets import Box, Row, Wide, Widget
+from devices.simulator.state import Order
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Something for sale."""
+
+    name: str
+    cents: int
+    icon: str
+    colour: str
+    text: str
+
+
+PRODUCTS = (
+    Product("Coffee beans 500 g", 1290, "coffee", "orange", "Arabica, medium roast, whole beans."),
+    Product("Green tea 100 g", 840, "tea", "green", "Loose leaves from the first harvest."),
+    Product("Blue mug", 950, "cup", "blue", "Stoneware, 350 ml, dishwasher safe."),
+    Product("Red mug", 950, "cup", "red", "Stoneware, 350 ml, dishwasher safe."),
+    Product("Notebook A5", 620, "notebook", "purple", "Dotted, 120 pages, lies flat."),
+    Product("Desk lamp", 3499, "desk_lamp", "grey", "Dimmable, warm white, USB-C."),
+    Product("Umbrella", 1875, "umbrella", "teal", "Opens by itself, withstands wind."),
+)
+BY_NAME = {product.name: product for product in PRODUCTS}
+
+
+def main(desk: Desk) -> Page:
+    """All products."""
+
+    def row(product: Product) -> Widget:
+        return Row(
+            parts=[
+                Wide(72, _tile(product, 72, 34)),
+                Box(
+                    children=[
+                        Label(product.name, 17, 500, most=1),
+                        Label(dollars(product.cents), 16, colour="primary", weight=500),
+                    ],
+                    gap=4,
+                ),
+            ],
+            gap=16,
+            padding=(20, 8, 20, 8),
+            on_tap=partial(_open, desk, product),
+            identifier="product",
+        )
+
+    return Page(
+        title=desk.say("Shop"),
+        large=True,
+        body=[row(product) for product in shuffled(PRODUCTS, desk.state.seed, "products")],
+        actions=[_cart_button(desk)],
+    )
+
+
+def product(desk: Desk) -> Page:
+    """One product."""
+    item = BY_NAME[desk.page.arguments["name"]]
+    return Page(
+        title=desk.say("Shop"),
+        on_back=desk.close_page,
+        actions=[_cart_button(desk)],
+        body=[
+            Box(children=[_tile(item, 220, 110)], padding=(20, 8, 20, 20)),
+            Box(
+                children=[
+                    Label(item.name, 26, identifier="product_name"),
+                    Label(dollars(item.cents), 22, 500, "primary", identifier="price"),
+                    Gap(4),
+                    Label(item.text, 16, colour="muted"),
+                    Gap(4),
+                    Label("In stock. Arrives in 2 days.", 15, colour="good"),
+                ],
+                gap=6,
+                padding=(20, 0, 20, 0),
+            ),
+        ],
+        bottom=Button(
+            desk.say("Add to cart"), lambda: desk.state.cart.append(item.name), "add_to_cart", margin=(16, 8, 16, 12)
+        ),
+    )
+
+
+def cart(desk: Desk) -> Page:
+    """What was chosen, and the sum."""
+
+    def row(index: int, item: Product) -> Widget:
+        remove = Picture("close", 22, "muted", description=f"Remove {item.name}", on_tap=partial(_remove, desk, index))
+        return list_row(item.name, subtitle=dollars(item.cents), trailing=remove, trailing_width=48)
+
+    items = [BY_NAME[name] for name in desk.state.cart]
+    empty = [Box(children=[Label("Your cart is empty", 16, colour="muted", align="centre")], padding=(0, 80, 0, 0))]
+    return Page(
+        title=desk.say("Cart"),
+        on_back=desk.close_page,
+        body=[*(row(index, item) for index, item in enumerate(items)), *([Rule(), _sum(items)] if items else empty)],
+        bottom=Button(
+            desk.say("Checkout"),
+            lambda: _go(desk, "payment"),
+            "checkout",
+            enabled=bool(items),
+            margin=(16, 8, 16, 12),
+        ),
+    )
+
+
+def payment(desk: Desk) -> Page:
+    """The page that takes the money."""
+    items = [BY_NAME[name] for name in desk.state.cart]
+    total = sum(item.cents for item in items)
+    return Page(
+        title="Payment",
+        on_back=desk.close_page,
+        body=[
+            Box(
+                children=[
+                    Label("Total", 16, colour="muted", align="centre"),
+                    Label(f"Pay {dollars(total)}", 38, 500, align="centre", identifier="amount"),
+                ],
+                padding=(20, 20, 20, 20),
+            ),
+            *(list_row(item.name, subtitle=dollars(item.cents), icon="package_variant_closed") for item in items),
+            Rule(),
+            list_row("Card", subtitle="Visa •••• 4242", icon="credit_card_outline"),
+            list_row("Deliver to", subtitle="1 Example Street", icon="home_outline"),
+        ],
+        bottom=Button(
+            desk.say("Place order"), lambda: _order(desk), "place_order", enabled=bool(items), margin=(16, 8, 16, 12)
+        ),
+    )
+
+
+def done(desk: Desk) -> Page:
+    """The order was placed."""
+    order = desk.state.orders[-1]
+    return Page(
+        title=desk.say("Shop"),
+        body=[
+            Box(
+                children=[
+                    Picture("check_circle", 72, "good"),
+                    Gap(12),
+                    Label("Order placed", 26, align="centre", identifier="headline"),
+                    Label(f"You paid {dollars(order.total_cents)}.", 16, colour="muted", align="centre"),
+                ],
+                gap=4,
+                padding=(20, 60, 20, 20),
+            )
+        ],
+        bottom=Button("Continue shopping", desk.restart, "continue", filled=False, margin=(16, 8, 16, 12)),
+    )
+
+
+def _tile(item: Product, height: float, size: float) -> Widget:
+    return Box(
+        children=[Picture(item.icon, size, item.colour)], fill="surface", radius=18, minimum=height, centred=True
+    )
+
+
+def _sum(items: list[Product]) -> Widget:
+    total = dollars(sum(item.cents for item in items))
+    return Row(
+        parts=[Label("Total", 18, 500), Wide(110, Label(total, 18, 500, align="right", identifier="total"))],
+        padding=(20, 18, 20, 18),
+    )
+
+
+def _cart_button(desk: Desk) -> Picture:
+    count = len(desk.state.cart)
+    return Picture(
+        "cart" if count else "cart_outline",
+        24,
+        "text",
+        description=f"{desk.say('Cart')}, {count}",
+        identifier="cart",
+        on_tap=lambda: _go(desk, "cart"),
+    )
+
+
+def _open(desk: Desk, item: Product) -> None:
+    desk.open("product", name=item.name)
+
+
+def _go(desk: Desk, page: str) -> None:
+    desk.open(page)
+
+
+def _remove(desk: Desk, index: int) -> None:
+    del desk.state.cart[index]
+
+
+def _order(desk: Desk) -> None:
+    names = list(desk.state.cart)
+    desk.state.orders.append(Order(names, sum(BY_NAME[name].cents for name in names)))
+    desk.state.cart.clear()
+    desk.restart("done")
+
+
+APP = App(
+    "shop",
+    "org.example.shop",
+    "org.example.shop.ShopActivity",
+    "Shop",
+    "shopping",
+    "orange",
+    {"main": main, "product": product, "cart": cart, "payment": payment, "done": done},
+)

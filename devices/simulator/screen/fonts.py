@@ -1,0 +1,104 @@
+"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures."""
+
+from __future__ import annotations
+
+import itertools
+from functools import lru_cache
+from pathlib import Path
+
+import fontpkg
+from fonticon_mdi7 import MDI7
+from noto_cjk_sans_jp_regular import FONT_PATH
+from PIL import ImageFont
+
+# From here on (CJK Radicals) Roboto has no glyphs.
+FIRST_CJK = 0x2E80
+ROBOTO_WEIGHT_AXIS = b"Weight"
+ICON_FONT = Path(MDI7.__font_file__)
+
+
+@lru_cache(maxsize=256)
+def latin(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    """Roboto at a pixel size; weight 100 to 900."""
+    font = ImageFont.truetype(str(fontpkg.path("Roboto")), size)
+    axes = font.get_variation_axes()
+    font.set_variation_by_axes(
+        [float(weight if axis.get("name") == ROBOTO_WEIGHT_AXIS else axis["default"] or 0) for axis in axes]
+    )
+    return font
+
+
+@lru_cache(maxsize=64)
+def chinese(size: int) -> ImageFont.FreeTypeFont:
+    """Noto Sans CJK at a pixel size."""
+    return ImageFont.truetype(str(FONT_PATH), size)
+
+
+@lru_cache(maxsize=64)
+def icons(size: int) -> ImageFont.FreeTypeFont:
+    """The icon font at a pixel size."""
+    return ImageFont.truetype(str(ICON_FONT), size)
+
+
+def icon(name: str) -> str:
+    """The character of an icon by its name in Material Design Icons, with underscores."""
+    character: str = getattr(MDI7, name)
+    return character
+
+
+def runs(text: str) -> list[tuple[bool, str]]:
+    """The text cut where the font changes: whether it is Chinese, and the piece."""
+    return [
+        (is_chinese, "".join(characters))
+        for is_chinese, characters in itertools.groupby(text, key=lambda character: ord(character) >= FIRST_CJK)
+    ]
+
+
+def font_for(*, is_chinese: bool, size: int, weight: int) -> ImageFont.FreeTypeFont:
+    """The font of a run."""
+    return chinese(size) if is_chinese else latin(size, weight)
+
+
+@lru_cache(maxsize=8192)
+def width(text: str, size: int, weight: int) -> float:
+    """Pixels that a line of text takes."""
+    return sum(
+        font_for(is_chinese=is_chinese, size=size, weight=weight).getlength(piece) for is_chinese, piece in runs(text)
+    )
+
+
+@lru_cache(maxsize=2048)
+def wrapped(text: str, size: int, weight: int, room: int, most: int) -> tuple[str, ...]:
+    """Lines no wider than `room` pixels, at most `most` (0: no limit), the last then with an ellipsis."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        current = ""
+        for piece in _pieces(paragraph):
+            if current and width((current + piece).rstrip(), size, weight) > room:
+                lines.append(current.rstrip())
+                current = ""
+            for character in piece if width(piece, size, weight) > room else (piece,):
+                if current and width(current + character, size, weight) > room:
+                    lines.append(current)
+                    current = ""
+                current += character
+        lines.append(current.rstrip())
+    if most and len(lines) > most:
+        last = lines[most - 1]
+        while last and width(last + "…", size, weight) > room:
+            last = last[:-1]
+        lines = [*lines[: most - 1], last.rstrip() + "…"]
+    return tuple(lines)
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """Where a line may break: after a space, and between Chinese characters."""
+    pieces: list[str] = []
+    for is_chinese, piece in runs(paragraph):
+        if is_chinese:
+            pieces.extend(piece)
+        else:
+            words = piece.split(" ")
+            pieces.extend(word + " " for word in words[:-1])
+            pieces.append(words[-1])
+    return [piece for piece in pieces if piece]

@@ -1,0 +1,119 @@
+"""What is around pages: status bar, navigation bar, keyboard."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from devices.geometry import Bounds, Point
+from devices.simulator.screen import fonts
+from devices.simulator.screen.nodes import Fill, Glyph, Paint, Writing
+from devices.simulator.screen.widgets import Scale
+from devices.simulator.state import PhoneState
+from devices.simulator.toggles import is_on
+
+STATUS_BAR = 40
+NAVIGATION_BAR = 48
+KEYBOARD = 272
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+BACK, HOME, RECENTS = "back", "home", "recents"
+Painted = tuple[Bounds, Paint]
+
+
+def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: str) -> list[Painted]:
+    """Clock on the left; radios and battery on the right."""
+    size = scale.px(15)
+    height = scale.px(STATUS_BAR)
+    top = (height - size) // 2 - scale.px(1)
+    clock = Bounds(scale.px(24), top, width, top + size * 2)
+    painted: list[Painted] = [(clock, Writing((now.strftime("%H:%M"),), size, 500, ink, round(size * 1.3)))]
+    names = ["battery_70" if state.battery > 20 else "battery_alert"]
+    if is_on(state, "airplane"):
+        names.append("airplane")
+    else:
+        names.append("signal_cellular_3")
+    if is_on(state, "wifi"):
+        names.append("wifi_strength_4")
+    if is_on(state, "bluetooth"):
+        names.append("bluetooth")
+    if is_on(state, "do_not_disturb"):
+        names.append("minus_circle_outline")
+    right = width - scale.px(20)
+    for name in names:
+        painted.append((Bounds(right - scale.px(20), 0, right, height), Glyph(name, scale.px(18), ink)))
+        right -= scale.px(22)
+    return painted
+
+
+def navigation_bar(width: int, height: int, scale: Scale, ink: str, fill: str) -> list[Painted]:
+    """The three buttons, with a background when the page has one."""
+    bar = Bounds(0, height - scale.px(NAVIGATION_BAR), width, height)
+    painted: list[Painted] = [(bar, Fill(fill))] if fill else []
+    for index, name in enumerate(("triangle_outline", "circle_outline", "square_outline")):
+        middle = width * (index * 2 + 2) // 8
+        reach = scale.px(24)
+        glyph = "chevron_left" if index == 0 else name
+        size = scale.px(32 if index == 0 else 19)
+        painted.append((Bounds(middle - reach, bar.top, middle + reach, bar.bottom), Glyph(glyph, size, ink)))
+    return painted
+
+
+def navigation_key(point: Point, width: int, height: int, scale: Scale) -> str:
+    """The button under a point; empty when none is there."""
+    if point.y < height - scale.px(NAVIGATION_BAR):
+        return ""
+    return (BACK, HOME, RECENTS)[min(2, max(0, (point.x * 8 // width - 1) // 2))]
+
+
+def keyboard_box(width: int, height: int, scale: Scale) -> Bounds:
+    """Where the keyboard is when it is shown, down to the navigation bar."""
+    bottom = height - scale.px(NAVIGATION_BAR)
+    return Bounds(0, max(0, bottom - scale.px(KEYBOARD)), width, bottom)
+
+
+def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
+    """A picture of a keyboard."""
+    box = keyboard_box(width, height, scale)
+    painted: list[Painted] = [(Bounds(0, box.top, width, height), Fill("keyboard"))]
+    gap = scale.px(6)
+    row_height = (box.bottom - box.top - scale.px(44)) // 4
+    key_width = (width - gap * 11) // 10
+    top = box.top + scale.px(38)
+    for icon, place in (("emoticon_outline", 1), ("clipboard_outline", 3), ("cog_outline", 5), ("microphone", 9)):
+        middle = width * place // 10
+        strip = Bounds(middle - gap, box.top, middle + gap, box.top + scale.px(38))
+        painted.append((strip, Glyph(icon, scale.px(20), "muted")))
+    for row, letters in enumerate(KEYS):
+        left = (width - len(letters) * (key_width + gap) + gap) // 2
+        if row == 2:
+            edge = left - gap * 2
+            painted += _key(
+                Bounds(gap, top, edge, top + row_height - gap), scale, "key_dark", glyph="arrow_up_bold_outline"
+            )
+            side = Bounds(width - edge, top, width - gap, top + row_height - gap)
+            painted += _key(side, scale, "key_dark", glyph="backspace_outline")
+        for letter in letters:
+            painted += _key(Bounds(left, top, left + key_width, top + row_height - gap), scale, "key", text=letter)
+            left += key_width + gap
+        top += row_height
+    bottom = top + row_height - gap
+    unit = key_width + gap
+    painted += _key(Bounds(gap, top, gap + unit + key_width // 2, bottom), scale, "key_dark", text="?123")
+    painted += _key(Bounds(gap * 2 + unit + key_width // 2, top, 3 * unit, bottom), scale, "key", text=",")
+    painted += _key(Bounds(3 * unit + gap, top, width - 3 * unit - gap, bottom), scale, "key", text="English")
+    painted += _key(Bounds(width - 3 * unit, top, width - 2 * unit, bottom), scale, "key", text=".")
+    enter = Bounds(width - 2 * unit + gap, top, width - gap, bottom)
+    return painted + _key(enter, scale, "primary", glyph="keyboard_return", ink="on_primary")
+
+
+def _key(box: Bounds, scale: Scale, fill: str, *, text: str = "", glyph: str = "", ink: str = "text") -> list[Painted]:
+    painted: list[Painted] = [(box, Fill(fill, scale.px(7)))]
+    if glyph:
+        painted.append((box, Glyph(glyph, scale.px(20), ink)))
+    if text:
+        size = scale.px(20 if len(text) == 1 else 14)
+        line = round(size * 1.3)
+        if fonts.width(text, size, 400) < box.right - box.left:
+            top = box.centre.y - line // 2
+            room = Bounds(box.left, top, box.right, top + line)
+            painted.append((room, Writing((text,), size, 400, ink, line, "centre")))
+    return painted

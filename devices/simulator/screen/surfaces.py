@@ -1,0 +1,210 @@
+"""The surfaces that belong to the system: launcher, lock screen, PIN, recents, shade, dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from devices.geometry import Bounds
+from devices.simulator.apps import APPS, BY_KEY
+from devices.simulator.apps.base import App
+from devices.simulator.desk import Desk
+from devices.simulator.order import shuffled
+from devices.simulator.screen.furniture import NAVIGATION_BAR, STATUS_BAR
+from devices.simulator.screen.nodes import Fill, Glyph, Node, Paint, Wallpaper, Writing
+from devices.simulator.screen.pieces import Button, Gap, Label, Picture
+from devices.simulator.screen.widgets import Box, Row, Scale, Wide, Widget
+from devices.simulator.state import Dialog
+
+COLUMNS = 4
+ICON = 60
+CELL = 104
+
+
+def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
+    """Home: the time, a search box, and a grid of icons."""
+    now = desk.clock()
+    root = Node(role="android.widget.FrameLayout", bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
+    side = scale.px(20)
+    head = Box(
+        children=[
+            Label(now.strftime("%H:%M"), 68, 300, "white", "centre", identifier="clock"),
+            Label(now.strftime("%A, %d %B"), 18, 400, "soft_white", "centre", identifier="date"),
+        ],
+        padding=(0, 26, 0, 0),
+    )
+    top = box.top + scale.px(STATUS_BAR)
+    head_height = head.measure(box.right - box.left, scale)
+    wide = box.right - box.left > box.bottom - box.top
+    if not wide:
+        root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
+        rows = -(-len(APPS) // COLUMNS)
+        top = max(top + head_height, box.bottom - scale.px(NAVIGATION_BAR + 28 + rows * (CELL + 10)))
+    columns = COLUMNS * 2 if wide else COLUMNS
+    cell = (box.right - box.left - 2 * side) // columns
+    for index, app in enumerate(shuffled(APPS, desk.state.seed, "launcher")):
+        left = box.left + side + cell * (index % columns)
+        upper = top + scale.px(CELL + 10) * (index // columns)
+        root.children.append(_icon(desk, app, Bounds(left, upper, left + cell, upper + scale.px(CELL)), scale))
+    return root
+
+
+def _icon(desk: Desk, app: App, box: Bounds, scale: Scale) -> Node:
+    """As Launcher3's BubbleTextView: one TextView with the label as text and description."""
+    label = desk.say(app.label)
+    size = scale.px(ICON)
+    middle = box.centre.x
+    top = box.top + scale.px(6)
+    disc = Bounds(middle - size // 2, top, middle + size // 2, top + size)
+    line = scale.px(19)
+    under = Bounds(box.left, disc.bottom + scale.px(8), box.right, disc.bottom + scale.px(8) + line)
+    paint: tuple[tuple[Bounds, Paint], ...] = (
+        (disc, Fill(app.colour, size * 2 // 7)),
+        (disc, Glyph(app.icon, scale.px(34), "white")),
+        (under, Writing((label,), scale.px(14), 500, "white", line, "centre")),
+    )
+    return Node(
+        role="android.widget.TextView",
+        bounds=box,
+        text=label,
+        description=label,
+        clickable=True,
+        long_clickable=True,
+        focusable=True,
+        paint=paint,
+        on_tap=partial(desk.launch, app.key),
+    )
+
+
+def lock_screen(desk: Desk, box: Bounds, scale: Scale) -> Node:
+    """The time and how to open, or the PIN page."""
+    now = desk.clock()
+    children: list[Widget] = [
+        Gap(70),
+        Picture("lock_outline", 26, "white"),
+        Gap(14),
+        Label(now.strftime("%H:%M"), 84, 300, "white", "centre", identifier="clock"),
+        Label(now.strftime("%A, %d %B"), 19, 400, "soft_white", "centre", identifier="date"),
+    ]
+    if desk.state.asking_pin:
+        dots = "●" * len(desk.state.pin_typed) or desk.say("Enter PIN")
+        children = [Gap(110), Label(dots, 22, 500, "white", "centre", identifier="pinEntry"), Gap(40), *_pad(desk)]
+    content = Box(children=children).place(box, scale)
+    root = Node(
+        role="android.widget.FrameLayout", bounds=box, identifier="keyguard", paint=((box, Wallpaper(dim=True)),)
+    )
+    root.children.append(content)
+    if not desk.state.asking_pin:
+        hint = Label(
+            desk.say("Swipe up to open"), 16, 400, "soft_white", "centre", identifier="keyguard_indication_text"
+        )
+        top = box.bottom - scale.px(110)
+        root.children.append(hint.place(Bounds(box.left, top, box.right, top + scale.px(24)), scale))
+    return root
+
+
+def _pad(desk: Desk) -> list[Widget]:
+    def key(digit: str) -> Widget:
+        return Box(
+            children=[Label(digit, 28, 400, "white", "centre")],
+            fill="glass",
+            radius=36,
+            minimum=72,
+            centred=True,
+            margin=(12, 6, 12, 6),
+            role="android.widget.Button",
+            text=digit,
+            on_tap=partial(desk.type_pin, digit),
+        )
+
+    rows: list[list[Widget | Wide]] = [[key(digit) for digit in row] for row in ("123", "456", "789")]
+    rows.append([Gap(0), key("0"), Gap(0)])
+    return [Row(parts=parts, padding=(40, 0, 40, 0)) for parts in rows]
+
+
+def recents(desk: Desk, box: Bounds, scale: Scale) -> Node:
+    """The open apps as cards."""
+    cards: list[Widget] = [
+        Row(
+            parts=[
+                Wide(48, Picture(BY_KEY[task.app].icon, 26, "white", 44, BY_KEY[task.app].colour)),
+                Label(desk.say(BY_KEY[task.app].label), 18, 500),
+            ],
+            gap=16,
+            padding=(20, 18, 20, 18),
+            margin=(28, 8, 28, 8),
+            fill="background",
+            radius=24,
+            description=desk.say(BY_KEY[task.app].label),
+            on_tap=partial(desk.launch, task.app),
+        )
+        for task in desk.state.tasks
+        if task.app in BY_KEY
+    ]
+    if cards:
+        cards.append(Button(desk.say("Clear all"), partial(_clear, desk), "clear_all", margin=(120, 20, 120, 0)))
+    else:
+        cards = [Label(desk.say("No recent items"), 18, 500, "white", "centre")]
+    root = Node(role="android.widget.FrameLayout", bounds=box, paint=((box, Wallpaper(dim=True)),))
+    root.children.append(Box(children=[Gap(STATUS_BAR + 60), *cards]).place(box, scale))
+    return root
+
+
+def _clear(desk: Desk) -> None:
+    desk.state.tasks.clear()
+    desk.home()
+
+
+def shade(desk: Desk, box: Bounds, scale: Scale, notices: Sequence[tuple[str, str]]) -> Node:
+    """The notification shade; `notices` are titles and texts."""
+    rows: list[Widget] = [
+        Box(
+            children=[Label(title, 16, 500), Label(text, 15, colour="muted", most=2)],
+            gap=3,
+            padding=(18, 14, 18, 14),
+            margin=(12, 5, 12, 5),
+            fill="background",
+            radius=22,
+        )
+        for title, text in notices
+    ]
+    empty: list[Widget] = [Label("No notifications", 16, colour="muted", align="centre")]
+    time = Box(children=[Label(desk.clock().strftime("%H:%M"), 40, 400)], padding=(24, 20, 24, 16))
+    root = Node(
+        role="android.widget.FrameLayout", bounds=box, identifier="notification_panel", paint=((box, Fill("raised")),)
+    )
+    root.children.append(Box(children=[Gap(STATUS_BAR), time, *(rows or empty)]).place(box, scale))
+    return root
+
+
+def dialog(desk: Desk, shown: Dialog, box: Bounds, scale: Scale) -> Node:
+    """A pop-up in the middle, over a dimmed page."""
+
+    def button(text: str) -> Widget:
+        return Button(text, partial(_answer, desk, shown, text), "button1", filled=text == shown.buttons[-1])
+
+    card = Box(
+        children=[
+            Label(shown.title, 24, identifier="alertTitle"),
+            Label(shown.text, 16, colour="muted", identifier="message"),
+            Gap(8),
+            Row(parts=[button(text) for text in shown.buttons], gap=12),
+        ],
+        gap=12,
+        padding=(24, 24, 24, 20),
+        fill="raised",
+        radius=28,
+        identifier="parentPanel",
+    )
+    width = min(box.right - box.left - scale.px(56), scale.px(420))
+    left = (box.left + box.right - width) // 2
+    height = card.measure(width, scale)
+    top = (box.top + box.bottom - scale.px(NAVIGATION_BAR) - height) // 2
+    root = Node(role="android.widget.FrameLayout", bounds=Bounds(left, top, left + width, top + height))
+    root.children.append(card.place(root.bounds, scale))
+    return root
+
+
+def _answer(desk: Desk, shown: Dialog, text: str) -> None:
+    desk.state.dialogs.remove(shown)
+    desk.state.dialog_answers.append(f"{shown.title}: {text}")

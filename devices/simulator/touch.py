@@ -1,0 +1,196 @@
+"""Fingers and keys: what a touch or a key press does to the screen that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from devices.geometry import Point
+from devices.simulator.desk import Desk
+from devices.simulator.keys import DIGIT_CODES, LETTER_CODES, KeyCode
+from devices.simulator.screen import furniture
+from devices.simulator.screen.compose import Scene
+from devices.simulator.screen.nodes import Node
+from devices.simulator.screen.widgets import Scale
+
+# ViewConfiguration.getLongPressTimeout and getScaledTouchSlop (8 dp) in AOSP.
+LONG_PRESS_MS = 400
+TOUCH_SLOP = 8
+
+
+class Hand:
+    """Applies inputs to the phone. `scene` gives the screen as it is now."""
+
+    def __init__(self, desk: Desk, scene: Callable[[], Scene]) -> None:
+        self._desk = desk
+        self._scene = scene
+
+    def tap(self, point: Point) -> None:
+        """A short touch."""
+        self._touch(point, long=False)
+
+    def swipe(self, start: Point, end: Point, duration_ms: int) -> None:
+        """A finger moved in a straight line; one that stays in place is a tap or a long press."""
+        scale = Scale(self._desk.state.density)
+        slop = scale.px(TOUCH_SLOP)
+        if abs(start.x - end.x) <= slop and abs(start.y - end.y) <= slop:
+            self._touch(start, long=duration_ms >= LONG_PRESS_MS)
+            return
+        state = self._desk.state
+        moved = start.y - end.y
+        if not state.awake:
+            return
+        if state.locked:
+            if moved > slop * 5:
+                self._desk.swipe_up_to_unlock()
+        elif state.shade:
+            state.shade = moved <= slop
+        elif start.y < scale.px(furniture.STATUS_BAR) and moved < 0:
+            state.shade = True
+        elif not (state.keyboard and self._on_keyboard(start)):
+            self._scroll(start, moved)
+
+    def press(self, code: int) -> None:
+        """One key, down and up."""
+        desk = self._desk
+        match code:
+            case KeyCode.WAKEUP:
+                desk.wake()
+            case KeyCode.SLEEP:
+                desk.sleep()
+            case KeyCode.POWER:
+                desk.sleep() if desk.state.awake else desk.wake()
+            case _ if not desk.state.awake:
+                return
+            case KeyCode.BACK | KeyCode.ESCAPE:
+                desk.back()
+            case KeyCode.HOME:
+                desk.home()
+            case KeyCode.APP_SWITCH:
+                desk.show_recents()
+            case KeyCode.MENU if desk.state.locked:
+                desk.swipe_up_to_unlock()
+            case KeyCode.NOTIFICATION:
+                desk.state.shade = not desk.state.locked
+            case KeyCode.TAB:
+                self._next_field()
+            case KeyCode.ENTER:
+                self._enter()
+            case KeyCode.SPACE:
+                self.type(" ")
+            case _ if code in DIGIT_CODES:
+                self.type(DIGIT_CODES[code])
+            case _ if code in LETTER_CODES:
+                self.type(LETTER_CODES[code])
+            case _:
+                self._edit(code)
+
+    def select_all(self) -> None:
+        """Ctrl+A."""
+        if self._desk.activity is not None:
+            self._desk.activity.all_selected = bool(self._desk.activity.focus)
+
+    def type(self, text: str) -> None:
+        """Text at the caret of the focused field; without one it is lost, as on a real phone."""
+        state = self._desk.state
+        if state.locked and state.asking_pin:
+            for digit in filter(str.isdigit, text):
+                self._desk.type_pin(digit)
+            return
+        page = self._desk.activity
+        if page is None or not page.focus or self._blocked():
+            return
+        if page.all_selected:
+            self.replace("")
+        before = page.fields.get(page.focus, "")
+        page.fields[page.focus] = before[: page.caret] + text + before[page.caret :]
+        page.caret += len(text)
+
+    def replace(self, text: str) -> None:
+        """Replaces what the focused field holds."""
+        page = self._desk.activity
+        if page is not None and page.focus:
+            page.fields[page.focus] = text
+            page.caret = len(text)
+            page.all_selected = False
+
+    def _blocked(self) -> bool:
+        state = self._desk.state
+        return not state.awake or state.locked or state.shade or state.recents or bool(state.dialogs)
+
+    def _on_keyboard(self, point: Point) -> bool:
+        scale = Scale(self._desk.state.density)
+        return point.y >= furniture.keyboard_box(*self._scene().size, scale).top
+
+    def _touch(self, point: Point, *, long: bool) -> None:
+        desk = self._desk
+        if not desk.state.awake:
+            return
+        scene = self._scene()
+        key = furniture.navigation_key(point, *scene.size, Scale(desk.state.density))
+        if key and not desk.state.locked and not desk.state.dialogs:
+            {furniture.BACK: desk.back, furniture.HOME: desk.home, furniture.RECENTS: desk.show_recents}[key]()
+            return
+        if desk.state.keyboard and self._on_keyboard(point):
+            return
+        node = scene.root.at(point, lambda node: node.on_tap is not None)
+        if node is None or node.on_tap is None:
+            if desk.state.keyboard:
+                desk.hide_keyboard()
+        elif long:
+            if node.on_long is not None:
+                node.on_long()
+        else:
+            node.on_tap()
+
+    def _scroll(self, start: Point, moved: int) -> None:
+        page = self._desk.activity
+        node = self._scene().root.at(start, lambda node: bool(node.scroll))
+        if page is None or node is None:
+            return
+        offset = min(page.scrolls.get(node.scroll, 0), node.scroll_range) + moved
+        page.scrolls[node.scroll] = max(0, min(node.scroll_range, offset))
+
+    def _fields(self) -> list[Node]:
+        return [node for node in self._scene().root.walk() if node.role.endswith("EditText")]
+
+    def _next_field(self) -> None:
+        fields = self._fields()
+        names = [node.identifier for node in fields]
+        page = self._desk.activity
+        if page is not None and names:
+            index = names.index(page.focus) + 1 if page.focus in names else 0
+            self._desk.focus(names[index % len(names)])
+
+    def _enter(self) -> None:
+        """A new line in a field of several lines; else the field's action, which closes the keyboard."""
+        focused = next((node for node in self._fields() if node.focused), None)
+        if focused is None:
+            return
+        if focused.multiline:
+            self.type("\n")
+            return
+        self._desk.hide_keyboard()
+        if focused.on_enter is not None:
+            focused.on_enter()
+
+    def _edit(self, code: int) -> None:
+        page = self._desk.activity
+        if page is None or not page.focus or self._blocked():
+            return
+        text = page.fields.get(page.focus, "")
+        if code in {KeyCode.DEL, KeyCode.FORWARD_DEL} and page.all_selected:
+            self.replace("")
+        elif code == KeyCode.DEL and page.caret:
+            page.fields[page.focus] = text[: page.caret - 1] + text[page.caret :]
+            page.caret -= 1
+        elif code == KeyCode.FORWARD_DEL:
+            page.fields[page.focus] = text[: page.caret] + text[page.caret + 1 :]
+        moves = {
+            KeyCode.MOVE_HOME: 0,
+            KeyCode.MOVE_END: len(text),
+            KeyCode.DPAD_LEFT: max(0, page.caret - 1),
+            KeyCode.DPAD_RIGHT: min(len(text), page.caret + 1),
+        }
+        if code in moves:
+            page.caret = moves[KeyCode(code)]
+            page.all_selected = False
