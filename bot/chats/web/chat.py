@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from pathlib import PurePath
 
@@ -20,6 +21,9 @@ TEXT_LIMIT = 100_000
 
 ID_DIGITS = 18
 """A message's id fits in SQLite's 64 bits."""
+
+SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
+"""What the frame store takes as the end of a name; anything else becomes `.bin`."""
 
 CAPABILITIES = Capabilities(
     threads=True,
@@ -120,7 +124,9 @@ class WebChat:
         )
 
     async def _kept(self, picture: Picture) -> KeptFile:
-        suffix = PurePath(picture.name).suffix.lower() or ".bin"
+        suffix = PurePath(picture.name).suffix.lower()
+        if not SUFFIX.fullmatch(suffix):
+            suffix = ".bin"
         return KeptFile(name=picture.name, reference=await self._frames.save(picture.data, suffix=suffix))
 
 

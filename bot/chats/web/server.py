@@ -88,7 +88,14 @@ class Console:
         url = f"http://{url_host(self._host)}:{port}"
         if self._data_dir is not None:
             self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
-            await asyncio.to_thread(handover.write, self._data_dir, self._note)
+            try:
+                await asyncio.to_thread(handover.write, self._data_dir, self._note)
+            except OSError as error:
+                await self.stop()
+                raise ConsoleError(
+                    f"The console was not started: {handover.FILE} could not be written to {self._data_dir} "
+                    f"({error.strerror}). Check DATA_DIR and its rights."
+                ) from error
         logger.info("The console listens on %s", url)
         return f"{url}/?token={self._token}"
 

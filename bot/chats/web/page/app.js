@@ -1,8 +1,8 @@
 // The console: one page, one event stream, one selected place.
 
 import { h, setText, uniqueId } from "./dom.js";
-import { badgeOf } from "./message.js";
-import { Model, isCard, standing } from "./model.js";
+import { badge } from "./message.js";
+import { Model, isCard, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
 import { Say } from "./say.js";
 import { Events, load, send } from "./service.js";
@@ -56,16 +56,16 @@ function draw() {
   side.draw(model, id);
   at("main").classList.toggle("home", home);
   setText(at("title"), home ? "Console" : (task?.text ?? `Task ${id}`));
-  const who = task && task.platform !== "web" ? `${task.person} in ${task.platform}` : "";
+  const who = task && task.platform !== "web" ? `${task.person} in ${platformName(task.platform)}` : "";
   setText(at("about"), task ? [`Task ${task.task}`, phone?.name, who].filter(Boolean).join(" · ") : home ? "" : "There is no such task.");
   if (at("badge").dataset.standing !== (task ? standing(task) : "")) {
     at("badge").dataset.standing = task ? standing(task) : "";
-    at("badge").replaceChildren(...(task ? [badgeOf(task)] : []));
+    at("badge").replaceChildren(...(task ? [badge(standing(task))] : []));
   }
   stage.draw(task, model.card(thread), phone);
   at("empty").hidden = !home || model.thread("").length > 0;
   talk.draw(model, thread, task);
-  say.draw(task, task ? model.questionsOf(task.task) : []);
+  say.draw(task, thread, task ? model.questionsOf(task.task) : []);
   const title = home || !task ? "OpenGUI console" : `${task.text} · OpenGUI`;
   document.title = unread ? `(${unread}) ${title}` : title;
 }
@@ -145,6 +145,11 @@ async function post(path, body) {
 
 async function give(text, event) {
   const { thread } = here();
+  if (thread === null && !text.startsWith("/")) {
+    // Without a thread of its own the words would be read as a command of the console.
+    toast("Not sent. Here a command begins with /.");
+    return false;
+  }
   const reply = await post("/api/say", { text, thread: thread ?? "", event });
   if (reply?.task) select(reply.task);
   return reply !== null;
@@ -186,7 +191,7 @@ function wire() {
     at("menu").focus();
   });
   at("veil").addEventListener("click", () => drawer(false));
-  document.addEventListener("keydown", (event) => event.key === "Escape" && drawer(false));
+  at("side").addEventListener("keydown", (event) => event.key === "Escape" && at("close").click());
   at("older").addEventListener("click", async () => {
     const { thread } = here();
     const height = at("talk").scrollHeight;

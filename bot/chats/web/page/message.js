@@ -1,7 +1,7 @@
 // One message of the conversation: built once, then changed in place.
 
 import { arrange, frameUrl, h, icon, setText } from "./dom.js";
-import { isCard, standing } from "./model.js";
+import { isCard } from "./model.js";
 import { show } from "./picture.js";
 
 const KINDS = { "ask": "A question for you", "approve": "Needs your approval", "take over": "Your turn on the phone",
@@ -24,7 +24,8 @@ export class MessageView {
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
-  draw(entry, task, question) {
+  // `final` is the outcome that this message tells, "" for any other message.
+  draw(entry, question, final) {
     const changed = this.entry?.revision !== entry.revision;
     this.entry = entry;
     const content = entry.content;
@@ -32,11 +33,17 @@ export class MessageView {
     const step = !operator && Boolean(entry.thread) && !content.notify && !isCard(entry) && Boolean(content.picture);
     const loud = !operator && content.notify;
     this.root.className = ["message", operator ? "operator" : "", step ? "step" : "", loud ? "loud" : "",
-      question ? "question" : "", content.picture && !step ? "pictured" : ""].filter(Boolean).join(" ");
+      question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);
+    const told = `${final} · `;
+    const twice = final && content.heading.toLowerCase().startsWith(told);
+    setText(this.heading, twice ? content.heading.slice(told.length) : content.heading);
+    if (final && !question) {
+      this.kind.hidden = false;
+      if (!this.kind.firstElementChild) this.kind.replaceChildren(badge(final));
+    }
     if (!changed) return;
-    setText(this.heading, content.heading);
     setText(this.text, content.body);
     setText(this.footer, content.footer);
     this.thumb.hidden = !content.picture;
@@ -55,7 +62,7 @@ export class MessageView {
   drawQuestion(question) {
     this.kind.hidden = !question;
     const writes = question && (question.kind === "ask" || question.kind === "secret");
-    if (question) setText(this.kind, KINDS[question.kind] ?? "A question for you");
+    if (question) setText(this.kind, KINDS[question.kind] ?? KINDS.ask);
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
     this.reply.hidden = !writes;
     if (!writes && this.reply.firstChild) this.reply.replaceChildren();
@@ -103,6 +110,6 @@ function dress(element, button) {
   setText(element, button.label);
 }
 
-export function badgeOf(task) {
-  return h("span", { class: `badge ${standing(task)}` }, standing(task));
+export function badge(word) {
+  return h("span", { class: `badge ${word}` }, word);
 }

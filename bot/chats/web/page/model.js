@@ -64,6 +64,10 @@ export function isCard(entry) {
   return silent && Boolean(entry.thread) && (entry.content.buttons.length > 0 || entry.edited !== null);
 }
 
+export function platformName(platform) {
+  return platform.charAt(0).toUpperCase() + platform.slice(1);
+}
+
 // One word for where a task stands: its outcome once it has one.
 export function standing(task) {
   return task.outcome ?? task.state;

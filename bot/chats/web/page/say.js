@@ -64,8 +64,8 @@ export class Say {
   }
 
   // What the box is for, here and now.
-  draw(task, questions) {
-    const [label, placeholder, hint] = words(task, questions);
+  draw(task, thread, questions) {
+    const [label, placeholder, hint] = words(task, thread, questions);
     this.parts.label.textContent = label;
     this.parts.line.placeholder = placeholder;
     if (this.parts.hint.dataset.words === label + placeholder) return;
@@ -78,7 +78,7 @@ function code(text) {
   return h("code", {}, text);
 }
 
-function words(task, questions) {
+function words(task, thread, questions) {
   if (!task) {
     return ["Command", "do open settings and turn on dark mode",
       ["Type a command: ", code("do"), " with a task, ", code("devices"), ", ", code("screen"), ", ", code("help"), "."]];
@@ -86,9 +86,12 @@ function words(task, questions) {
   if (task.outcome !== null) {
     return ["Command", "This task is over", ["A command begins with ", code("/"), ": ", code(`/again ${task.task}`), " runs it once more."]];
   }
+  if (thread === null) {
+    return ["Command", `/cancel ${task.task}`, ["Here only commands are taken; they begin with ", code("/"), "."]];
+  }
   if (questions.length) {
     return ["Answer", "Answer the question", ["Your words answer the open question. A command begins with ", code("/"), "."]];
   }
-  return ["Note to the running task", "Not that one, the blue one",
+  return ["Note to the running task", "For example: not that one, the blue one",
     ["Your words steer the task before its next step. A command begins with ", code("/"), ": ", code("/cancel"), "."]];
 }

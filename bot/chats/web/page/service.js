@@ -32,6 +32,7 @@ export function send(path, body) {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
+const SOON_MS = 300;
 const AGAIN_MS = 1500;
 
 // Calls `on.message`, `on.state`, and `on.link` with "on", "away" or "locked".
@@ -57,24 +58,23 @@ export class Events {
   }
 
   // The browser's own way back gives up on some errors and waits long on others, so this one replaces it.
-  async lost(source) {
-    if (source !== this.source) return;
+  lost(source) {
     source.close();
+    if (source !== this.source) return;
     this.source = null;
-    let link = "away";
-    try {
-      await load("/api/state");
-      link = "on";
-    } catch (error) {
-      if (error.status === 401) link = "locked";
-    }
-    if (this.source !== null) return;
-    this.on.link(link === "locked" ? "locked" : "away");
-    if (link === "on") this.open(this.revision);
-    else setTimeout(() => this.source === null && this.lostAgain(), AGAIN_MS);
+    this.on.link("away");
+    setTimeout(() => this.back(), SOON_MS);
   }
 
-  async lostAgain() {
-    await this.lost(null);
+  // Looks for the service until it answers; then the stream goes on after the last revision that was seen.
+  async back() {
+    try {
+      await load("/api/state");
+      this.open(this.revision);
+      return;
+    } catch (error) {
+      this.on.link(error.status === 401 ? "locked" : "away");
+    }
+    setTimeout(() => this.back(), AGAIN_MS);
   }
 }

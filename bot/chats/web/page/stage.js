@@ -2,7 +2,6 @@
 
 import { duration, h, icon, setText } from "./dom.js";
 import { drawButtons } from "./message.js";
-import { standing } from "./model.js";
 import { show } from "./picture.js";
 
 export class Stage {
@@ -19,7 +18,7 @@ export class Stage {
     this.clock = h("p", { class: "footer" });
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen,
-      h("div", { class: "caption" }, this.heading, this.bar, this.body, this.footer, this.clock, this.buttons)));
+      h("div", { class: "caption" }, this.heading, this.bar, this.buttons, this.body, this.footer, this.clock)));
   }
 
   draw(task, card, phone) {
@@ -44,12 +43,13 @@ export class Stage {
     this.tick();
   }
 
-  // Called every second: the time since the start, while it runs.
+  // Called every second: the time that it takes, for a task whose card does not tell it.
   tick() {
     const task = this.task;
     if (!task) return;
     const end = task.outcome === null ? Date.now() / 1000 : task.ended;
     const took = task.started && end ? duration(end - task.started) : "";
-    setText(this.clock, this.card?.content.footer && task.outcome !== null ? "" : [took, standing(task) === "working" ? "" : standing(task)].filter(Boolean).join(" · "));
+    this.clock.hidden = Boolean(this.card?.content.footer);
+    setText(this.clock, took);
   }
 }

@@ -2,7 +2,7 @@
 
 import { arrange, duration, h } from "./dom.js";
 import { MessageView } from "./message.js";
-import { isCard } from "./model.js";
+import { isCard, platformName } from "./model.js";
 
 const NEAR_END = 80;
 
@@ -13,11 +13,10 @@ export class Talk {
     this.views = new Map();
     this.thread = null;
     this.foreign = new Map();
-    parts.talk.addEventListener("scroll", () => this.atEnd() && (parts.latest.hidden = true), { passive: true });
     parts.latest.addEventListener("click", () => this.toEnd());
     // A picture that arrives late must not push the newest message out of sight.
     new ResizeObserver(() => this.follow && this.toEnd()).observe(parts.messages);
-    parts.talk.addEventListener("scroll", () => (this.follow = this.atEnd()), { passive: true });
+    parts.talk.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
   draw(model, thread, task) {
@@ -35,10 +34,12 @@ export class Talk {
   }
 
   messages(model, thread, task) {
-    return model.thread(thread).filter((entry) => !isCard(entry)).map((entry) => {
+    const entries = model.thread(thread).filter((entry) => !isCard(entry));
+    const last = task?.outcome ? entries.findLast((entry) => entry.author === "bot" && entry.content.notify) : null;
+    return entries.map((entry) => {
       let view = this.views.get(entry.id);
       if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
-      view.draw(entry, task, model.questionOf(entry.id));
+      view.draw(entry, model.questionOf(entry.id), entry === last ? task.outcome : "");
       return view.root;
     });
   }
@@ -47,15 +48,27 @@ export class Talk {
   steps(task) {
     const steps = this.foreign.get(task?.task) ?? [];
     const note = h("li", { class: "message" }, h("p", { class: "note" },
-      task?.platform === "web" ? "The task waits for its place." : `Given in ${task?.platform} by ${task?.person}. Its messages are there; these are its steps.`));
+      task?.platform === "web" ? "The task is queued. It begins as soon as a phone is free." : `Given in ${platformName(task?.platform ?? "")} by ${task?.person}. Its messages are there; these are its steps.`));
     const rows = steps.map((step, index) => {
       const key = `${task.task}/${index}`;
       let view = this.views.get(key);
       if (!view) this.views.set(key, (view = new MessageView(this.act)));
-      view.draw(stepEntry(key, step), task, null);
+      view.draw(stepEntry(key, step), null, "");
       return view.root;
     });
     return [note, ...rows];
+  }
+
+  // Only a person scrolls up: growing content never lowers scrollTop.
+  scrolled() {
+    const top = this.parts.talk.scrollTop;
+    if (this.atEnd()) {
+      this.follow = true;
+      this.parts.latest.hidden = true;
+    } else if (top < (this.top ?? 0)) {
+      this.follow = false;
+    }
+    this.top = top;
   }
 
   atEnd() {
@@ -71,6 +84,6 @@ export class Talk {
 
 export function stepEntry(key, step) {
   const footer = [step.app, step.effect, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
-  const content = { heading: step.summary, body: "", footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
+  const content = { heading: "", body: step.summary, footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
   return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
 }

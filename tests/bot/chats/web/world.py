@@ -193,6 +193,7 @@ class World:
     """Everything that a test touches. `url` is without the token."""
 
     console: Console
+    behind: Behind
     chat: WebChat
     log: ConsoleMessages
     frames: FrameFiles
@@ -231,7 +232,9 @@ async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncI
         try:
             parts = URL(entry)
             url = str(parts.origin())
-            yield World(console, chat, log, frames, intake, runs, shown, directory, entry, url, parts.query["token"])
+            yield World(
+                console, behind, chat, log, frames, intake, runs, shown, directory, entry, url, parts.query["token"]
+            )
         finally:
             await console.stop()
     finally:

@@ -1,0 +1,320 @@
+"""The page in a real Chromium (`make test-page`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, Route, async_playwright, expect
+from yarl import URL
+
+from agent.outcome import Outcome
+from agent.questions import QuestionKind
+from bot.chats.base import Address, Button, Message, MessageRef, Person, Picture, Reply
+from bot.chats.web.chat import HOME, address
+from bot.chats.web.server import Console
+from bot.chats.web.typed import NOT_KEPT
+from bot.tasks.model import TaskState
+from tests.bot.chats.web.world import World, ended, picture, question, task
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+
+pytestmark = pytest.mark.page
+
+NASTY = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>&amp; "\''
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    # Chromium's own sandbox needs rights that containers do not give.
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def page(browser: Browser, world: World) -> AsyncIterator[Page]:
+    """The console, opened by its printed address; any error on the page fails the test."""
+    page = await browser.new_page(viewport={"width": 1440, "height": 900})
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if "Content Security" in message.text else None)
+    await page.goto(world.entry)
+    await expect(page.locator("#link")).to_have_text("Connected")
+    yield page
+    assert wrong == []
+
+
+async def open_task(page: Page, number: str) -> None:
+    await page.evaluate("number => { location.hash = '#task-' + number; }", number)
+
+
+async def test_the_token_leaves_the_address_bar(world: World, page: Page) -> None:
+    assert page.url == world.url + "/"
+    assert await page.evaluate("document.cookie") == ""
+
+
+async def test_a_command_is_typed_with_the_keyboard_alone(world: World, page: Page) -> None:
+    world.intake.reply = lambda _: Reply(message=Message(heading="1 phone", body="Pixel 7: ready"))
+    await expect(page.get_by_label("Command", exact=True)).to_be_focused()
+    await page.keyboard.type("devices")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".message.operator")).to_have_text("devices")
+    await expect(page.locator(".message").nth(1)).to_contain_text("Pixel 7: ready")
+    await expect(page.locator("#news")).to_contain_text("Pixel 7: ready")
+    await expect(page.get_by_label("Command", exact=True)).to_have_value("")
+    await page.keyboard.press("ArrowUp")
+    await expect(page.get_by_label("Command", exact=True)).to_have_value("devices")
+
+
+async def test_a_task_opens_by_itself_and_shows_its_live_card(world: World, page: Page) -> None:
+    world.tables.tasks = [task("5", text="open settings")]
+    world.intake.reply = lambda _: Reply(task="5")
+    await page.get_by_label("Command", exact=True).fill("do open settings")
+    await page.get_by_label("Command", exact=True).press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("open settings")
+    buttons = ((Button("Stop", "1:stop:5", "danger"), Button("Pause", "1:pause:5")),)
+    message = Message(heading="Task 5", body="Step 1/60", picture=Picture("a.png", picture()), buttons=buttons)
+    ref = await world.chat.send(address("t5"), message, nonce="card")
+    stage = page.get_by_label("The phone, live")
+    await expect(stage).to_contain_text("Step 1/60")
+    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2/60", buttons=buttons))
+    await expect(stage).to_contain_text("Step 2/60")
+    await stage.get_by_role("button", name="Stop").click()
+    await expect(stage.get_by_role("button", name="Stop")).to_be_enabled()
+    assert [(press.data, press.message) for press in world.intake.presses] == [("1:stop:5", ref)]
+
+
+async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -> None:
+    """Watched in the page: at every change of the screen's content there is a decoded picture in it."""
+    world.tables.tasks = [task("5")]
+    buttons = ((Button("Stop", "1:stop:5"),),)
+
+    def card(colour: str) -> Message:
+        return Message(heading=colour, picture=Picture("a.png", picture(colour)), buttons=buttons)
+
+    ref = await world.chat.send(address("t5"), card("red"), nonce="card")
+    await open_task(page, "5")
+    image = page.locator(".screen img")
+    await expect(image).to_be_visible()
+    await page.evaluate(
+        """() => {
+            window.empty = 0;
+            const screen = document.querySelector('.screen');
+            new MutationObserver(() => {
+                const image = screen.querySelector('img');
+                if (!image || !image.complete || image.naturalWidth === 0) window.empty += 1;
+            }).observe(screen, { childList: true, subtree: true, attributes: true, attributeFilter: ['src'] });
+        }"""
+    )
+    first = await image.get_attribute("src")
+    for colour in ("green", "blue", "orange"):
+        await world.chat.edit(ref, card(colour))
+        await expect(page.locator(".caption h2")).to_have_text(colour)
+    await expect(image).not_to_have_attribute("src", first or "")
+    assert await page.evaluate("window.empty") == 0
+
+
+async def test_nothing_that_is_shown_becomes_markup(world: World, page: Page) -> None:
+    """Seen failing with `innerHTML` in `setText` of dom.js."""
+    world.tables.tasks = [ended("5", Outcome.FAILED, text=NASTY, summary=NASTY)]
+    world.tables.questions = [question(QuestionKind.ASK, "5", MessageRef(address("t5"), "1"))]
+    shown = Message(
+        heading=NASTY,
+        body=NASTY,
+        footer=NASTY,
+        notify=True,
+        buttons=((Button(NASTY, "1:x:y"),),),
+        files=(Picture(NASTY, b"x"),),
+    )
+    await world.chat.send(address("t5"), shown, nonce="m")
+    await open_task(page, "5")
+    await expect(page.locator(".message .text")).to_have_text(NASTY)
+    await expect(page.locator(".item b").nth(1)).to_have_text(NASTY)
+    assert await page.evaluate("window.broken") is None
+    assert await page.locator("main script, main img[src='x']").count() == 0
+
+
+async def test_a_question_is_answered_in_its_own_box(world: World, page: Page) -> None:
+    ref = await world.chat.send(address("t5"), Message(body="Which?", notify=True), nonce="q")
+    world.tables.tasks = [task("5", state=TaskState.WAITING)]
+    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    await expect(page.get_by_text("needs your answer")).to_be_visible()
+    await open_task(page, "5")
+    await page.get_by_label("Your answer").fill("the blue one")
+    await page.get_by_role("button", name="Answer", exact=True).click()
+    await expect(page.locator(".message.operator")).to_have_text("the blue one")
+    assert [(said.text, said.command, said.reply_to) for said in world.intake.messages] == [("the blue one", None, ref)]
+    world.tables.questions = []
+    await expect(page.get_by_label("Your answer")).to_have_count(0)
+
+
+async def test_a_code_is_typed_covered_and_shown_nowhere(world: World, page: Page) -> None:
+    ref = await world.chat.send(address("t5"), Message(body="The code?", notify=True), nonce="q")
+    world.tables.tasks = [task("5", state=TaskState.WAITING)]
+    world.tables.questions = [question(QuestionKind.SECRET, "5", ref)]
+    await open_task(page, "5")
+    field = page.get_by_label("Typed straight into the phone, kept nowhere")
+    await expect(field).to_have_attribute("type", "password")
+    await field.fill("481516")
+    await field.press("Enter")
+    await expect(page.locator(".message.operator")).to_have_text(NOT_KEPT)
+    assert world.intake.messages[0].text == "481516"
+    assert "481516" not in await page.content()
+
+
+async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page: Page) -> None:
+    """Seen failing when the box sent them to the console itself: "cancel …" would have been a command there."""
+    elsewhere = Address("discord", "bot", "c")
+    world.tables.tasks = [task("5", origin=elsewhere, place=elsewhere, person=Person("discord", "1", "Ann"))]
+    await open_task(page, "5")
+    await expect(page.get_by_text("Given in Discord by Ann")).to_be_visible()
+    await page.get_by_label("Command", exact=True).fill("cancel that order")
+    await page.get_by_label("Command", exact=True).press("Enter")
+    await expect(page.locator("#toast")).to_contain_text("begins with /")
+    assert world.intake.messages == []
+
+
+async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page: Page) -> None:
+    world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it")]
+    for number, colour in enumerate(("red", "green"), 1):
+        step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
+        await world.chat.send(address("t5"), step, nonce=colour)
+    await world.chat.send(
+        address("t5"), Message(heading="Unverified · send it", body="It looks sent.", notify=True), nonce="f"
+    )
+    await open_task(page, "5")
+    await expect(page.locator(".message.final .badge")).to_have_text("unverified")
+    await expect(page.locator(".message.final h3")).to_have_text("send it")
+    await page.get_by_role("button", name="Show the screenshot").first.click()
+    await expect(page.locator("#viewer figcaption")).to_contain_text("1 of 2")
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator("#viewer figcaption")).to_contain_text("2 of 2")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#viewer")).not_to_be_visible()
+
+
+async def test_a_reload_shows_everything_again(world: World, page: Page) -> None:
+    world.tables.tasks = [task("5")]
+    for number in range(80):
+        await world.chat.send(address("t5"), Message(body=f"line {number}"), nonce=str(number))
+    await open_task(page, "5")
+    await page.reload()
+    await expect(page.locator(".message").last).to_contain_text("line 79")
+    await expect(page.locator(".message").last).to_be_in_viewport()
+    await page.get_by_role("button", name="Show older messages").click()
+    await expect(page.locator(".message").first).to_contain_text("line 0")
+    await expect(page.locator(".message")).to_have_count(80)
+
+
+async def test_it_says_when_the_service_is_away_and_keeps_what_was_typed(world: World, page: Page) -> None:
+    await page.get_by_label("Command", exact=True).fill("devices")
+    await world.console.stop()
+    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await page.get_by_label("Command", exact=True).press("Enter")
+    await expect(page.locator("#toast")).to_contain_text("Not sent")
+    await expect(page.get_by_label("Command", exact=True)).to_have_value("devices")
+
+
+async def test_it_says_when_the_service_was_started_anew(world: World, page: Page) -> None:
+    await world.console.stop()
+    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    another = Console("127.0.0.1", URL(world.url).port or 0, world.behind, world.runs)
+    await another.start()
+    try:
+        await expect(page.get_by_role("alert")).to_contain_text("started anew")
+        await expect(page.locator("#link")).to_have_text("Signed out")
+    finally:
+        await another.stop()
+
+
+async def test_it_reconnects_by_itself_and_misses_nothing(world: World, page: Page) -> None:
+    """Seen failing when the way back began at the present."""
+    await world.chat.send(HOME, Message(body="before"), nonce="0")
+    await expect(page.locator(".message")).to_have_count(1)
+    away = asyncio.Event()
+
+    async def refuse(route: Route) -> None:
+        away.set()
+        await route.abort()
+
+    await page.route("**/api/**", refuse)
+    cut_connections(world)
+    await asyncio.wait_for(away.wait(), 10)
+    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await world.chat.send(HOME, Message(body="sent meanwhile"), nonce="1")
+    await page.unroute("**/api/**")
+    await expect(page.get_by_role("alert")).not_to_be_visible()
+    await expect(page.locator(".message").last).to_contain_text("sent meanwhile")
+    await expect(page.locator(".message")).to_have_count(2)
+
+
+def cut_connections(world: World) -> None:
+    """Ends every open connection as a lost network does."""
+    runner = world.console._runner
+    assert runner is not None
+    assert runner.server is not None
+    for connection in runner.server.connections:
+        assert connection.transport is not None
+        connection.transport.abort()
+
+
+async def test_without_the_token_it_says_what_to_do(world: World, browser: Browser) -> None:
+    page = await browser.new_page()
+    await page.goto(world.url)
+    await expect(page.get_by_role("alert")).to_contain_text("Open the address that it printed")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: str) -> None:
+    world.tables.tasks = [task("5", text="a very long task " * 12)]
+    context = await browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = await context.new_page()
+    await page.goto(world.entry)
+    await expect(page.locator("#link")).to_have_text("Connected")
+    message = Message(
+        heading="H" * 200, body="w" * 400, picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),)
+    )
+    await world.chat.send(address("t5"), message, nonce="c")
+    await page.get_by_role("button", name="Tasks and phones").click()
+    await page.get_by_role("button", name="a very long task").click()
+    await expect(page.get_by_role("button", name="Stop")).to_be_in_viewport()
+    await expect(page.get_by_label("Note to the running task")).to_be_in_viewport()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+async def test_text_can_be_read_on_its_ground(page: Page) -> None:
+    """WCAG AA: 4.5 to 1 for every text colour on every ground of the page, light and dark."""
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        pairs = await page.evaluate(
+            """() => {
+                const style = getComputedStyle(document.documentElement);
+                const light = (name) => {
+                    const hex = style.getPropertyValue(name).trim().slice(1);
+                    const part = (at) => {
+                        const value = parseInt(hex.slice(at, at + 2), 16) / 255;
+                        return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+                    };
+                    return 0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4);
+                };
+                const ratio = (one, other) => {
+                    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+                    return (high + 0.05) / (low + 0.05);
+                };
+                const pairs = [['--on-accent', '--accent'], ['--accent', '--accent-soft'], ['--good', '--good-soft'],
+                    ['--warn', '--warn-soft'], ['--bad', '--bad-soft'], ['--calm', '--calm-soft'],
+                    ['--warn', '--surface'],
+                    ['--warn', '--side'], ['--ink', '--accent-soft']];
+                for (const text of ['--ink', '--soft', '--faint'])
+                    for (const ground of ['--bg', '--side', '--surface', '--raised']) pairs.push([text, ground]);
+                return pairs.map((pair) => [pair.join(' on '), ratio(...pair)]);
+            }"""
+        )
+        assert [(scheme, name, round(ratio, 2)) for name, ratio in pairs if ratio < 4.5] == []

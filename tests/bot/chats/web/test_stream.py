@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+
+from bot.chats.base import Message
+from bot.chats.web.chat import address
+from tests.bot.chats.web.world import World, task
+
+Event = tuple[str, str, Any]
+
+
+async def events_of(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+    """The stream as (id, name, data)."""
+    name = number = ""
+    async for raw in response.content:
+        line = raw.decode().rstrip("\n")
+        if line.startswith("id: "):
+            number = line[4:]
+        elif line.startswith("event: "):
+            name = line[7:]
+        elif line.startswith("data: "):
+            yield number, name, json.loads(line[6:])
+            name = number = ""
+
+
+@asynccontextmanager
+async def listening(
+    client: aiohttp.ClientSession, *, since: str = "", last: str = ""
+) -> AsyncIterator[AsyncIterator[Event]]:
+    params = {"since": since} if since else {}
+    headers = {"Last-Event-ID": last} if last else {}
+    async with asyncio.timeout(15), client.get("/api/events", params=params, headers=headers) as response:
+        assert response.status == 200
+        assert response.content_type == "text/event-stream"
+        yield events_of(response)
+
+
+async def messages(events: AsyncIterator[Event], count: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    async for number, name, data in events:
+        if name == "message":
+            found.append((int(number), data["content"]["body"]))
+            if len(found) == count:
+                break
+    return found
+
+
+async def test_a_message_arrives_while_listening(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        assert (await anext(events))[1] == "state"
+        ref = await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+        await world.chat.edit(ref, Message(body="two"))
+        number, name, data = await anext(events)
+        assert (name, data["thread"], data["id"]) == ("message", "t1", int(ref.message))
+        while data["content"]["body"] != "two":
+            number, name, data = await anext(events)
+        assert int(number) == data["revision"] == 2
+
+
+async def test_a_page_that_was_away_misses_nothing(world: World, client: aiohttp.ClientSession) -> None:
+    """Also edits and deletions, in their order. Failed when the stream began at the present."""
+    first = await world.chat.send(address("t1"), Message(body="card 1"), nonce="1")
+    async with listening(client, since="0") as events:
+        (seen,) = await messages(events, 1)
+    second = await world.chat.send(address("t1"), Message(body="step"), nonce="2")
+    await world.chat.edit(first, Message(body="card 2"))
+    await world.chat.delete(second)
+    async with listening(client, last=str(seen[0])) as events:
+        assert await messages(events, 2) == [(3, "card 2"), (4, "")]
+
+
+async def test_many_changes_come_whole(world: World, client: aiohttp.ClientSession) -> None:
+    for number in range(250):
+        await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
+    async with listening(client, since="0") as events:
+        assert [body for _, body in await messages(events, 250)] == [str(number) for number in range(250)]
+
+
+async def test_a_revision_is_a_number(client: aiohttp.ClientSession) -> None:
+    async with client.get("/api/events", headers={"Last-Event-ID": "x"}) as response:
+        assert response.status == 400
+    async with client.get("/api/events", params={"since": "-1"}) as response:
+        assert response.status == 400
+
+
+async def test_a_change_of_a_task_is_told_without_any_message(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        assert (await anext(events))[2]["tasks"] == []
+        world.tables.tasks = [task("9")]
+        _, name, data = await anext(events)
+        assert name == "state"
+        assert [one["task"] for one in data["tasks"]] == ["9"]
+
+
+async def test_a_page_that_goes_away_leaves_nothing_behind(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        await anext(events)
+    await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+    async with listening(client, since="0") as events:
+        assert await messages(events, 1) == [(1, "one")]
