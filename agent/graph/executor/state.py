@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Literal, TypedDict
 
+from agent.faults import fault_of
 from agent.models.base import Usage
+from agent.outcome import Outcome
 
 Node = Literal[
     "executor_entry",
@@ -93,6 +95,17 @@ class ExecutorState(TypedDict, total=False):
     warned: int
     usage: dict[str, Any]
     result: ResultData | None
+
+
+def ended(outcome: Outcome, summary: str, data: str | None = None) -> ResultData:
+    """A result as plain data."""
+    return {"outcome": outcome.value, "summary": summary, "data": data}
+
+
+def ended_by(error: Exception) -> ResultData:
+    """The result of a sub-task that a fault has ended."""
+    fault = fault_of(error)
+    return ended(fault.outcome, fault.sentence)
 
 
 def usage_of(state: ExecutorState) -> Usage:

@@ -15,6 +15,6 @@ def ended_by(error: ModelError | Stopped, control: Control) -> dict[str, Any]:
     if isinstance(error, Stopped):
         if not control.cancelled:
             raise error
-        return {"fault": {"outcome": Outcome.CANCELLED, "summary": "Cancelled."}}
+        return {"fault": {"outcome": Outcome.CANCELLED.value, "summary": "Cancelled."}}
     fault = fault_of(error)
-    return {"fault": {"outcome": fault.outcome, "summary": fault.sentence}}
+    return {"fault": {"outcome": fault.outcome.value, "summary": fault.sentence}}

@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.dialects.select import dialect_for
-from agent.events import Asked, Step, TaskEnded, TaskEvent
+from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy
 from agent.mind import TaskOrder
@@ -129,6 +129,10 @@ class Work:
                     raise AssertionError(f"no {kind.__name__} among {self.events}")
                 self._news.clear()
                 await self._news.wait()
+
+    async def until_started(self) -> None:
+        """The run has its phone."""
+        await self.until(Started)
 
     async def ended(self) -> TaskEnded:
         """The end."""

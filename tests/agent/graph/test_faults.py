@@ -96,11 +96,11 @@ async def test_another_process_goes_on_where_this_one_died(rig: Rig) -> None:
 async def test_an_action_cut_by_death_is_not_sent_again(rig: Rig) -> None:
     """Seen failing with `execute_action` going on without a sight: the tap then reaches the phone twice."""
     first, _ = models([call("open_app", name="Notes"), tap("New note")])
-    rig.phone.faults.set(input_ms=5000)
+    rig.phone.faults.set(frame_ms=300)
     dying = Work(rig.mind(first), order("anything"))
     await rig.received("input tap")
     await dying.kill()
-    rig.phone.faults.set(input_ms=0)
+    rig.phone.faults.set(frame_ms=0)
     second, after = models([FINISH])
     end = await Work(rig.mind(second), order("anything")).ended()
     assert end.outcome is Outcome.SUCCEEDED

@@ -10,7 +10,7 @@ from langgraph.types import Command, interrupt
 from agent.actions import action_from
 from agent.describing import describe
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, Answer, Question, QuestionKind
@@ -28,10 +28,7 @@ async def call_user(
         return Command(goto="check_loop")
     if answer.expired:
         summary = f"Nobody answered in time: {asked.text}"
-        return Command(
-            goto="executor_exit",
-            update={"result": {"outcome": Outcome.BLOCKED, "summary": summary, "data": None}},
-        )
+        return Command(goto="executor_exit", update={"result": ended(Outcome.BLOCKED, summary)})
     allowed = asked.kind is QuestionKind.APPROVE and answer.text == ALLOW
     if allowed or asked.kind is QuestionKind.SECRET:
         secret = answer.text if asked.kind is QuestionKind.SECRET else None

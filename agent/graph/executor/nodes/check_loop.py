@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.guards.stuck import Level, Move, level
 from agent.outcome import Outcome
@@ -32,12 +32,12 @@ async def check_loop(
         context.live.sight = None
         await control.hold()
     if control.cancelled:
-        update["result"] = _result(Outcome.CANCELLED, "Cancelled.")
+        update["result"] = ended(Outcome.CANCELLED, "Cancelled.")
         return Command(goto="executor_exit", update=update)
     if state.get("result") is not None:
         return Command(goto="executor_exit", update=update)
     if update.get("step", state["step"]) > state["max_steps"]:
-        update["result"] = _result(
+        update["result"] = ended(
             Outcome.FAILED, f"The limit of {state['max_steps']} steps was reached before the task was done."
         )
         return Command(goto="executor_exit", update=update)
@@ -45,7 +45,7 @@ async def check_loop(
     moves = [Move(*move) for move in update.get("history", state["history"])]
     stuck = level(moves)
     if stuck is Level.REPLAN:
-        update["result"] = _result(Outcome.FAILED, "The same steps were repeated without any effect.")
+        update["result"] = ended(Outcome.FAILED, "The same steps were repeated without any effect.")
         return Command(goto="executor_exit", update=update)
     if stuck is Level.REMINDED:
         told = [*told, REMINDER.format(goal=state["goal"])]
@@ -61,7 +61,3 @@ def _closed(state: ExecutorState, context: RunContext) -> dict[str, Any]:
     if not state["did"]:
         return {}
     return close_step(state, context, did=state["did"], effect=state["effect"], told=state["told"])
-
-
-def _result(outcome: Outcome, summary: str) -> dict[str, Any]:
-    return {"outcome": outcome, "summary": summary, "data": None}

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, usage_data
+from agent.graph.executor.state import ExecutorState, ended, usage_data
 from agent.models.base import Usage
 from agent.outcome import Outcome
 
@@ -43,6 +43,6 @@ async def executor_entry(
         "result": None,
     }
     if runtime.context.control.cancelled:
-        fresh["result"] = {"outcome": Outcome.CANCELLED, "summary": "Cancelled before anything was done.", "data": None}
+        fresh["result"] = ended(Outcome.CANCELLED, "Cancelled before anything was done.")
         return Command(goto="executor_exit", update=fresh)
     return Command(goto="screenshot", update=fresh)

@@ -10,14 +10,13 @@ from langgraph.types import Command
 from agent.actions import Action, AskUser, EnterSecret, Finish, Note, SendFile, TakeOver, Wait, WaitFor, action_from
 from agent.control import Stopped
 from agent.describing import describe
-from agent.faults import fault_of
 from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble, act
 from agent.graph.executor.anchors import anchor_of, found_again
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.hands import Aim, aim, to_input
 from agent.graph.executor.quiet import send_file, wait, wait_for
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, ended_by
 from agent.graph.executor.steps import close_step
 from agent.observing import Sight
 from agent.ports.journal import ActionKey, LeaseLost
@@ -91,9 +90,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         if rest > 0:
             progress.told.append(f"The other {rest} of your actions were not done.")
     except LeaseLost as error:
-        fault = fault_of(error)
-        result = {"outcome": fault.outcome, "summary": fault.sentence, "data": None}
-        return Command(goto="executor_exit", update=progress.update(result=result))
+        return Command(goto="executor_exit", update=progress.update(result=ended_by(error)))
     return Command(goto="check_loop", update=progress.update())
 
 
@@ -177,9 +174,7 @@ async def _approved(state: ExecutorState, context: RunContext, action: Action, p
     except Trouble as trouble:
         progress.told.append(str(trouble))
     except LeaseLost as error:
-        fault = fault_of(error)
-        result = {"outcome": fault.outcome, "summary": fault.sentence, "data": None}
-        return Command(goto="executor_exit", update=progress.update(result=result))
+        return Command(goto="executor_exit", update=progress.update(result=ended_by(error)))
     except PhoneError as error:
         progress.did.append(f"not done: {describe(action, None)}")
         progress.told.append(f"The phone could not be looked at again, so it was not done: {error}")

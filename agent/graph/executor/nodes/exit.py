@@ -5,7 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 
@@ -18,9 +18,5 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
         closed = close_step(state, context, did=state["did"], effect=state["effect"], told=[])
         update = {"past": closed["past"], "did": []}
     if state.get("result") is None:
-        update["result"] = {
-            "outcome": Outcome.FAILED,
-            "summary": "The work ended without a result.",
-            "data": None,
-        }
+        update["result"] = ended(Outcome.FAILED, "The work ended without a result.")
     return update

@@ -12,7 +12,7 @@ from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.replies import reply_of
-from agent.graph.executor.state import ExecutorState, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, ended, usage_data, usage_of
 from agent.graph.executor.verify import verify
 from agent.observing import Sight
 from agent.outcome import Outcome
@@ -57,11 +57,8 @@ def _bad(state: ExecutorState, reason: str) -> Route:
     did = "nothing: the answer could not be used"
     update: dict[str, Any] = {"bad_replies": count, "did": [did], "effect": [reason]}
     if count >= BAD_REPLIES:
-        update["result"] = {
-            "outcome": Outcome.FAILED,
-            "summary": f"The model gave {count} answers in a row that could not be used. The last one: {reason}",
-            "data": None,
-        }
+        summary = f"The model gave {count} answers in a row that could not be used. The last one: {reason}"
+        update["result"] = ended(Outcome.FAILED, summary)
         return Command(goto="executor_exit", update=update)
     update["told"] = [f"Your last answer could not be used and nothing was done. {reason}"]
     return Command(goto="check_loop", update=update)
@@ -101,5 +98,5 @@ async def _finish(
             outcome = Outcome.UNVERIFIED
             summary = f"{summary} (not proven: {reason})".strip()
     update["did"] = [f"finish: {claim.status}"]
-    update["result"] = {"outcome": outcome, "summary": summary, "data": claim.data}
+    update["result"] = ended(outcome, summary, claim.data)
     return Command(goto="executor_exit", update=update)

@@ -13,9 +13,8 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.dialects.select import image_size_for
 from agent.events import Told
-from agent.faults import fault_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
 from devices.errors import CaptureFailed, PhoneError, PhoneGone
 from devices.phone import Observation
@@ -38,12 +37,8 @@ async def screenshot(
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
-        fault = fault_of(error)
         logger.warning("run %s: no observation: %s", state["run"], error)
-        return Command(
-            goto="executor_exit",
-            update={"result": {"outcome": fault.outcome, "summary": fault.sentence, "data": None}},
-        )
+        return Command(goto="executor_exit", update={"result": ended_by(error)})
     context.live.fresh = None
     sight = await _see(context, observation)
     context.live.sight = sight

@@ -9,10 +9,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.faults import fault_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.scene import scene_of
-from agent.graph.executor.state import ExecutorState, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usage_of
 from agent.models.base import ModelRequest, Purpose
 from agent.models.errors import ModelError
 
@@ -35,12 +34,8 @@ async def vision_model(
     except Stopped:
         return Command(goto="check_loop")
     except ModelError as error:
-        fault = fault_of(error)
         logger.warning("run %s: the model call failed: %s", state["run"], error)
-        return Command(
-            goto="executor_exit",
-            update={"result": {"outcome": fault.outcome, "summary": fault.sentence, "data": None}},
-        )
+        return Command(goto="executor_exit", update={"result": ended_by(error)})
     return Command(
         goto=["action_summary", "parse_action"],
         update={

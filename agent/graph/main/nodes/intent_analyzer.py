@@ -48,7 +48,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         return Command(goto="summarizer", update=ended_by(error, context.control))
     update: MainState = {"kind": intent.kind, "usage": usage_data(spent(state) + usage)}
     if intent.kind in {"chat", "refuse"}:
-        update["outcome"] = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
+        outcome = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
+        update["outcome"] = outcome.value
         update["summary"] = intent.answer or "There is nothing to do on a phone here."
         return Command(goto="__end__", update=update)
     if intent.kind == "complex" or intent.need_plan:

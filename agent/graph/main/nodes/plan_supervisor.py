@@ -89,4 +89,4 @@ def _facts(state: MainState) -> str:
 
 def _cap(reached: str) -> dict[str, Any]:
     summary = f"{reached} and the task is still not done, so it was stopped there."
-    return {"fault": {"outcome": Outcome.FAILED, "summary": summary}}
+    return {"fault": {"outcome": Outcome.FAILED.value, "summary": summary}}

@@ -26,7 +26,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     outcome = outcome_of(state)
     results = state["results"]
     data = "\n".join(result["data"] for result in results if result["data"]) or None
-    update: MainState = {"outcome": outcome, "data": data}
+    update: MainState = {"outcome": outcome.value, "data": data}
     fault = state.get("fault")
     plain = "\n".join([result["summary"] for result in results] + ([fault["summary"]] if fault else []))
     update["summary"] = plain or "Nothing was done."
