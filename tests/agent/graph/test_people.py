@@ -106,7 +106,6 @@ async def test_a_secret_goes_to_the_phone_and_nowhere_else(rig: Rig) -> None:
     assert asked.question.kind is QuestionKind.SECRET
     await work.answer(rig.secrets.keep("246810"))
     end = await work.ended()
-    print(*rig.inputs(), *work.steps, rig.phone.truth, sep="\n")
     assert end.outcome is Outcome.SUCCEEDED
     assert rig.phone.truth.signed_in
     everything = [json.dumps(event.model_dump(mode="json")) for event in work.events]

@@ -55,7 +55,8 @@ def read_intent(words: list[str]) -> Intent:
     while rest:
         word = rest.pop(0)
         if word in TWO_VALUES and len(rest) >= 2:
-            intent.extras[rest.pop(0)] = rest.pop(0)
+            name, given = rest.pop(0), rest.pop(0)
+            intent.extras[name] = given
         elif word in ONE_VALUE and rest:
             value = rest.pop(0)
             if word == "-c":
