@@ -50,7 +50,7 @@ def parse(line: str) -> CommandCall:
 
 def unknown_command(word: str) -> str:
     """What to tell somebody who typed a command that is not there, with the nearest one that is."""
-    near = difflib.get_close_matches(word.lower(), BY_NAME, n=1)
+    near = difflib.get_close_matches(word.lower(), BY_NAME, n=1, cutoff=0.5)
     shown = word[:40]
     return say("parse.unknown_near", word=shown, near=near[0]) if near else say("parse.unknown", word=shown)
 

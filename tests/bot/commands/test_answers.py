@@ -1,0 +1,314 @@
+"""Questions answered by button, reply, text and command; steering; offers in private."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agent.questions import QuestionKind
+from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
+from bot.chats.base import ChatError, MessageRef, Place, Press, Reply
+from bot.tasks.model import OpenQuestion, TaskState
+from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World
+
+
+def words(reply: Reply) -> str:
+    assert reply.message is not None, reply
+    return reply.message.body
+
+
+def answer_data(question: OpenQuestion, choice: str) -> str:
+    return button(Deed.ANSWER, locator(question.question.id), "x", choice=choice).data
+
+
+async def stored(world: World, question: OpenQuestion) -> OpenQuestion:
+    found = await world.desk.question(question.question.id)
+    assert found is not None
+    return found
+
+
+async def test_a_button_answers(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, choices=("red", "blue"))
+    reply = await world.press(answer_data(question, "2"))
+    assert reply == Reply(toast="Answered by Anna: blue")
+    assert (await stored(world, question)).answer == "blue"
+    late = await world.press(answer_data(question, "1"), message=question.message)
+    assert late.toast == "Answered by Anna: blue"
+    assert (await stored(world, question)).answer == "blue"
+    assert (await world.press(answer_data(question, "1"))).toast == "That question is no longer open."
+
+
+@pytest.mark.parametrize(
+    ("kind", "choice"),
+    [(QuestionKind.ASK, "3"), (QuestionKind.ASK, "allow"), (QuestionKind.APPROVE, "1"), (QuestionKind.SECRET, "done")],
+)
+async def test_a_button_that_was_never_made_answers_nothing(world: World, kind: QuestionKind, choice: str) -> None:
+    task = await world.working()
+    question = await world.ask(task, kind, choices=("red", "blue"))
+    assert "another version" in (await world.press(answer_data(question, choice))).toast
+    assert (await stored(world, question)).answer is None
+
+
+@pytest.mark.parametrize("data", ["", "1:stop", "9:stop:1", "rm -rf", "1:ans:0000000000000000:allow", "1:run:gone"])
+async def test_a_button_nobody_knows_is_answered_politely(world: World, data: str) -> None:
+    reply = await world.press(data)
+    assert reply.toast
+    assert reply.message is None
+
+
+async def test_a_native_reply_answers_and_numbers_stand_for_choices(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, choices=("red", "blue"))
+    reply = await world.say("2", reply_to=question.message)
+    assert words(reply) == "Answered by Anna: blue"
+    late = await world.say("red", reply_to=question.message)
+    assert words(late) == "Answered by Anna: blue"
+
+
+async def test_text_in_the_tasks_thread_answers_the_only_question(world: World) -> None:
+    task = await world.working()
+    thread = await world.in_thread(task)
+    question = await world.ask(task)
+    assert words(await world.say("the second one", place=thread)) == "Answered by Anna: the second one"
+    assert (await stored(world, question)).answer == "the second one"
+
+
+async def test_text_elsewhere_is_ignored(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task)
+    assert await world.say("the second one") == Reply()
+    assert await world.say("cancel that order") == Reply()
+    assert await world.say("do it now please") == Reply()
+    assert (await stored(world, question)).answer is None
+    assert (await world.desk.known(task.id)).state is TaskState.WAITING
+    assert await world.store.refusals.totals() == ()
+
+
+async def test_several_questions_ask_which_is_meant(world: World) -> None:
+    first, second = await world.working("buy red"), await world.working("buy blue")
+    one, two = await world.ask(first), await world.ask(second)
+    text = words(await world.type("answer yes"))
+    assert "Several questions are open" in text
+    assert "Task 1 · buy red" in text
+    assert "Task 2 · buy blue" in text
+    assert (await stored(world, one)).answer is None
+    assert words(await world.type("answer --task 2 yes")) == "Answered by Anna: yes"
+    assert (await stored(world, two)).answer == "yes"
+    assert words(await world.type("answer no")) == "Answered by Anna: no"
+    assert "No question is open" in words(await world.type("answer what"))
+    assert "Write your answer" in words(await world.type("answer"))
+    assert "There is no task" in words(await world.type("answer --task 77 yes"))
+
+
+async def test_the_command_finds_ones_own_question_from_anywhere(world: World) -> None:
+    task = await world.working()
+    await world.in_thread(task)
+    question = await world.ask(task)
+    assert "No question is open" in words(await world.type("answer blue", BEN))
+    assert words(await world.type("answer blue")) == "Answered by Anna: blue"
+    assert (await stored(world, question)).answered_by == "Anna"
+
+
+@pytest.mark.parametrize("kind", list(QuestionKind))
+async def test_nobody_else_answers_but_an_admin(world: World, kind: QuestionKind) -> None:
+    """Seen failing with the `require` in `_given` taken out: Ben's answer then won, for every kind."""
+    task = await world.working()
+    thread = await world.in_thread(task)
+    question = await world.ask(task, kind, choices=("allow", "done") if kind is QuestionKind.ASK else ())
+    text = {QuestionKind.APPROVE: "allow", QuestionKind.TAKE_OVER: "done"}.get(kind, "done")
+    choice = {QuestionKind.ASK: "1", QuestionKind.SECRET: "1"}.get(kind, text)
+    assert "somebody else" in words(await world.say(text, BEN, thread, reply_to=question.message))
+    assert "somebody else" in words(await world.type(f"answer --task {task.id} {text}", BEN))
+    assert "Answered" not in (await world.press(answer_data(question, choice), BEN)).toast
+    assert await world.say(text, BEN, thread) == Reply()
+    assert "not allowed" in (await world.press(answer_data(question, choice), EVE)).toast
+    assert await world.say(text, EVE, thread, reply_to=question.message) == Reply()
+    assert (await stored(world, question)).answer is None
+    assert "Answered by Ada" in words(await world.say(text, ADA, thread, reply_to=question.message))
+
+
+@pytest.mark.parametrize(("text", "answer"), [("allow", "allow"), ("Yes.", "allow"), ("deny", "deny"), ("no", "deny")])
+async def test_an_approval_takes_clear_words_only(world: World, text: str, answer: str) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.APPROVE)
+    assert "allow or deny" in words(await world.say("not that one, the blue", reply_to=question.message))
+    assert (await stored(world, question)).answer is None
+    await world.say(text, reply_to=question.message)
+    assert (await stored(world, question)).answer == answer
+
+
+async def test_a_question_that_expired_is_never_a_yes(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.APPROVE)
+    world.clock.advance(16 * 60)
+    reply = await world.press(answer_data(question, "allow"))
+    assert "not answered in time" in reply.toast
+    assert (await stored(world, question)).answer is None
+
+
+async def test_two_people_at_once_one_wins_and_both_are_told_who(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task)
+    replies = await asyncio.gather(
+        world.say("red", ANNA, reply_to=question.message), world.say("blue", ADA, reply_to=question.message)
+    )
+    winner = (await stored(world, question)).answered_by
+    assert all(f"Answered by {winner}" in words(reply) for reply in replies)
+
+
+async def test_a_secret_goes_straight_on_and_its_message_is_deleted(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing with the deletion taken out of `give_answer`: the code then stood in the channel."""
+    caplog.set_level("DEBUG")
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.SECRET)
+    reply = await world.say("hunter2 ", reply_to=question.message)
+    assert "Your message was deleted here." in words(reply)
+    assert "hunter2" not in words(reply)
+    assert "hunter2" not in caplog.text
+    assert all("hunter2" not in message.body for message in world.chat.messages())
+    assert (await stored(world, question)).answer == ""
+    kept = next(detail for what, detail in world.mind.asked if what == "answer")
+    assert world.secrets.take(kept) == "hunter2 "
+
+
+async def test_a_secret_that_came_too_late_or_from_the_wrong_person_is_deleted_too(world: World) -> None:
+    task = await world.working()
+    thread = await world.in_thread(task)
+    question = await world.ask(task, QuestionKind.SECRET)
+    assert "deleted" in words(await world.say("hunter2", BEN, thread, reply_to=question.message))
+    assert "deleted" in words(await world.say("hunter2", place=thread, stale=True))
+    world.clock.advance(25 * 3600)
+    assert "deleted" in words(await world.say("hunter2", place=thread, reply_to=question.message))
+    assert all("hunter2" not in message.body for message in world.chat.messages())
+    assert (await stored(world, question)).answer is None
+
+
+async def test_a_secret_that_cannot_be_deleted_is_told(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.SECRET)
+    world.chat.faults.append(ChatError("no right to delete"))
+    assert "please delete it yourself" in words(await world.say("hunter2", reply_to=question.message))
+    other = await world.working()
+    second = await world.ask(other, QuestionKind.SECRET)
+    world.chats["discord"] = LoopbackChat(capabilities=replace(CAPABILITIES, deletes=False))
+    assert "please delete it yourself" in words(await world.say("hunter2", reply_to=second.message))
+
+
+async def test_text_steers_a_running_task_in_its_thread(world: World) -> None:
+    task = await world.working()
+    thread = await world.in_thread(task)
+    assert "will read that" in words(await world.say("not that one, the blue", place=thread))
+    assert (f"steer {task.id}", "not that one, the blue") in world.mind.asked
+    assert await world.say("  ", place=thread) == Reply()
+
+
+async def test_others_may_talk_in_the_thread_without_steering(world: World) -> None:
+    """Seen failing with the check in `Talk.about` taken out: Ben was then told off for each word."""
+    task = await world.working()
+    thread = await world.in_thread(task)
+    assert await world.say("nice phone", BEN, thread) == Reply()
+    assert not [what for what, _ in world.mind.asked if what.startswith("steer")]
+    assert "will read that" in words(await world.say("stop scrolling", ADA, thread))
+
+
+async def test_a_reply_to_the_card_steers(world: World) -> None:
+    task = await world.working()
+    card = world.chat.write(CHANNEL.address, "the card")
+    await world.store.cards.put(task.id, card, world.clock())
+    assert "will read that" in words(await world.say("the blue one", reply_to=card))
+    assert "somebody else" in words(await world.say("the red one", BEN, reply_to=card))
+    stranger = world.chat.write(CHANNEL.address, "something else")
+    assert await world.say("the blue one", reply_to=stranger) == Reply()
+
+
+async def test_text_in_the_thread_of_an_ended_task_is_ignored(world: World) -> None:
+    task = await world.working()
+    thread = await world.in_thread(task)
+    await world.end(task)
+    assert await world.say("thanks!", place=thread) == Reply()
+
+
+async def test_a_thread_in_which_a_task_was_asked_is_not_its_own(world: World) -> None:
+    topic = Place(replace(CHANNEL.address, thread="topic"))
+    task = await world.working(place=topic)
+    await world.desk.set_place(task.id, topic.address)
+    assert await world.say("just talking", place=topic) == Reply()
+    assert await world.say("just talking", BEN, place=topic) == Reply()
+
+
+async def test_in_private_a_text_is_offered_as_a_task(world: World) -> None:
+    reply = await world.say("open settings and look", place=PRIVATE)
+    assert reply.message is not None
+    (run,) = reply.message.buttons[0]
+    assert "open settings" not in run.data
+    assert "somebody else's" in (await world.press(run.data, ADA, PRIVATE)).toast
+    accepted = await world.press(run.data, ANNA, PRIVATE)
+    task = await world.desk.known(accepted.task)
+    assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
+    assert "Send the text again" in (await world.press(run.data, ANNA, PRIVATE)).toast
+    assert len(await world.desk.recent(10)) == 1
+
+
+async def test_in_private_a_text_may_also_steer(world: World) -> None:
+    task = await world.working(place=PRIVATE)
+    await world.desk.set_place(task.id, PRIVATE.address)
+    reply = await world.say("the blue one", place=PRIVATE)
+    assert reply.message is not None
+    _, tell = reply.message.buttons[0]
+    assert "will read that" in (await world.press(tell.data, ANNA, PRIVATE)).toast
+    assert (f"steer {task.id}", "the blue one") in world.mind.asked
+
+
+async def test_in_private_a_text_answers_the_only_question(world: World) -> None:
+    task = await world.working(place=PRIVATE)
+    await world.ask(task)
+    assert words(await world.say("the blue one", place=PRIVATE)) == "Answered by Anna: the blue one"
+
+
+async def test_strangers_in_private_get_nothing(world: World) -> None:
+    assert await world.say("hello?", EVE, PRIVATE) == Reply()
+    assert len(await world.store.refusals.totals()) == 1
+
+
+async def test_offers_are_not_kept_for_ever(world: World) -> None:
+    first = await world.say("number 0", place=PRIVATE)
+    for number in range(1, 258):
+        await world.say(f"number {number}", place=PRIVATE)
+    assert first.message is not None
+    assert "Send the text again" in (await world.press(first.message.buttons[0][0].data, ANNA, PRIVATE)).toast
+
+
+async def test_what_was_said_while_away_is_told(world: World) -> None:
+    assert "while the service was away" in words(await world.say("open settings", place=PRIVATE, stale=True))
+    task = await world.working()
+    thread = await world.in_thread(task)
+    assert "while the service was away" in words(await world.say("the blue one", place=thread, stale=True))
+    question = await world.ask(task)
+    assert "while the service was away" in words(await world.say("yes", reply_to=question.message, stale=True))
+    assert "while the service was away" in words(await world.type("answer yes", stale=True))
+    assert (await stored(world, question)).answer is None
+    assert not [what for what, _ in world.mind.asked if what.startswith("steer")]
+
+
+async def test_the_buttons_of_a_card(world: World) -> None:
+    task = await world.working()
+    assert "somebody else" in (await world.press(stop_button(task.id).data, BEN)).toast
+    assert (await world.press(pause_button(task.id).data)).toast == f"Task {task.id}: Paused"
+    assert (await world.press(resume_button(task.id).data)).toast == f"Task {task.id}: Working"
+    assert (await world.press(stop_button(task.id).data, ADA)).toast == f"Task {task.id}: Cancelled"
+    assert "has ended already" in (await world.press(stop_button(task.id).data)).toast
+    assert "There is no task" in (await world.press(stop_button("77").data)).toast
+
+
+async def test_the_same_press_twice_is_answered_twice_and_done_once(world: World) -> None:
+    task = await world.working()
+    press = Press(ANNA, CHANNEL, "same", pause_button(task.id).data, MessageRef(CHANNEL.address, "m1"))
+    assert (await world.commands.press(press)).toast == f"Task {task.id}: Paused"
+    assert (await world.commands.press(press)).toast == "Already seen."
+    assert world.mind.asked.count(("pause", task.id)) == 1

@@ -1,0 +1,375 @@
+"""Everything between chat and phone, real, with a mind that is led by hand and chats in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import itertools
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
+from agent.mind import TaskOrder
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import Answer, Question, QuestionKind
+from bot.access import Lists, Policy
+from bot.chats.base import (
+    Address,
+    Attachment,
+    Chat,
+    CommandCall,
+    Incoming,
+    Invocation,
+    MessageRef,
+    Person,
+    Place,
+    Press,
+    Reply,
+)
+from bot.commands.intake import Commands
+from bot.commands.request import Services
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import OpenQuestion, Task, TaskState
+from bot.tasks.secrets import MemorySecrets
+from devices.errors import PhoneError, PhoneGone
+from devices.geometry import Size
+from devices.inputs import Input
+from devices.phone import Done, Health, Observation, Phone, PhoneInfo
+from tests.bot.chats.loopback import LoopbackChat
+
+ANNA = Person("discord", "42", "Anna")
+BEN = Person("discord", "43", "Ben")
+ADA = Person("discord", "99", "Ada")
+EVE = Person("discord", "666", "Eve")
+CHANNEL = Place(Address("discord", "bot", "chan", "guild"))
+PRIVATE = Place(Address("discord", "bot", "dm"), private=True)
+POLICY = Policy(
+    {"discord": Lists(frozenset({"guild"}), frozenset({"chan"}), frozenset({"42", "43"}), frozenset({"99"}))}
+)
+PATIENCE = 10.0
+
+
+def a_phone(
+    name: str = "Pixel", phone_id: str = "", health: Health = Health.READY, reason: str = "", fix: str = ""
+) -> PhoneInfo:
+    known = phone_id or name.lower()
+    return PhoneInfo(id=known, serial=known, name=name, health=health, reason=reason, fix=fix)
+
+
+class SeenPhone:
+    """A phone that can only be looked at."""
+
+    def __init__(self, info: PhoneInfo, sees: Observation | PhoneError) -> None:
+        self.info = info
+        self._sees = sees
+
+    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
+        del after, patience
+        if isinstance(self._sees, PhoneError):
+            raise self._sees
+        return self._sees
+
+    async def act(self, what: Input, *, receipt: str) -> Done:
+        raise AssertionError((what, receipt))
+
+    async def prepare(self) -> None:
+        raise AssertionError
+
+    async def restore(self) -> None:
+        raise AssertionError
+
+    async def push(self, name: str, data: bytes) -> str:
+        raise AssertionError((name, data))
+
+    async def pull(self, path: str, *, limit: int) -> bytes:
+        raise AssertionError((path, limit))
+
+
+def a_look(*, secure: bool = False, locked: bool = False) -> Observation:
+    image = None if secure else Image.new("RGB", (108, 240), (200, 30, 30))
+    return Observation(Size(108, 240), image, None, package="com.android.settings", secure=secure, locked=locked)
+
+
+class SeenPhones:
+    """Implements devices.phone.Phones: a list, and what each phone shows."""
+
+    def __init__(self, *phones: PhoneInfo) -> None:
+        self.phones = phones
+        self.sees: dict[str, Observation | PhoneError] = {}
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return self.phones
+
+    def get(self, phone_id: str) -> Phone:
+        info = next((phone for phone in self.phones if phone.id == phone_id), None)
+        if info is None:
+            raise PhoneGone("the cable is out")
+        return SeenPhone(info, self.sees.get(phone_id, a_look()))
+
+    async def refresh(self) -> tuple[PhoneInfo, ...]:
+        return self.phones
+
+    async def wait_for_change(self) -> None:
+        await asyncio.Event().wait()
+
+    async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
+        del timeout
+        return self.get(phone_id)
+
+
+class HandMind:
+    """Implements agent.mind.Mind: tells what the test says, and records what it is asked for."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, asyncio.Queue[TaskEvent | None]] = {}
+        self.asked: list[tuple[str, str]] = []
+
+    def tell(self, task: str, *events: TaskEvent) -> None:
+        for event in events:
+            self._queue(task).put_nowait(event)
+
+    async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        while (event := await self._queue(order.task).get()) is not None:
+            yield event
+            if isinstance(event, TaskEnded):
+                return
+
+    async def answer(self, task: str, answer: Answer) -> None:
+        self.asked.append(("answer", "" if not answer.text else answer.text))
+        self._queue(task)
+
+    async def steer(self, task: str, note: str) -> None:
+        self.asked.append((f"steer {task}", note))
+
+    async def pause(self, task: str) -> None:
+        self.asked.append(("pause", task))
+
+    async def resume(self, task: str, note: str = "") -> None:
+        self.asked.append((f"resume {task}", note))
+
+    async def cancel(self, task: str) -> None:
+        self.asked.append(("cancel", task))
+        self.tell(task, TaskEnded(outcome=Outcome.CANCELLED, summary="Cancelled."))
+
+    async def shutdown(self) -> None:
+        for queue in self._events.values():
+            queue.put_nowait(None)
+
+    def _queue(self, task: str) -> asyncio.Queue[TaskEvent | None]:
+        return self._events.setdefault(task, asyncio.Queue())
+
+
+class Clock:
+    """Time that passes when the test says so; whoever sleeps wakes at the right moment."""
+
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
+        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self.now + seconds, woken))
+        await woken
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass. Sleepers whose time has come wake when the test next waits."""
+        self.now += seconds
+        due = [sleeper for sleeper in self._sleepers if sleeper[0] <= self.now]
+        self._sleepers = [sleeper for sleeper in self._sleepers if sleeper[0] > self.now and not sleeper[1].done()]
+        for _, woken in due:
+            if not woken.done():
+                woken.set_result(None)
+
+    def next_wake(self) -> float | None:
+        """Seconds until the first sleeper's time."""
+        return min((at - self.now for at, woken in self._sleepers if not woken.done()), default=None)
+
+
+@dataclass
+class World:
+    """A service without its chats' adapters."""
+
+    store: Store
+    desk: TaskDesk
+    mind: HandMind
+    phones: SeenPhones
+    secrets: MemorySecrets
+    chat: LoopbackChat
+    chats: dict[str, Chat]
+    commands: Commands
+    clock: Clock
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def incoming(
+        self,
+        text: str,
+        person: Person = ANNA,
+        place: Place = CHANNEL,
+        *,
+        command: str | None = None,
+        reply_to: MessageRef | None = None,
+        stale: bool = False,
+        attachments: tuple[Attachment, ...] = (),
+    ) -> Incoming:
+        return Incoming(
+            person=person,
+            place=place,
+            event=f"e{next(self._numbers)}",
+            text=text,
+            command=command,
+            reply_to=reply_to,
+            message=self.chat.write(place.address, text),
+            attachments=attachments,
+            stale=stale,
+        )
+
+    async def type(self, command: str, person: Person = ANNA, place: Place = CHANNEL, *, stale: bool = False) -> Reply:
+        """A typed command."""
+        text = f"!opengui {command}".strip()
+        return await self.commands.message(self.incoming(text, person, place, command=command, stale=stale))
+
+    async def say(
+        self,
+        text: str,
+        person: Person = ANNA,
+        place: Place = CHANNEL,
+        *,
+        reply_to: MessageRef | None = None,
+        stale: bool = False,
+    ) -> Reply:
+        """A text that is no command."""
+        return await self.commands.message(self.incoming(text, person, place, reply_to=reply_to, stale=stale))
+
+    async def invoke(self, call: CommandCall, person: Person = ANNA, place: Place = CHANNEL) -> Reply:
+        """A command with typed options."""
+        return await self.commands.invoke(Invocation(person, place, f"e{next(self._numbers)}", call))
+
+    async def press(
+        self, data: str, person: Person = ANNA, place: Place = CHANNEL, message: MessageRef | None = None
+    ) -> Reply:
+        """A pressed button."""
+        ref = message or MessageRef(place.address, "m0")
+        return await self.commands.press(Press(person, place, f"e{next(self._numbers)}", data, ref))
+
+    async def do(self, text: str = "open settings", person: Person = ANNA, place: Place = CHANNEL) -> Task:
+        """A task that was accepted."""
+        reply = await self.type(f"do {text}", person, place)
+        assert reply.task, reply
+        return await self.desk.known(reply.task)
+
+    async def working(self, text: str = "open settings", person: Person = ANNA, place: Place = CHANNEL) -> Task:
+        """A task at work on the first phone."""
+        task = await self.do(text, person, place)
+        phone = self.phones.phones[0]
+        self.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        return await self.until(task, TaskState.WORKING)
+
+    async def in_thread(self, task: Task) -> Place:
+        """The task gets a thread of its own."""
+        place = Address("discord", "bot", "chan", "guild", f"thread{task.id}")
+        await self.desk.set_place(task.id, place)
+        return Place(place)
+
+    async def step(self, task: Task, number: int, *, summary: str = "Tapped Search", frame: str | None = None) -> None:
+        """The task does a step, and it is stored."""
+        self.mind.tell(task.id, a_step_event(task, number, summary, frame))
+        await self.until(task, lambda found: found.steps >= number)
+
+    async def ask(
+        self, task: Task, kind: QuestionKind = QuestionKind.ASK, choices: tuple[str, ...] = (), *, number: int = 1
+    ) -> OpenQuestion:
+        """The task asks, and the question is shown in its place."""
+        asked = Question(id=f"{task.id}.q{number}", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
+        self.mind.tell(task.id, Asked(question=asked))
+        await self.until(task, TaskState.WAITING)
+        current = await self.desk.known(task.id)
+        ref = self.chat.write(current.place or current.origin, asked.text)
+        await self.desk.question_shown(asked.id, ref)
+        found = await self.desk.question(asked.id)
+        assert found is not None
+        return found
+
+    async def end(self, task: Task, outcome: Outcome = Outcome.SUCCEEDED) -> Task:
+        """The task ends."""
+        steps = (await self.desk.known(task.id)).steps
+        self.mind.tell(task.id, TaskEnded(outcome=outcome, summary="It is done.", steps=steps))
+        return await self.until(task, TaskState.ENDED)
+
+    async def until(self, task: Task, is_so: TaskState | Callable[[Task], bool]) -> Task:
+        """The task as soon as it is in this state, or as told."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                self._changed.clear()
+                found = await self.desk.known(task.id)
+                if found.state is is_so if isinstance(is_so, TaskState) else is_so(found):
+                    return found
+                await self._changed.wait()
+
+
+def a_step_event(task: Task, number: int, summary: str = "Tapped Search", frame: str | None = None) -> Step:
+    return Step(
+        run=f"{task.id}.1",
+        subtask=1,
+        step=number,
+        max_steps=60,
+        summary=summary,
+        app="Settings",
+        frame=frame,
+        usage=Usage(input=100, output=10, calls=1),
+    )
+
+
+def png() -> bytes:
+    target = io.BytesIO()
+    Image.new("RGB", (108, 240), (10, 10, 90)).save(target, "PNG")
+    return target.getvalue()
+
+
+@asynccontextmanager
+async def a_world(
+    path: Path, *phones: PhoneInfo, chat: LoopbackChat | None = None, clock: Clock | None = None
+) -> AsyncIterator[World]:
+    """From start to stop, on what is in the directory."""
+    clock = clock or Clock()
+    store = await Store.open(path, clock=clock)
+    try:
+        mind, secrets = HandMind(), MemorySecrets()
+        seen = SeenPhones(*(phones or (a_phone(),)))
+        desk = TaskDesk(
+            store,
+            mind,
+            PhoneLeases(store.leases, seen, clock),
+            secrets,
+            clock=clock,
+            limits=DeskLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
+        )
+        chat = chat or LoopbackChat()
+        chat.now = clock
+        chats: dict[str, Chat] = {"discord": chat}
+        world = World(
+            store, desk, mind, seen, secrets, chat, chats, Commands(Services(desk, store, seen, POLICY, chats)), clock
+        )
+        desk.subscribe(lambda _task: world._changed.set())
+        await desk.start()
+        try:
+            yield world
+        finally:
+            async with asyncio.timeout(PATIENCE):
+                await desk.stop()
+    finally:
+        await store.close()
