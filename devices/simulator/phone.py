@@ -178,6 +178,11 @@ class VirtualPhone:
         self._frames.move_to_end(key)
         return frame
 
+    async def encoded(self, *, png: bool) -> bytes:
+        """The picture as `screencap` prints it, raw or PNG."""
+        frame = await self.frame()
+        return await asyncio.to_thread(lambda: frame.png if png else frame.raw)
+
     # Changes
 
     def changed(self) -> None:

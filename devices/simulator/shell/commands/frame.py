@@ -6,8 +6,6 @@ Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds
 
 from __future__ import annotations
 
-import asyncio
-
 from devices.simulator.shell.call import Call, Family
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
@@ -21,8 +19,7 @@ async def screencap(call: Call) -> int:
         del words[words.index("-d") : words.index("-d") + 2]
     target = next((word for word in words if not word.startswith("-")), "")
     as_png = "-p" in words or target.endswith(".png")
-    frame = await call.phone.frame()
-    data = await asyncio.to_thread(lambda: frame.png if as_png else frame.raw)
+    data = await call.phone.encoded(png=as_png)
     if call.phone.faults.truncate:
         data = data[: len(data) // 2]
     if target:
