@@ -76,10 +76,15 @@ class EchoMind:
                     answer = await self._guarded(echo, partial(self._answer, echo, question.id))
                     if answer.expired or answer.text == DENY:
                         why = "Nobody answered in time." if answer.expired else "It was not allowed."
-                        yield TaskEnded(outcome=Outcome.BLOCKED, summary=why, steps=number)
+                        yield TaskEnded(outcome=Outcome.BLOCKED, summary=why, steps=number, usage=Usage(calls=number))
                         return
                     yield Resumed(question=question.id)
-            yield TaskEnded(outcome=Outcome.SUCCEEDED, summary=f"Echo: {order.text}", steps=self._steps)
+            yield TaskEnded(
+                outcome=Outcome.SUCCEEDED,
+                summary=f"Echo: {order.text}",
+                steps=self._steps,
+                usage=Usage(calls=self._steps),
+            )
         except Stopped:
             if echo.control.cancelled:
                 yield TaskEnded(outcome=Outcome.CANCELLED, summary="Cancelled.")
@@ -133,5 +138,5 @@ class EchoMind:
             try:
                 return await echo.control.guard(work())
             except Stopped:
-                if not echo.control.paused:
+                if echo.control.cancelled or echo.control.draining:
                     raise

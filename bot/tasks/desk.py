@@ -70,12 +70,14 @@ class TaskDesk(DeskReading):
 
     async def stop(self) -> None:
         """Stop at the next safe point, within the limits. What was at work is interrupted for the next start."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._limits.drain
         self._leases.drain()
         self._workers.close()
         with suppress(MindFailed):
             # It is logged; the rest has to stop all the same.
             await self._calls.bounded(self._mind.shutdown(), seconds=self._limits.drain)
-        await self._workers.wait_all(self._limits.drain)
+        await self._workers.wait_all(max(0.0, until - loop.time()))
         await self._calls.stop(self._limits.goodbye)
         if self._house is not None:
             self._house.cancel()

@@ -27,7 +27,7 @@ class DeskReading:
         return self._news.subscribe(listener)
 
     def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work, after the commit; it must be quick. Returns what ends it."""
+        """Call `listener` with each event of a task's work, after the commit; be quick. Returns what ends this."""
         return self._news.on_event(listener)
 
     async def get(self, task: str) -> Task | None:

@@ -1,0 +1,88 @@
+"""A task's events from its very first one on, for whoever comes a moment later: the command line and the console."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+from agent.events import TaskEnded, TaskEvent, Thinking
+from agent.outcome import Outcome
+from bot.chats.base import Person
+from bot.tasks.desk import TaskDesk
+from bot.tasks.errors import TaskError
+from bot.tasks.model import Task
+
+KEPT_TASKS = 100
+"""Tasks whose events are remembered; a follower comes within moments after the acceptance."""
+
+
+@dataclass
+class _Track:
+    events: list[TaskEvent] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Following:
+    """Remembers the events of the latest tasks. Streamed pieces of thought are left out."""
+
+    def __init__(self, desk: TaskDesk) -> None:
+        self._desk = desk
+        self._tracks: OrderedDict[str, _Track] = OrderedDict()
+        self._stops = (desk.on_event(self._happened), desk.subscribe(self._changed))
+
+    def close(self) -> None:
+        """Listen no more."""
+        for stop in self._stops:
+            stop()
+
+    async def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
+        """The events so far, then those to come; ends after TaskEnded, also when the task ended without its mind."""
+        track = self._track(task)
+        told = 0
+        while True:
+            track.news.clear()
+            known = await self._desk.get(task)
+            while told < len(track.events):
+                yield track.events[told]
+                told += 1
+                if isinstance(track.events[told - 1], TaskEnded):
+                    return
+            if known is None:
+                return
+            if known.outcome is not None:
+                yield _end(known, known.outcome)
+                return
+            await track.news.wait()
+
+    async def answer(self, person: Person, question: str, text: str) -> str:
+        """Answer an open question. "" when this answer was taken, else a sentence that says why not."""
+        try:
+            answered = await self._desk.answer(question, text, person)
+        except TaskError as error:
+            return str(error)
+        return "" if answered.won else "The question was answered before, or its time is over."
+
+    def _happened(self, task: str, event: TaskEvent) -> None:
+        if isinstance(event, Thinking):
+            return
+        track = self._track(task)
+        track.events.append(event)
+        track.news.set()
+
+    def _changed(self, task: str) -> None:
+        self._track(task).news.set()
+
+    def _track(self, task: str) -> _Track:
+        track = self._tracks.setdefault(task, _Track())
+        self._tracks.move_to_end(task)
+        while len(self._tracks) > KEPT_TASKS:
+            self._tracks.popitem(last=False)
+        return track
+
+
+def _end(task: Task, outcome: Outcome) -> TaskEnded:
+    return TaskEnded(
+        outcome=outcome, summary=task.summary, data=task.data, steps=task.steps, usage=task.usage, frame=task.frame
+    )

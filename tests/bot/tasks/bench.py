@@ -1,0 +1,139 @@
+"""A desk on a real store, with phones that stand still, a clock that is set by hand, and steps that wait for a word."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent.mind import Mind
+from bot.chats.base import Address, Person
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import Task, TaskState, TaskWish
+from bot.tasks.secrets import MemorySecrets
+from devices.errors import PhoneGone
+from devices.phone import Health, Phone, PhoneInfo
+
+HERE = Address("web", "console", "main")
+ANNA = Person("web", "1", "Anna")
+LIMITS = DeskLimits(patience=0.3, goodbye=0.3, drain=0.7, tick=3600.0)
+PATIENCE = 10.0
+
+
+def phone(name: str, health: Health = Health.READY, reason: str = "", fix: str = "") -> PhoneInfo:
+    return PhoneInfo(id=name, serial=name, name=name.title(), health=health, reason=reason, fix=fix)
+
+
+class StillPhones:
+    """Implements devices.phone.Phones with a list that the test sets."""
+
+    def __init__(self, *phones: PhoneInfo) -> None:
+        self._phones = phones
+        self._change = asyncio.Event()
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return self._phones
+
+    def set(self, *phones: PhoneInfo) -> None:
+        self._phones = phones
+        self._change.set()
+
+    def get(self, phone_id: str) -> Phone:
+        raise PhoneGone(phone_id)
+
+    async def refresh(self) -> tuple[PhoneInfo, ...]:
+        return self._phones
+
+    async def wait_for_change(self) -> None:
+        self._change.clear()
+        await self._change.wait()
+
+    async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
+        del timeout
+        raise PhoneGone(phone_id)
+
+
+class Clock:
+    """Unix seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Gate:
+    """Holds every step until the test lets it pass."""
+
+    def __init__(self) -> None:
+        self._passes = asyncio.Semaphore(0)
+        self.reached = asyncio.Event()
+
+    async def __call__(self, _task: str, _step: int) -> None:
+        self.reached.set()
+        await self._passes.acquire()
+
+    def open(self, steps: int = 1) -> None:
+        for _ in range(steps):
+            self._passes.release()
+
+
+class Bench:
+    """A desk that runs, and ways to wait for what it does."""
+
+    def __init__(self, store: Store, desk: TaskDesk, clock: Clock, secrets: MemorySecrets, phones: StillPhones) -> None:
+        self.store = store
+        self.desk = desk
+        self.clock = clock
+        self.secrets = secrets
+        self.phones = phones
+        self._numbers = 0
+        self._changed = asyncio.Event()
+        desk.subscribe(lambda _task: self._changed.set())
+
+    async def accept(self, text: str = "open the browser", event: str | None = None) -> Task:
+        self._numbers += 1
+        number = event if event is not None else f"e{self._numbers}"
+        accepted = await self.desk.accept(TaskWish(text=text, person=ANNA, origin=HERE, event=number))
+        return accepted.task
+
+    async def until(self, task: Task | str, is_so: TaskState | Callable[[Task], bool]) -> Task:
+        """The task as soon as it is in this state, or as told."""
+        task_id = task if isinstance(task, str) else task.id
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                self._changed.clear()
+                found = await self.desk.known(task_id)
+                if found.state is is_so if isinstance(is_so, TaskState) else is_so(found):
+                    return found
+                await self._changed.wait()
+
+    async def outbox(self, task: Task | str) -> list[tuple[str, str]]:
+        rows = await self.store.outbox.of(task if isinstance(task, str) else task.id)
+        return [(row.kind, row.subject) for row in rows]
+
+
+@asynccontextmanager
+async def bench(
+    path: Path, mind: Mind, *, clock: Clock | None = None, limits: DeskLimits = LIMITS
+) -> AsyncIterator[Bench]:
+    """A desk from start to stop on what is in the directory."""
+    clock = clock or Clock()
+    store = await Store.open(path, clock=clock)
+    try:
+        phones, secrets = StillPhones(phone("pixel")), MemorySecrets()
+        desk = TaskDesk(store, mind, PhoneLeases(store.leases, phones, clock), secrets, clock=clock, limits=limits)
+        made = Bench(store, desk, clock, secrets, phones)
+        await desk.start()
+        try:
+            yield made
+        finally:
+            async with asyncio.timeout(PATIENCE):
+                await desk.stop()
+    finally:
+        await store.close()

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from bot.tasks.errors import WrongState
+from bot.tasks.model import Task, TaskState
+from bot.tasks.states import TRANSITIONS, moved
+from tests.bot.tasks.bench import ANNA, HERE
+
+QUEUED, WORKING, WAITING, PAUSED, INTERRUPTED, ENDED = TaskState
+
+TABLE = {
+    (QUEUED, WORKING),
+    (QUEUED, WAITING),
+    (QUEUED, INTERRUPTED),
+    (QUEUED, ENDED),
+    (WORKING, WAITING),
+    (WORKING, PAUSED),
+    (WORKING, INTERRUPTED),
+    (WORKING, ENDED),
+    (WAITING, WORKING),
+    (WAITING, ENDED),
+    (PAUSED, WORKING),
+    (PAUSED, WAITING),
+    (PAUSED, ENDED),
+    (INTERRUPTED, WORKING),
+    (INTERRUPTED, QUEUED),
+    (INTERRUPTED, ENDED),
+}
+
+
+def task_in(state: TaskState) -> Task:
+    return Task(
+        id="1",
+        text="x",
+        person=ANNA,
+        origin=HERE,
+        anchor="",
+        place=None,
+        state=state,
+        outcome=None,
+        summary="",
+        data=None,
+        phone="",
+        quick=False,
+        steps=0,
+        max_steps=60,
+        usage=Usage(),
+        created=1.0,
+        started=None,
+        ended=None,
+        frame=None,
+    )
+
+
+def test_the_table_is_the_products() -> None:
+    assert {(before, after) for before, following in TRANSITIONS.items() for after in following} == TABLE
+
+
+@pytest.mark.parametrize("before", TaskState)
+@pytest.mark.parametrize("after", TaskState)
+def test_a_change_is_in_the_table_or_is_refused(before: TaskState, after: TaskState) -> None:
+    outcome = Outcome.FAILED if after is ENDED else None
+    if (before, after) not in TABLE:
+        with pytest.raises(WrongState, match=r"Task 1 .* now"):
+            moved(task_in(before), after, now=5.0, outcome=outcome)
+        return
+    task = moved(task_in(before), after, now=5.0, outcome=outcome)
+    assert task.state is after
+    assert task.outcome is outcome
+    assert task.started == (5.0 if after is WORKING else None)
+    assert task.ended == (5.0 if after is ENDED else None)
+
+
+def test_the_first_start_counts() -> None:
+    task = moved(moved(moved(task_in(QUEUED), WORKING, now=5.0), PAUSED, now=6.0), WORKING, now=7.0)
+    assert task.started == 5.0
