@@ -1,8 +1,8 @@
 """Everything a phone can fail with.
 
 PhoneError
-├── PhoneGone            cable out, adb server or daemon away: the link is lost
-├── PhoneUnavailable     there, but not usable (unauthorized, offline, no permission)
+├── PhoneGone            cable out, adb server or daemon away, or the link offline: it may come back
+├── PhoneUnavailable     there, but not usable (unauthorized, no permission)
 ├── PhoneTimeout         did not answer within its limit
 ├── CaptureFailed        no usable picture came
 ├── InputRejected        the input cannot be done; nothing was sent

@@ -20,7 +20,8 @@ def error_for(message: str, serial: str) -> PhoneError:
     if "no permissions" in text or "insufficient permissions" in text:
         return PhoneUnavailable(f"This computer may not use the phone {serial}. {PERMISSION}")
     if "authorizing" in text or "connecting" in text or "offline" in text:
-        return PhoneUnavailable(f"The phone {serial} is attached but does not answer. {RECONNECT}")
+        # A link that broke is listed as offline until adb gives up or reconnects: it may be back in a moment.
+        return PhoneGone(f"The phone {serial} is attached but does not answer. {RECONNECT}", uncertain=False)
     if "not found" in text or "no devices" in text or "no such device" in text:
         return PhoneGone(f"The phone {serial} is not attached.", uncertain=False)
     return PhoneGone(f"adb has lost the phone {serial}: {message.strip() or 'no reason given'}.", uncertain=False)
