@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from devices.adb.connection import Connection
@@ -18,6 +19,7 @@ from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
+from devices.simulator.process import SimulatedPhone, SimulatorFailed, SimulatorProcess
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +28,9 @@ FIRST_LOOK = 6.0
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds before a phone that does not answer is asked again, doubled each time."""
+
+RETRY = 1.0
+"""Seconds after which a phone that is waited for and does not answer is asked again."""
 
 VirtualPhones = Literal["auto"] | int
 
@@ -36,7 +41,8 @@ class AdbPhones:
     `names` gives phones their names by id or serial; `serials`, when not empty, are the only phones that are used, and
     those of the form `host:port` are connected to. `aliases` are names of apps, name → package.
     `virtual` is the number of virtual phones, or "auto": one, if no real phone is attached at the start and no serial
-    is named; it is not offered any more once a real phone has been seen.
+    is named; it is not offered any more once a real phone has been seen. They remember what was done on them in
+    `virtual_state`.
     """
 
     def __init__(
@@ -47,12 +53,14 @@ class AdbPhones:
         names: Mapping[str, str] | None = None,
         aliases: Mapping[str, str] | None = None,
         virtual: VirtualPhones = "auto",
+        virtual_state: Path | None = None,
     ) -> None:
         self._servers = tuple(servers)
         self._serials = frozenset(serials)
         self._names = dict(names or {})
         self._aliases = dict(aliases or {})
         self._virtual = virtual
+        self._virtual_state = virtual_state
         self._simulator: SimulatorProcess | None = None
         self._virtual_serials: frozenset[str] = frozenset()
         self._phones: dict[str, AdbPhone] = {}
@@ -91,6 +99,11 @@ class AdbPhones:
             await self._simulator.stop()
             self._simulator = None
 
+    @property
+    def virtual_phones(self) -> tuple[SimulatedPhone, ...]:
+        """The virtual phones that were started here, with the addresses of their controls."""
+        return self._simulator.phones if self._simulator else ()
+
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`. A virtual phone that stood in for a real one is left out once a real one was seen."""
         infos = (phone.info for phone in self._phones.values())
@@ -119,9 +132,12 @@ class AdbPhones:
             async with asyncio.timeout(timeout):
                 while True:
                     phone = self._phones.get(phone_id)
-                    if phone is not None and self._works(phone) and phone.info.health.usable:
-                        return phone
-                    await self._change.wait()
+                    if phone is not None and self._works(phone):
+                        if not phone.info.health.usable:
+                            await self._refresh(phone)  # it did not answer when it was asked last
+                        if phone.info.health.usable:
+                            return phone
+                    await self._news_or(RETRY)
         except TimeoutError:
             name = self._phones[phone_id].info.name if phone_id in self._phones else phone_id
             raise PhoneGone(f"The phone {name} did not come back within {timeout:.0f} s.", uncertain=False) from None
@@ -192,6 +208,11 @@ class AdbPhones:
         if (before.health, before.reason) != (phone.info.health, phone.info.reason):
             self._tell()
 
+    async def _news_or(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._change.wait()
+
     def _tell(self) -> None:
         """Wakes everybody who waits for a change; whoever waits later waits for the next one."""
         self._change.set()
@@ -208,11 +229,13 @@ class AdbPhones:
         return unique
 
     async def _start_virtual(self, number: int) -> None:
-        from devices.simulator.process import SimulatorProcess
-
-        self._simulator = SimulatorProcess(number)
-        await self._simulator.start()
-        self._virtual_serials = frozenset(phone.address for phone in self._simulator.phones)
+        self._simulator = SimulatorProcess(count=number, state=self._virtual_state)
+        try:
+            phones = await self._simulator.start()
+        except SimulatorFailed as failed:
+            logger.error("%s", failed)  # noqa: TRY400  # its message says all; the real phones are served all the same
+            return
+        self._virtual_serials = frozenset(phone.address for phone in phones)
         for serial in sorted(self._virtual_serials):
             await self._following.connect((self._servers[0], serial))
         with contextlib.suppress(TimeoutError):

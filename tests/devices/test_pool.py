@@ -192,6 +192,61 @@ async def test_a_server_that_dies_is_started_again_and_its_phones_come_back(
             await pool.stop()
 
 
+async def test_without_a_real_phone_a_virtual_one_stands_in(adb_server: AdbServer) -> None:
+    async with pool_on(adb_server, virtual="auto") as pool:
+        (info,) = pool.list()
+        assert info.virtual
+        assert info.health is Health.READY
+        assert [phone.address for phone in pool.virtual_phones] == [info.serial]
+        assert (await pool.get(info.id).observe()).image is not None
+        async with VirtualPhone(number=7) as real:
+            await adb_server.connect(real.address)
+            await until(pool, healthy(real.address, Health.READY))
+            assert [each.virtual for each in pool.list()] == [False]
+            assert pool.get(info.id).info.virtual  # a run that is on it goes on
+            await adb_server.disconnect(real.address)
+    assert info.serial not in await adb_server.states()
+
+
+async def test_as_many_virtual_phones_as_are_asked_for(adb_server: AdbServer, tmp_path: Path) -> None:
+    async with pool_on(adb_server, virtual=2, virtual_state=tmp_path / "phones") as pool:
+        infos = pool.list()
+        assert [info.virtual for info in infos] == [True, True]
+        assert [info.name for info in infos] == ["Virtual Phone", "Virtual Phone 2"]
+        assert len({info.id for info in infos}) == 2
+
+
+async def test_two_links_to_one_phone_are_one_phone(adb_server: AdbServer) -> None:
+    """Such as its cable and its Wi-Fi: when one goes, the other is used."""
+    async with VirtualPhone(number=3) as one, VirtualPhone(number=3) as other:
+        async with pool_on(adb_server, serials=[one.address, other.address]) as pool:
+            async with asyncio.timeout(15):
+                while set(await adb_server.states()) != {one.address, other.address}:
+                    await pool.wait_for_change()
+            (info,) = pool.list()
+            await adb_server.disconnect(info.serial)
+            await until(pool, lambda infos: infos[0].serial != info.serial)
+            assert pool.get(info.id).info.health is Health.READY
+            assert (await pool.get(info.id).observe()).image is not None
+        await adb_server.disconnect(one.address)
+        await adb_server.disconnect(other.address)
+
+
+async def test_a_phone_that_hangs_is_offline_after_a_refresh(adb_server: AdbServer) -> None:
+    async with VirtualPhone(number=4) as virtual, pool_on(adb_server, serials=[virtual.address]) as pool:
+        (info,) = await until(pool, healthy(virtual.address, Health.READY))
+        virtual.state.battery = 3
+        virtual.state.locked = True
+        assert (await pool.refresh())[0].health is Health.LOCKED
+        virtual.faults.set(hang="*")
+        (info,) = await pool.refresh()
+        assert info.health is Health.OFFLINE
+        assert "took too long" in info.reason or "in time" in info.reason
+        virtual.faults.set(hang="")
+        assert (await pool.wait_for(info.id, timeout=5)).info.health is Health.LOCKED
+        await adb_server.disconnect(virtual.address)
+
+
 async def test_an_unknown_phone(adb_server: AdbServer) -> None:
     async with pool_on(adb_server, serials=["none"]) as pool:
         assert pool.list() == ()

@@ -10,9 +10,12 @@ from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
+from devices.geometry import Size
 from devices.phone import Health, PhoneInfo
 from devices.simulator.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
+
+SIZE = Size(1080, 2400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ async def virtual(adb_server: AdbServer) -> AsyncIterator[VirtualPhone]:
 @pytest.fixture
 async def bench(adb_server: AdbServer, virtual: VirtualPhone) -> Bench:
     connection = Connection(ServerAddress(adb_server.host, adb_server.port), virtual.address)
-    info = PhoneInfo(virtual.address, virtual.address, "bench", Health.READY, size=virtual.size, virtual=True)
+    info = PhoneInfo(virtual.address, virtual.address, "bench", Health.READY, size=SIZE, virtual=True)
     return Bench(AdbPhone(connection, info), virtual, adb_server)
 
 

@@ -12,7 +12,7 @@ from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
-from tests.devices.adb.conftest import Bench
+from tests.devices.adb.conftest import SIZE, Bench
 from tests.fixtures.adb import AdbServer
 
 NASTY = [
@@ -143,7 +143,7 @@ async def test_an_unauthorized_phone_says_how_to_mend_it(adb_server: AdbServer) 
 
 async def test_a_frame_comes_raw(bench: Bench) -> None:
     frame = await Camera(Shell(bench.connection)).capture()
-    assert frame.size == bench.virtual.size
+    assert frame.size == SIZE
     assert [entry.argv for entry in bench.virtual.journal.named("screencap")] == [("screencap",)]
 
 

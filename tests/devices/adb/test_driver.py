@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from devices.adb.driver import AdbPhone
+from devices.errors import CaptureFailed, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
+from devices.geometry import Point
+from devices.inputs import Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
+from devices.phone import Health
+from devices.simulator.adbd import LinkState
+from tests.devices.adb.conftest import Bench
+from tests.devices.contract import PhoneContract, Subject, element
+
+
+@pytest.fixture
+async def subject(bench: Bench) -> Subject:
+    await bench.phone.prepare()
+    return Subject(bench.phone, bench.virtual)
+
+
+class TestAdbPhone(PhoneContract):
+    """The adb driver keeps the contract."""
+
+
+async def open_note(bench: Bench) -> None:
+    await bench.phone.act(OpenApp("Notes"), receipt="n1")
+    look = await bench.phone.observe()
+    await bench.phone.act(Tap(element(look, "New note").bounds.centre), receipt="n2")
+    await bench.phone.observe(after=look)
+
+
+async def test_plain_text_goes_without_the_broadcast_keyboard(bench: Bench) -> None:
+    bench.virtual.state.adb_keyboard_installed = False
+    await bench.phone.prepare()
+    await open_note(bench)
+    done = await bench.phone.act(TypeText("it's 100% sure & <fine> $HOME"), receipt="t")
+    assert done.field_text == bench.virtual.truth.fields["title"] == "it's 100% sure & <fine> $HOME"
+    await bench.phone.observe()
+    done = await bench.phone.act(TypeText("new", clear=True), receipt="t2")
+    assert done.field_text == bench.virtual.truth.fields["title"] == "new"
+    with pytest.raises(UntypableText, match="ADBKeyboard"):
+        await bench.phone.act(TypeText("你好"), receipt="t3")
+    assert not [entry for entry in bench.virtual.journal.entries if entry.receipt.startswith("t3")]
+
+
+async def test_another_process_restores_after_a_crash(bench: Bench) -> None:
+    """The value from before is kept on the phone. Seen failing with it kept in memory."""
+    before = bench.virtual.state.settings["secure"]["default_input_method"]
+    await bench.phone.prepare()
+    assert bench.virtual.state.settings["secure"]["default_input_method"] != before
+    other = AdbPhone(bench.connection, bench.phone.info)
+    await other.prepare()
+    await other.restore()
+    assert bench.virtual.state.settings["secure"]["default_input_method"] == before
+
+
+async def test_enter_is_not_pressed_when_the_field_reads_something_else(bench: Bench) -> None:
+    """A message that was typed wrong is not sent. Seen failing with the check before Enter removed from `_type`."""
+    await bench.phone.prepare()
+    await open_note(bench)
+    bench.virtual.faults.set(deaf=True)
+    done = await bench.phone.act(TypeText("hello", submit=True), receipt="t")
+    assert "Enter was not pressed" in done.note
+    assert not [entry for entry in bench.virtual.journal.inputs() if "KEYCODE_ENTER" in entry.argv]
+
+
+async def test_a_phone_with_a_pin_stays_locked_and_says_so(bench: Bench) -> None:
+    bench.virtual.state.pin = "1234"
+    bench.virtual.state.locked = True
+    await bench.phone.prepare()
+    assert bench.phone.info.health is Health.LOCKED
+    assert "Unlock" in bench.phone.info.fix
+    look = await bench.phone.observe()
+    assert look.locked
+    bench.virtual.state.locked = False
+    assert (await bench.phone.refresh()).health is Health.READY
+
+
+async def test_a_screen_that_is_off_has_no_picture(bench: Bench) -> None:
+    bench.virtual.state.awake = False
+    assert (await bench.phone.refresh()).health is Health.ASLEEP
+
+
+async def test_who_it_is(bench: Bench) -> None:
+    info = await bench.phone.refresh()
+    assert (info.model, info.android, info.battery) == ("Virtual Phone", "14", 87)
+
+
+async def test_broken_frames_are_an_error_and_never_a_picture(bench: Bench) -> None:
+    bench.virtual.faults.set(truncate=True)
+    with pytest.raises(CaptureFailed):
+        await bench.phone.observe()
+
+
+async def test_a_turned_phone_is_seen_turned(bench: Bench) -> None:
+    await bench.phone.observe()
+    bench.virtual.rotate(1)
+    look = await bench.phone.observe()
+    assert (look.size.width, look.size.height) == (2400, 1080)
+    assert look.rotation == 1
+    assert look.elements
+    await bench.phone.act(Tap(Point(2000, 500)), receipt="t")
+
+
+async def test_the_keyboard_is_told(bench: Bench) -> None:
+    await open_note(bench)
+    assert (await bench.phone.observe()).keyboard_shown
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        Tap(Point(1, 1), times=3),
+        LongPress(Point(1, 1), duration_ms=10),
+        Swipe(Point(1, 1), Point(2, 2), duration_ms=2001),
+    ],
+)
+async def test_inputs_out_of_range_are_refused(bench: Bench, what: Tap | LongPress | Swipe) -> None:
+    with pytest.raises(PhoneError):
+        await bench.phone.act(what, receipt="r")
+    assert bench.virtual.journal.inputs() == []
+
+
+@pytest.mark.parametrize("key", list(Key))
+async def test_every_key_is_one_that_android_knows(bench: Bench, key: Key) -> None:
+    if key is Key.NOTIFICATIONS:
+        return
+    await bench.phone.act(PressKey(key), receipt="k")
+    (entry,) = [entry for entry in bench.virtual.journal.entries if entry.receipt == "k.1"]
+    assert entry.code == 0
+
+
+async def test_the_shade_opens(bench: Bench) -> None:
+    await bench.phone.act(PressKey(Key.NOTIFICATIONS), receipt="k")
+    assert bench.virtual.state.shade
+
+
+async def test_an_app_that_went_since_the_list_was_read(bench: Bench) -> None:
+    await bench.phone.act(OpenApp("org.example.notes"), receipt="o")
+    with pytest.raises(UnknownApp):
+        await bench.phone.act(OpenApp("org.example.nothing"), receipt="o")
+
+
+async def test_a_phone_that_trusts_no_more_says_what_to_do(bench: Bench) -> None:
+    await bench.virtual.set_link(LinkState.UNAUTHORIZED)
+    await bench.server.wait_for(bench.virtual.address, "unauthorized")
+    with pytest.raises(PhoneUnavailable, match="Allow USB debugging"):
+        await bench.phone.observe()
+
+
+async def test_looks_at_the_same_time_do_not_disturb_each_other(bench: Bench) -> None:
+    looks = await asyncio.gather(*(bench.phone.observe() for _ in range(4)))
+    assert all(look.image is not None and look.elements for look in looks)
