@@ -57,7 +57,7 @@ export class Say {
     this.busy = false;
     if (!sent) return;
     this.pending = null;
-    this.past.push(text);
+    if (!this.secret) this.past.push(text);
     this.at = this.past.length;
     if (this.parts.line.value.trim() === text) this.parts.line.value = "";
     this.fit();
@@ -65,6 +65,8 @@ export class Say {
 
   // What the box is for, here and now.
   draw(task, thread, questions) {
+    // A code typed here must not come back with the arrow key.
+    this.secret = questions.some((question) => question.kind === "secret");
     const [label, placeholder, hint] = words(task, thread, questions);
     this.parts.label.textContent = label;
     this.parts.line.placeholder = placeholder;

@@ -40,7 +40,6 @@ async def test_a_message_is_kept_with_all_its_parts(world: World) -> None:
 
 
 async def test_the_same_nonce_shows_once(world: World) -> None:
-    """Failed when the nonce had no unique index."""
     first = await world.chat.send(address("t1"), Message(body="final"), nonce="task 1 final")
     again = await world.chat.send(address("t1"), Message(body="final"), nonce="task 1 final")
     assert first == again

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, Page, Route, expect
 from yarl import URL
 
 from agent.outcome import Outcome
@@ -20,33 +17,9 @@ from bot.chats.web.typed import NOT_KEPT
 from bot.tasks.model import TaskState
 from tests.bot.chats.web.world import World, ended, picture, question, task
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-
 pytestmark = pytest.mark.page
 
 NASTY = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>&amp; "\''
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    # Chromium's own sandbox needs rights that containers do not give.
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def page(browser: Browser, world: World) -> AsyncIterator[Page]:
-    """The console, opened by its printed address; any error on the page fails the test."""
-    page = await browser.new_page(viewport={"width": 1440, "height": 900})
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda message: wrong.append(message.text) if "Content Security" in message.text else None)
-    await page.goto(world.entry)
-    await expect(page.locator("#link")).to_have_text("Connected")
-    yield page
-    assert wrong == []
 
 
 async def open_task(page: Page, number: str) -> None:
@@ -267,54 +240,3 @@ async def test_without_the_token_it_says_what_to_do(world: World, browser: Brows
     page = await browser.new_page()
     await page.goto(world.url)
     await expect(page.get_by_role("alert")).to_contain_text("Open the address that it printed")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: str) -> None:
-    world.tables.tasks = [task("5", text="a very long task " * 12)]
-    context = await browser.new_context(
-        viewport={"width": 390, "height": 844}, color_scheme="dark" if scheme == "dark" else "light"
-    )
-    page = await context.new_page()
-    await page.goto(world.entry)
-    await expect(page.locator("#link")).to_have_text("Connected")
-    message = Message(
-        heading="H" * 200, body="w" * 400, picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),)
-    )
-    await world.chat.send(address("t5"), message, nonce="c")
-    await page.get_by_role("button", name="Tasks and phones").click()
-    await page.get_by_role("button", name="a very long task").click()
-    await expect(page.get_by_role("button", name="Stop")).to_be_in_viewport()
-    await expect(page.get_by_label("Note to the running task")).to_be_in_viewport()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-async def test_text_can_be_read_on_its_ground(page: Page) -> None:
-    """WCAG AA: 4.5 to 1 for every text colour on every ground of the page, light and dark."""
-    for scheme in ("light", "dark"):
-        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        pairs = await page.evaluate(
-            """() => {
-                const style = getComputedStyle(document.documentElement);
-                const light = (name) => {
-                    const hex = style.getPropertyValue(name).trim().slice(1);
-                    const part = (at) => {
-                        const value = parseInt(hex.slice(at, at + 2), 16) / 255;
-                        return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-                    };
-                    return 0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4);
-                };
-                const ratio = (one, other) => {
-                    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
-                    return (high + 0.05) / (low + 0.05);
-                };
-                const pairs = [['--on-accent', '--accent'], ['--accent', '--accent-soft'], ['--good', '--good-soft'],
-                    ['--warn', '--warn-soft'], ['--bad', '--bad-soft'], ['--calm', '--calm-soft'],
-                    ['--warn', '--surface'],
-                    ['--warn', '--side'], ['--ink', '--accent-soft']];
-                for (const text of ['--ink', '--soft', '--faint'])
-                    for (const ground of ['--bg', '--side', '--surface', '--raised']) pairs.push([text, ground]);
-                return pairs.map((pair) => [pair.join(' on '), ratio(...pair)]);
-            }"""
-        )
-        assert [(scheme, name, round(ratio, 2)) for name, ratio in pairs if ratio < 4.5] == []

@@ -1,0 +1,63 @@
+"""How the page looks, in a real Chromium (`make test-page`)."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from bot.chats.base import Button, Message, Picture
+from bot.chats.web.chat import address
+from tests.bot.chats.web.world import World, picture, task
+
+pytestmark = pytest.mark.page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: str) -> None:
+    world.tables.tasks = [task("5", text="a very long task " * 12)]
+    context = await browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    page = await context.new_page()
+    await page.goto(world.entry)
+    await expect(page.locator("#link")).to_have_text("Connected")
+    message = Message(
+        heading="H" * 200, body="w" * 400, picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),)
+    )
+    await world.chat.send(address("t5"), message, nonce="c")
+    await page.get_by_role("button", name="Tasks and phones").click()
+    await page.get_by_role("button", name="a very long task").click()
+    await expect(page.get_by_role("button", name="Stop")).to_be_in_viewport()
+    await expect(page.get_by_label("Note to the running task")).to_be_in_viewport()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+async def test_text_can_be_read_on_its_ground(page: Page) -> None:
+    """WCAG AA: 4.5 to 1 for every text colour on every ground of the page, light and dark."""
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        pairs = await page.evaluate(
+            """() => {
+                const style = getComputedStyle(document.documentElement);
+                const light = (name) => {
+                    const hex = style.getPropertyValue(name).trim().slice(1);
+                    const part = (at) => {
+                        const value = parseInt(hex.slice(at, at + 2), 16) / 255;
+                        return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+                    };
+                    return 0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4);
+                };
+                const ratio = (one, other) => {
+                    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+                    return (high + 0.05) / (low + 0.05);
+                };
+                const pairs = [['--on-accent', '--accent'], ['--accent', '--accent-soft'], ['--good', '--good-soft'],
+                    ['--warn', '--warn-soft'], ['--bad', '--bad-soft'], ['--calm', '--calm-soft'],
+                    ['--warn', '--surface'],
+                    ['--warn', '--side'], ['--ink', '--accent-soft']];
+                for (const text of ['--ink', '--soft', '--faint'])
+                    for (const ground of ['--bg', '--side', '--surface', '--raised']) pairs.push([text, ground]);
+                return pairs.map((pair) => [pair.join(' on '), ratio(...pair)]);
+            }"""
+        )
+        assert [(scheme, name, round(ratio, 2)) for name, ratio in pairs if ratio < 4.5] == []
