@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bot.store.cards import Cards
+from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
 from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
 from bot.store.journal import ActionJournal
@@ -37,6 +38,7 @@ class Store:
         self.outbox = Outbox(database)
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
+        self.console = ConsoleMessages(database, clock)
         self.frames = frames
 
     @classmethod
