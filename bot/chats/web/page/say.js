@@ -86,7 +86,7 @@ function words(task, thread, questions) {
       ["Type a command: ", code("do"), " with a task, ", code("devices"), ", ", code("screen"), ", ", code("help"), "."]];
   }
   if (task.outcome !== null) {
-    return ["Command", "This task is over", ["A command begins with ", code("/"), ": ", code(`/again ${task.task}`), " runs it once more."]];
+    return ["Command", "This task is over", ["A command begins with ", code("/"), ": ", code(`/status ${task.task}`), "."]];
   }
   if (thread === null) {
     return ["Command", `/cancel ${task.task}`, ["Here only commands are taken; they begin with ", code("/"), "."]];
