@@ -68,8 +68,9 @@ class Outbox:
 
     async def stop(self) -> None:
         """Finish what is being sent, at most STOP_LIMIT seconds, and end. What is still due waits in the store."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
+        unsubscribe, self._unsubscribe = self._unsubscribe, ()
+        for end in unsubscribe:
+            end()
         for conversation in self._conversations.values():
             conversation.stop()
         if self._dispatcher is not None:

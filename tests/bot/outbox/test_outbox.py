@@ -1,0 +1,414 @@
+"""What goes out, in which order and how often: the outbox on the real desk and store, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.events import FileFound, Planned, Todo, Told
+from agent.outcome import Outcome
+from agent.questions import QuestionKind
+from bot.cards.final import render_final
+from bot.chats.base import Address, ChatError, FloodWait, Message, MessageRef
+from bot.outbox.conversation import GIVE_UP
+from bot.outbox.steps import Streaming
+from bot.tasks.model import TaskState
+from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
+from tests.bot.outbox.conftest import Post, a_post
+from tests.bot.world import ANNA, CHANNEL, PRIVATE, Clock, png
+
+
+async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
+    task = await post.world.working()
+    card = await post.shown("Working")
+    assert not card.notify
+    assert card.buttons
+    await post.world.step(task, 1)
+    await post.shown("Step 1/60 · Settings\nTapped Search")
+    await post.world.end(task)
+    final = await post.closed("It is done.")
+    assert final.notify
+    assert final.mention == ANNA
+    cards = [message for message in post.chat.messages() if message.heading.startswith("Task 1 ·")]
+    assert [message.buttons for message in cards if "Step" not in message.heading] == [()]
+    last = [call for call in post.chat.calls if call.verb in {"send", "edit"}][-1]
+    assert last.message == final, "the final message comes after the last edit of the card"
+    assert await post.finals(task) == [("sent", "")]
+
+
+async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    place = (await post.world.desk.known(task.id)).place
+    assert place is not None
+    assert place.thread
+    await post.world.step(task, 1)
+    await post.world.end(task)
+    await post.sent("It is done.")
+    assert len(post.calls("open")) == 1
+    assert {call.place for call in post.calls("send")} == {place}
+
+
+async def test_cards_are_edited_no_more_often_than_the_chat_takes(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    for number in range(1, 30):
+        await post.world.step(task, number, summary=f"Tapped number {number}")
+    await post.shown("Tapped number 29")
+    times = [call.at for call in post.chat.calls if call.verb in {"send", "edit"}]
+    assert all(later - earlier >= CAPABILITIES.edit_interval_group for earlier, later in itertools.pairwise(times))
+    assert len(post.calls("edit")) < 29, "older states of the card are skipped"
+
+
+async def test_a_private_chat_is_quicker_than_a_group(tmp_path: Path) -> None:
+    private = replace(PRIVATE, address=replace(PRIVATE.address, chat=ANNA.id))
+    async with a_post(tmp_path, streaming="none") as post:
+        task = await post.world.working(place=private)
+        await post.shown("Working")
+        for number in range(1, 12):
+            await post.world.step(task, number, summary=f"Tapped number {number}")
+            await post.until(lambda: post.world.clock.next_wake() is not None)
+        await post.shown("Tapped number 11")
+        times = [call.at for call in post.chat.calls if call.verb in {"send", "edit"}]
+        assert all(later - earlier >= CAPABILITIES.edit_interval for earlier, later in itertools.pairwise(times))
+
+
+async def test_steps_are_silent_messages_in_the_tasks_thread(post: Post) -> None:
+    frame = await post.world.store.frames.save(png(), suffix=".png")
+    task = await post.world.working()
+    await post.shown("Working")
+    for number in (1, 2, 3):
+        await post.world.step(task, number, summary=f"Tapped number {number}", frame=frame)
+    step = await post.sent("Task 1 · Step 3/60")
+    assert not step.notify
+    assert step.picture is not None
+    sent = [message.heading for message in post.chat.sent() if "Step" in message.heading]
+    assert sent == [f"Task 1 · Step {number}/60 · Settings" for number in (1, 2, 3)]
+
+
+STREAMS: list[tuple[Streaming, bool, bool]] = [("none", True, False), ("all", False, True), ("threads", False, False)]
+
+
+@pytest.mark.parametrize(("streaming", "threads", "streamed"), STREAMS)
+async def test_steps_go_where_the_settings_want_them(
+    tmp_path: Path, streaming: Streaming, threads: bool, streamed: bool
+) -> None:
+    chat = LoopbackChat(capabilities=replace(CAPABILITIES, threads=threads))
+    async with a_post(tmp_path, chat=chat, streaming=streaming) as post:
+        task = await post.world.working()
+        await post.shown("Working")
+        await post.world.step(task, 1)
+        await post.shown("Tapped Search")
+        if streamed:
+            await post.sent("Task 1 · Step 1/60")
+        await post.world.end(task)
+        await post.sent("It is done.")
+        assert any("Step 1/60" in message.heading for message in post.chat.sent()) is streamed
+
+
+async def test_a_question_notifies_and_loses_its_buttons_when_it_is_answered(post: Post) -> None:
+    task = await post.world.working()
+    question = await post.world.ask(task, QuestionKind.APPROVE)
+    shown = await post.sent("Your approval is needed")
+    assert shown.notify
+    assert shown.mention == ANNA
+    await post.shown("Waiting for a person's answer")
+    await post.world.desk.answer(question.question.id, "allow", ANNA)
+    answered = await post.shown("Answered by Anna: Allow")
+    assert answered.buttons == ()
+    stored = await post.world.desk.question(question.question.id)
+    assert stored is not None
+    assert stored.message in post.chat.refs()
+
+
+async def test_a_question_comes_before_everything_else(tmp_path: Path) -> None:
+    async with a_post(tmp_path) as post:
+        first, second = await post.world.working("first"), await post.world.working("second")
+        await post.until(lambda: len([one for one in post.chat.sent() if one.buttons]) == 2)
+        post.chat.faults.append(FloodWait(30))
+        await post.world.step(first, 1)
+        await post.until(lambda: not post.chat.faults)
+        start = len(post.chat.calls)
+        kept = await post.world.store.frames.save(b"x", suffix=".txt")
+        post.world.mind.tell(first.id, FileFound(name="a.txt", content=kept))
+        await post.world.end(first)
+        await post.world.ask(second)
+        await post.sent("It is done.")
+        await post.sent("A question")
+        order = [
+            call.message.heading.split(" · ")[0]
+            for call in post.chat.calls[start:]
+            if call.verb == "send" and call.message is not None and (call.message.notify or call.message.files)
+        ]
+        assert order == ["A question", "Task 1", "Done"], "the file was written before the final message of its task"
+
+
+async def test_a_flood_is_met_with_silence_and_nothing_is_lost(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    post.chat.faults.append(FloodWait(500))
+    began = post.world.clock()
+    await post.world.end(task)
+    await post.closed("It is done.")
+    assert not [call for call in post.chat.calls if began < call.at < began + 500]
+    assert await post.finals(task) == [("sent", "")]
+
+
+async def test_a_flood_on_a_step_loses_no_step(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.world.step(task, 1)
+    await post.shown("Tapped Search")
+    post.chat.faults.extend([FloodWait(100), FloodWait(100)])
+    await post.world.step(task, 2)
+    await post.sent("Task 1 · Step 2/60")
+    assert [one.heading for one in post.chat.sent() if "Step" in one.heading] == [
+        "Task 1 · Step 1/60 · Settings",
+        "Task 1 · Step 2/60 · Settings",
+    ]
+
+
+async def test_one_chat_that_has_to_wait_holds_up_no_other(post: Post) -> None:
+    slow = await post.world.working("slow")
+    await post.shown("slow")
+    post.chat.faults.append(FloodWait(100_000))
+    await post.world.step(slow, 1)
+    await post.until(lambda: not post.chat.faults)
+    began = post.world.clock()
+    quick = await post.world.working("quick", place=PRIVATE)
+    await post.world.end(quick)
+    await post.sent("It is done.")
+    assert post.world.clock() < began + 90_000
+
+
+async def test_what_could_not_be_sent_is_tried_again_with_the_same_nonce(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.until(lambda: post.world.clock.next_wake() is not None)
+    post.chat.faults.extend([None, ChatError("no network"), ChatError("no network"), None, None])
+    await post.world.end(task)
+    await post.closed("It is done.")
+    assert await post.finals(task) == [("sent", "")]
+    (row,) = [row for row in await post.world.store.outbox.of(task.id) if row.kind == "final"]
+    assert [call.nonce for call in post.calls("send")][-1] == f"o{row.id}"
+    assert row.attempts >= 2
+
+
+async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    place = (await post.world.desk.known(task.id)).place
+    assert place is not None
+    post.chat.lost.update({place, CHANNEL.address})
+    await post.world.end(task)
+    await post.until(lambda: "is given up" in caplog.text)
+    async with asyncio.timeout(10):
+        while (await post.finals(task))[0][0] != "dead":
+            await asyncio.sleep(0)
+    assert "not there any more" in (await post.finals(task))[0][1]
+
+
+async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    place = (await post.world.desk.known(task.id)).place
+    assert place is not None
+    post.chat.lost.add(place)
+    await post.world.end(task)
+    await post.sent("It is done.")
+    assert post.calls("send")[-1].place == CHANNEL.address
+
+
+async def test_what_fails_for_a_day_is_given_up(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    post.chat.faults.extend([ChatError("no network")] * 1000)
+    await post.world.end(task)
+    await post.until(lambda: "is tried again" in caplog.text)
+    post.world.clock.advance(GIVE_UP)
+    await post.until(lambda: "is given up" in caplog.text)
+
+
+async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    card = await post.world.store.cards.get(task.id)
+    assert card is not None
+    post.chat.remove(card.message)
+    await post.world.step(task, 1)
+    await post.sent("Tapped Search")
+    assert (await post.new_card(task, card)).message in post.chat.refs()
+
+
+async def test_a_card_moves_before_it_gets_too_old(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    old = await post.world.store.cards.get(task.id)
+    assert old is not None
+    post.world.clock.advance(CAPABILITIES.card_lifetime - 200)
+    await post.world.step(task, 1)
+    await post.sent("Step 1/60 · Settings\nTapped Search")
+    moved = await post.shown("This card has moved")
+    assert moved.buttons == ()
+    assert (await post.new_card(task, old)).made > old.made
+
+
+async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
+    task = await post.world.working()
+    post.world.mind.tell(task.id, Planned(plan="p", todos=(Todo(title="look it up", state="in progress"),)))
+    await post.shown("▶ look it up")
+    post.world.mind.tell(task.id, Told(text="Waiting for the phone to come back"))
+    await post.shown("Waiting for the phone to come back")
+    await post.world.step(task, 1)
+    card = await post.shown("Tapped Search")
+    assert "Waiting for the phone" not in card.body
+    assert "▶ look it up" in card.body
+
+
+async def test_files_are_sent(post: Post) -> None:
+    task = await post.world.working()
+    small = await post.world.store.frames.save(b"content", suffix=".txt")
+    large = await post.world.store.frames.save(b"x" * 10_000_001, suffix=".bin")
+    post.world.mind.tell(
+        task.id,
+        FileFound(name="small.txt", content=small),
+        FileFound(name="large.bin", content=large),
+        FileFound(name="gone.txt", content=f"{'0' * 64}.txt"),
+    )
+    await post.sent("gone.txt was found on the phone, but is not kept any more")
+    assert [file.data for message in post.chat.sent() for file in message.files] == [b"content"]
+    assert any("large.bin is larger than the 10 MB" in message.body for message in post.chat.sent())
+
+
+async def test_a_task_without_a_card_still_gets_its_final_message(post: Post) -> None:
+    post.chat.faults.append(FloodWait(60))
+    task = await post.world.working()
+    await post.world.end(task, Outcome.FAILED)
+    final = await post.sent("It is done.")
+    assert final.heading.startswith("Failed")
+    assert len(post.chat.sent()) <= 2
+
+
+async def test_after_a_restart_the_chat_is_told_with_resume(tmp_path: Path) -> None:
+    clock, chat = Clock(), LoopbackChat()
+    async with a_post(tmp_path, clock=clock, chat=chat) as before:
+        task = await before.world.working()
+        await before.shown("Working")
+        await before.world.step(task, 1)
+        await before.sent("Task 1 · Step 1/60")
+    async with a_post(tmp_path, clock=clock, chat=chat) as after:
+        notice = await after.sent("the service was restarted")
+        assert [button.label for button in notice.buttons[0]] == ["Resume", "Stop"]
+        assert notice.notify
+        await after.shown("Interrupted")
+        await after.world.desk.cancel(task.id, ANNA)
+        await after.sent("Cancelled by Anna.")
+        headings = [message.heading for message in chat.sent()]
+        assert headings.count("Task 1 · Step 1/60 · Settings") == 1, "no step is told again"
+        assert len([call for call in chat.calls if call.verb == "open"]) == 1
+
+
+async def test_a_question_answered_after_a_restart_loses_its_buttons(tmp_path: Path) -> None:
+    clock, chat = Clock(), LoopbackChat()
+    async with a_post(tmp_path, clock=clock, chat=chat) as before:
+        task = await before.world.working()
+        question = await before.world.ask(task)
+        await before.sent("A question")
+        await before.shown("Waiting for a person's answer")
+    async with a_post(tmp_path, clock=clock, chat=chat) as after:
+        await after.world.until(task, TaskState.WAITING)
+        await after.world.desk.answer(question.question.id, "blue", ANNA)
+        assert (await after.shown("Answered by Anna: blue")).buttons == ()
+
+
+@pytest.mark.parametrize("knows", [True, False])
+async def test_a_crash_while_sending_gives_one_final_message_or_a_marked_repeat(tmp_path: Path, knows: bool) -> None:
+    """The row is left as a process leaves it that dies between sending and noting it down.
+
+    Seen failing with the nonce made from the time instead of the row: the message then stood there twice. And with
+    `repeated` always False: the repeat was then not marked.
+    """
+    clock, chat = Clock(), LoopbackChat(capabilities=replace(CAPABILITIES, knows_delivery=knows))
+    async with a_post(tmp_path, clock=clock, chat=chat) as before:
+        task = await before.world.working()
+        await before.shown("Working")
+        await before.outbox.stop()
+        await before.world.end(task)
+        (row,) = await before.world.store.outbox.pending(clock())
+        assert await before.world.store.outbox.sending(row.id)
+        place = (await before.world.desk.known(task.id)).place
+        assert place is not None
+        message = await render_final(await before.world.desk.known(task.id), frames=before.world.store.frames, now=1.0)
+        await chat.send(place, message, nonce=f"o{row.id}")
+    async with a_post(tmp_path, clock=clock, chat=chat) as after:
+        sends = len(chat.sent())
+        await after.until(lambda: len(chat.sent()) > sends)
+        await after.until(lambda: bool(after.calls("close")))
+        finals = [message for message in chat.messages() if message.body == "It is done."]
+        assert len(finals) == (1 if knows else 2)
+        assert ("may be a repeat" in finals[-1].footer) is not knows
+        assert await after.finals(task) == [("sent", "")]
+
+
+async def test_a_chat_that_connects_later_gets_what_waited(tmp_path: Path) -> None:
+    async with a_post(tmp_path) as post:
+        post.world.chats.clear()
+        task = await post.world.working()
+        await post.world.end(task)
+        post.world.chats["discord"] = post.chat
+        await post.sent("It is done.")
+
+
+async def test_a_question_that_was_closed_before_it_was_shown_is_not_sent(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    post.chat.faults.append(FloodWait(60))
+    await post.world.step(task, 1)
+    await post.until(lambda: not post.chat.faults)
+    question = await post.world.ask(task)
+    await post.world.desk.answer(question.question.id, "blue", ANNA)
+    await post.world.end(task)
+    await post.sent("It is done.")
+    assert not [message for message in post.chat.sent() if message.heading.startswith("A question")]
+
+
+class SlowChat(LoopbackChat):
+    """Takes its time for the final message."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        if message.notify:
+            self.begun.set()
+            await self.go.wait()
+        return await LoopbackChat.send(self, place, message, nonce=nonce)
+
+
+async def test_stopping_lets_a_send_finish(tmp_path: Path) -> None:
+    chat = SlowChat()
+    async with a_post(tmp_path, chat=chat) as post:
+        task = await post.world.working()
+        await post.shown("Working")
+        await post.world.end(task)
+        await post.until(chat.begun.is_set)
+        stopping = asyncio.create_task(post.outbox.stop())
+        chat.go.set()
+        await stopping
+        assert await post.finals(task) == [("sent", "")]
+
+
+async def test_a_fault_of_the_program_does_not_end_the_sending(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    post.chat.faults.extend([RuntimeError("a bug"), RuntimeError("a bug"), RuntimeError("a bug")])
+    await post.world.step(task, 1)
+    await post.world.end(task)
+    await post.sent("It is done.")
+    assert "failed" in caplog.text
