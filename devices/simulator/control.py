@@ -46,9 +46,9 @@ class Control:
                 web.post("/link", self._link),
             ]
         )
-        self._runner = web.AppRunner(application, access_log=None)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, shutdown_timeout=1.0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         host, port = self._runner.addresses[0][:2]
         self._url = f"http://{host}:{port}"
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from devices.simulator.faults import Faults
 from devices.simulator.screen.entry import Field
 from devices.simulator.screen.nodes import Touch
-from devices.simulator.state import LAUNCHER, Activity, PhoneState, Task
+from devices.simulator.state import LATIN_KEYBOARD, LAUNCHER, Activity, PhoneState, Task
 from devices.simulator.strings import translate
 from devices.simulator.toggles import is_on
 
@@ -102,7 +102,6 @@ class Desk:
             return
         self.task.stack.pop()
         if not self.task.stack:
-            self.state.tasks.remove(self.task) if self.task in self.state.tasks else None
             self.stop(self.state.front)
 
     def stop(self, app: str) -> None:
@@ -168,6 +167,8 @@ class Desk:
     def focus(self, name: str) -> None:
         """Puts the caret behind the text of a field and shows the keyboard."""
         self.page.focus = name
+        if self.faults.reset_keyboard:
+            self.state.settings["secure"]["default_input_method"] = LATIN_KEYBOARD
         self.page.caret = len(self.value(name))
         self.page.all_selected = False
         self.state.keyboard = True

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field, fields
 
-FRAME_COMMANDS = ("screencap", "uiautomator")
-INPUT_COMMANDS = ("input", "am ", "monkey")
+FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
+INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
 
 @dataclass(slots=True)
@@ -17,7 +18,8 @@ class Faults:
     input does shows that much later than it was answered. page_ms: the browser's pages stay "Loading…" that long.
     hang: commands whose line holds this text never answer (empty: none; "*": all). truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
-    deaf: inputs are answered but do nothing.
+    deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
+    gets the focus.
     """
 
     frame_ms: int = 0
@@ -29,6 +31,7 @@ class Faults:
     black: bool = False
     no_tree: bool = False
     deaf: bool = False
+    reset_keyboard: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def set(self, **values: object) -> None:
@@ -46,7 +49,7 @@ class Faults:
         """Waits as the faults say before a line is run."""
         while self.hang and (self.hang == "*" or self.hang in line):
             await self._changed.wait()
-        if any(name in line for name in FRAME_COMMANDS):
+        if FRAME_COMMANDS.search(line):
             await asyncio.sleep(self.frame_ms / 1000)
-        elif any(name in line for name in INPUT_COMMANDS):
+        elif INPUT_COMMANDS.search(line):
             await asyncio.sleep(self.input_ms / 1000)

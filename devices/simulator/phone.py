@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
@@ -16,6 +17,7 @@ from PIL import Image
 
 from devices.geometry import Point, Size
 from devices.simulator.adbd import AdbDaemon, LinkState, Product
+from devices.simulator.apps import BY_KEY
 from devices.simulator.desk import Desk
 from devices.simulator.faults import Faults
 from devices.simulator.files import Files
@@ -25,10 +27,12 @@ from devices.simulator.screen.compose import Scene, compose
 from devices.simulator.screen.drawing import draw
 from devices.simulator.screen.hierarchy import dump
 from devices.simulator.services import find_service
-from devices.simulator.state import Dialog, Identity, PhoneState
+from devices.simulator.state import LAUNCHER, Dialog, Identity, PhoneState
 from devices.simulator.storage import ADAPTER, Document, load, save
 from devices.simulator.touch import Hand
 from devices.simulator.truth import Truth, truth_of
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_SIZE = Size(1080, 2400)
 DEFAULT_DENSITY = 420
@@ -96,10 +100,9 @@ class VirtualPhone:
         self._frames: OrderedDict[object, Frame] = OrderedDict()
         self._timers: set[asyncio.TimerHandle] = set()
         self._dirty = asyncio.Event()
+        self._closing = asyncio.Event()
         self._saver: asyncio.Task[None] | None = None
-        for task in self.state.tasks:
-            for activity in task.stack:
-                activity.loading = False
+        self._tidy()
 
     @property
     def name(self) -> str:
@@ -139,11 +142,10 @@ class VirtualPhone:
         for timer in self._timers:
             timer.cancel()
         await self._adbd.stop()
-        if self._saver is not None and self._state_file is not None:
-            self._saver.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._saver
-            await asyncio.to_thread(save, self._state_file, self._document())
+        if self._saver is not None:
+            self._closing.set()
+            self._dirty.set()
+            await self._saver
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -236,15 +238,34 @@ class VirtualPhone:
         else:
             await self._adbd.drop()
 
+    def _tidy(self) -> None:
+        """After a load: pages that were on their way have come, and pages that are no longer known are left."""
+        state = self.state
+        known = [each for each in state.tasks if each.app in BY_KEY]
+        state.tasks = [task for task in known if {each.page for each in task.stack} <= set(BY_KEY[task.app].pages)]
+        if state.task(state.front) is None:
+            state.front = LAUNCHER
+        for task in state.tasks:
+            for activity in task.stack:
+                activity.loading = False
+
     def _document(self) -> bytes:
         return ADAPTER.dump_json(Document(self.state, self.files.files, self.files.folders))
 
     async def _save_changes(self, path: Path) -> None:
+        """Writes after changes, one at a time, and once more at the end."""
         while True:
             await self._dirty.wait()
+            last = self._closing.is_set()
             self._dirty.clear()
-            await asyncio.to_thread(save, path, self._document())
-            await asyncio.sleep(SAVE_DELAY_SECONDS)
+            try:
+                await asyncio.to_thread(save, path, self._document())
+            except OSError as problem:
+                logger.warning("the state of %s was not saved, the next change tries again: %s", self.name, problem)
+            if last:
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), SAVE_DELAY_SECONDS)
 
 
 def _picture(scene: Scene, *, black: bool) -> Image.Image:

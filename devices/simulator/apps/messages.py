@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
+from devices.geometry import Bounds
 from devices.simulator.apps.base import App, Page, floating_button
 from devices.simulator.desk import Desk
-from devices.simulator.screen.nodes import Touch
+from devices.simulator.screen import fonts
+from devices.simulator.screen.nodes import Node, Touch
 from devices.simulator.screen.pieces import Label, Picture
-from devices.simulator.screen.widgets import Box, Row, Wide, Widget
+from devices.simulator.screen.widgets import Box, Row, Scale, Wide, Widget
 from devices.simulator.state import ChatLine, Conversation
 
 AVATARS = ("purple", "teal", "orange", "pink", "green", "blue")
 # A bubble leaves this much of the row free, in dp.
 BUBBLE_MARGIN = 72
+BUBBLE_PADDING = 10
+SIDE = 16
+
+
+@dataclass(slots=True, kw_only=True)
+class Bubble:
+    """A message as wide as its text: on the right when it was sent from here, else on the left."""
+
+    line: ChatLine
+
+    def _label(self) -> Label:
+        return Label(self.line.text, 16, colour="white" if self.line.mine else "text", identifier="message_text")
+
+    def _room(self, width: int, scale: Scale) -> int:
+        return width - scale.px(BUBBLE_MARGIN + SIDE + 2 * SIDE)
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        return self._label().measure(self._room(width, scale), scale) + scale.px(2 * BUBBLE_PADDING + 8)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        lines = fonts.wrapped(self.line.text, scale.px(16), 400, self._room(box.right - box.left, scale), 0)
+        wide = round(max(fonts.width(line, scale.px(16), 400) for line in lines)) + scale.px(2 * SIDE) + 2
+        left = box.right - scale.px(SIDE) - wide if self.line.mine else box.left + scale.px(SIDE)
+        own = Bounds(left, box.top + scale.px(4), left + wide, box.bottom - scale.px(4))
+        return Box(
+            children=[self._label()],
+            padding=(SIDE, BUBBLE_PADDING, SIDE, BUBBLE_PADDING),
+            fill="mine" if self.line.mine else "raised",
+            radius=20,
+        ).place(own, scale)
 
 
 def main(desk: Desk) -> Page:
@@ -75,16 +110,7 @@ def _avatar(person: str, index: int) -> Widget:
 
 
 def _bubbles(lines: Sequence[ChatLine]) -> list[Widget]:
-    return [
-        Box(
-            children=[Label(line.text, 16, colour="white" if line.mine else "text", identifier="message_text")],
-            padding=(16, 10, 16, 10),
-            margin=(BUBBLE_MARGIN if line.mine else 16, 4, 16 if line.mine else BUBBLE_MARGIN, 4),
-            fill="mine" if line.mine else "raised",
-            radius=20,
-        )
-        for line in lines
-    ]
+    return [Bubble(line=line) for line in lines]
 
 
 def _composer(desk: Desk, send: Touch) -> Widget:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from devices.simulator.phone import VirtualPhone
+from devices.simulator.truth import Truth
 from tests.fixtures.adb import AdbServer
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -20,6 +21,9 @@ class Hands:
 
     phone: VirtualPhone
     adb: AdbServer
+
+    def truth(self) -> Truth:
+        return self.phone.truth
 
     async def shell(self, line: str) -> tuple[int, str, str]:
         code, out, err = await self.adb.run("-s", self.phone.address, "shell", line)

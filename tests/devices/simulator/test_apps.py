@@ -10,41 +10,40 @@ from tests.devices.simulator.conftest import Hands
 async def test_a_search_in_the_browser(hands: Hands) -> None:
     await hands.tap("Browser")
     await hands.tap("url_bar")
-    assert hands.phone.truth.keyboard_shown
+    assert hands.truth().keyboard_shown
     await hands.out("input text 'OpenGUI%sbot'")
-    assert hands.phone.truth.fields == {"url_bar": "OpenGUI bot"}
+    assert hands.truth().fields == {"url_bar": "OpenGUI bot"}
     await hands.out("input keyevent 66")
-    assert hands.phone.truth.searches == ("OpenGUI bot",)
-    assert not hands.phone.truth.keyboard_shown
+    assert hands.truth().searches == ("OpenGUI bot",)
+    assert not hands.truth().keyboard_shown
     titles = [node["text"] for node in await hands.nodes() if node["resource-id"].endswith("result_title")]
     assert len(titles) >= 4
     assert all("OpenGUI bot" in title for title in titles)
     await hands.tap(titles[1])
-    assert hands.phone.truth.page == "site"
-    assert len(hands.phone.truth.urls) == 1
+    assert hands.truth().page == "site"
+    assert len(hands.truth().urls) == 1
     assert titles[1] in await hands.texts()
     await hands.out("input keyevent KEYCODE_BACK")
-    assert hands.phone.truth.page == "results"
+    assert hands.truth().page == "results"
 
 
 async def test_a_note_is_written_changed_and_deleted(hands: Hands) -> None:
-    phone = hands.phone
     await hands.tap("Notes")
     await hands.tap("New note")
     await hands.out("input text Plan")
     await hands.out("input keyevent TAB")
     await hands.out("input text 'one'; input keyevent ENTER; input text 'two'")
     await hands.tap("Save")
-    assert phone.truth.notes[-1] == SavedNote("Plan", "one\ntwo")
+    assert hands.truth().notes[-1] == SavedNote("Plan", "one\ntwo")
     await hands.tap("Plan")
     await hands.tap("title")
     await hands.out("input keyevent 67 67 67 67; input text Idea")
     await hands.tap("Save")
-    assert phone.truth.notes[-1] == SavedNote("Idea", "one\ntwo")
+    assert hands.truth().notes[-1] == SavedNote("Idea", "one\ntwo")
     await hands.tap("Idea")
     await hands.tap("Delete")
-    assert phone.truth.deleted_notes == (SavedNote("Idea", "one\ntwo"),)
-    assert [note.title for note in phone.truth.notes] == ["Groceries"]
+    assert hands.truth().deleted_notes == (SavedNote("Idea", "one\ntwo"),)
+    assert [note.title for note in hands.truth().notes] == ["Groceries"]
 
 
 async def test_messages_to_old_and_new_people(hands: Hands) -> None:
@@ -59,8 +58,8 @@ async def test_messages_to_old_and_new_people(hands: Hands) -> None:
     await hands.tap("compose_message_text")
     await hands.out("input text hello")
     await hands.tap("Send")
-    assert SentMessage("Alice", "Yes, Friday") in hands.phone.truth.messages
-    assert SentMessage("5551234", "hello") in hands.phone.truth.messages
+    assert SentMessage("Alice", "Yes, Friday") in hands.truth().messages
+    assert SentMessage("5551234", "hello") in hands.truth().messages
     assert "hello" in await hands.texts()
 
 
@@ -70,7 +69,7 @@ async def test_switches_are_real_settings(hands: Hands) -> None:
     await hands.tap("Bluetooth")
     assert await hands.out("settings get global bluetooth_on") == "1\n"
     await hands.tap("Aeroplane mode")
-    toggles = hands.phone.truth.toggles
+    toggles = hands.truth().toggles
     assert toggles["airplane"]
     assert not toggles["wifi"]
     assert not toggles["bluetooth"]
@@ -86,7 +85,7 @@ async def test_a_long_list_scrolls_to_its_sub_pages(hands: Hands) -> None:
     await hands.tap("About phone")
     assert "VIRTUAL0001" in await hands.texts()
     await hands.out("input keyevent BACK")
-    assert hands.phone.truth.page == "main"
+    assert hands.truth().page == "main"
 
 
 async def test_an_order_is_placed_once(hands: Hands) -> None:
@@ -96,12 +95,12 @@ async def test_an_order_is_placed_once(hands: Hands) -> None:
     await hands.tap("cart")
     await hands.tap("Checkout")
     assert "Pay $12.90" in await hands.texts()
-    assert hands.phone.truth.orders == ()
+    assert hands.truth().orders == ()
     await hands.tap("Place order")
-    assert hands.phone.truth.orders == (PlacedOrder(("Coffee beans 500 g",), 1290),)
+    assert hands.truth().orders == (PlacedOrder(("Coffee beans 500 g",), 1290),)
     assert "Order placed" in await hands.texts()
     await hands.out("input keyevent BACK")
-    assert hands.phone.truth.app == "launcher"
+    assert hands.truth().app == "launcher"
 
 
 async def test_signing_in_needs_the_code(hands: Hands) -> None:
@@ -114,18 +113,18 @@ async def test_signing_in_needs_the_code(hands: Hands) -> None:
     assert "Wrong code. Try again." in await hands.texts()
     await hands.tap("code")
     await hands.out("input text 246810; input keyevent 66")
-    assert hands.phone.truth.signed_in == "anna"
-    assert hands.phone.truth.wrong_codes == 1
+    assert hands.truth().signed_in == "anna"
+    assert hands.truth().wrong_codes == 1
     assert "Signed in as anna" in await hands.texts()
     await hands.tap("Sign out")
-    assert hands.phone.truth.signed_in == ""
+    assert hands.truth().signed_in == ""
 
 
 async def test_alarms_and_the_time(hands: Hands) -> None:
     await hands.tap("Clock")
     assert "12:00" in await hands.texts()
     await hands.tap("onoff")
-    assert hands.phone.truth.alarms == ()
+    assert hands.truth().alarms == ()
 
 
 async def test_a_secure_page_is_black_but_can_be_read(hands: Hands) -> None:
@@ -141,27 +140,27 @@ async def test_back_closes_the_keyboard_first_and_a_tap_beside_it_too(hands: Han
     await hands.tap("Account")
     await hands.tap("user_name")
     await hands.out("input tap 540 2000")
-    assert hands.phone.truth.keyboard_shown, "a tap on the keyboard's picture does nothing"
+    assert hands.truth().keyboard_shown, "a tap on the keyboard's picture does nothing"
     await hands.out("input keyevent BACK")
-    assert not hands.phone.truth.keyboard_shown
-    assert hands.phone.truth.app == "account"
+    assert not hands.truth().keyboard_shown
+    assert hands.truth().app == "account"
     await hands.tap("user_name")
     await hands.out("input tap 540 1100")
-    assert not hands.phone.truth.keyboard_shown
+    assert not hands.truth().keyboard_shown
     await hands.out("input keyevent BACK")
-    assert hands.phone.truth.app == "launcher"
+    assert hands.truth().app == "launcher"
 
 
 async def test_navigation_buttons_recents_and_shade(hands: Hands) -> None:
     await hands.tap("Clock")
     await hands.out("input tap 540 2350")
-    assert hands.phone.truth.app == "launcher"
+    assert hands.truth().app == "launcher"
     await hands.out("input tap 810 2350")
     assert hands.phone.state.recents
     await hands.tap("Clock")
-    assert hands.phone.truth.app == "clock"
+    assert hands.truth().app == "clock"
     await hands.out("input tap 270 2350")
-    assert hands.phone.truth.app == "launcher"
+    assert hands.truth().app == "launcher"
     await hands.out("input swipe 540 10 540 900")
     assert "Are we still on for Friday?" in await hands.texts()
     await hands.out("input keyevent BACK")
@@ -175,21 +174,21 @@ async def test_navigation_buttons_recents_and_shade(hands: Hands) -> None:
 async def test_the_lock_screen_with_and_without_a_pin(hands: Hands) -> None:
     phone = hands.phone
     await hands.out("input keyevent SLEEP")
-    assert not phone.truth.awake
+    assert not hands.truth().awake
     await hands.out("input tap 500 500")
     await hands.out("input keyevent WAKEUP")
-    assert phone.truth.locked
+    assert hands.truth().locked
     await hands.out("input swipe 540 2000 540 800")
-    assert not phone.truth.locked
+    assert not hands.truth().locked
     phone.desk.lock("1379")
     await hands.out("input swipe 540 2000 540 800")
-    assert phone.truth.locked
+    assert hands.truth().locked
     await hands.out("input text 0000")
-    assert phone.truth.locked
+    assert hands.truth().locked
     for digit in "137":
         await hands.tap(digit)
     await hands.out("input text 9")
-    assert not phone.truth.locked
+    assert not hands.truth().locked
 
 
 async def test_a_pop_up_takes_the_touches(hands: Hands) -> None:
@@ -197,9 +196,9 @@ async def test_a_pop_up_takes_the_touches(hands: Hands) -> None:
     hands.phone.pop_up("Rate this app", "Do you like it?", ("Later", "Rate"))
     assert set(await hands.texts()) >= {"Rate this app", "Later", "Rate"}
     await hands.out("input tap 540 2350")
-    assert hands.phone.truth.app == "shop"
+    assert hands.truth().app == "shop"
     await hands.tap("Later")
-    assert hands.phone.truth.dialog_answers == ("Rate this app: Later",)
+    assert hands.truth().dialog_answers == ("Rate this app: Later",)
     assert "Coffee beans 500 g" in await hands.texts()
 
 

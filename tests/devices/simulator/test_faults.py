@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from devices.geometry import Size
+from devices.simulator.control import Control
+from devices.simulator.phone import VirtualPhone
+from devices.simulator.process import SimulatorFailed, SimulatorProcess
+from tests.devices.simulator.conftest import Hands
+from tests.fixtures.adb import AdbServer
+
+
+@pytest.fixture
+async def control(hands: Hands) -> AsyncIterator[str]:
+    served = Control(hands.phone)
+    await served.start()
+    yield served.url
+    await served.stop()
+
+
+async def test_a_hanging_command_goes_on_when_the_fault_is_lifted(hands: Hands) -> None:
+    hands.phone.faults.set(hang="screencap")
+    waiting = asyncio.create_task(hands.adb.run("-s", hands.phone.address, "exec-out", "screencap -p"))
+    assert await hands.out("echo still there") == "still there\n"
+    assert not waiting.done()
+    hands.phone.faults.set(hang="")
+    _code, out, _err = await waiting
+    assert out.startswith(b"\x89PNG")
+
+
+async def test_frames_can_be_cut_black_or_without_elements(hands: Hands) -> None:
+    hands.phone.faults.set(truncate=True)
+    _code, out, _err = await hands.adb.run("-s", hands.phone.address, "exec-out", "screencap")
+    assert len(out) == (16 + 1080 * 2400 * 4) // 2
+    hands.phone.faults.set(truncate=False, black=True)
+    assert (await hands.phone.frame()).image.getextrema() == ((0, 0), (0, 0), (0, 0))
+    hands.phone.faults.set(black=False, no_tree=True)
+    assert (await hands.shell("uiautomator dump /dev/tty"))[2] == "ERROR: could not get idle state.\n"
+
+
+async def test_inputs_can_be_lost_or_late(hands: Hands) -> None:
+    hands.phone.faults.set(deaf=True)
+    await hands.tap("Clock")
+    assert hands.truth().app == "launcher"
+    hands.phone.faults.set(deaf=False, effect_ms=150, input_ms=1, frame_ms=1)
+    await hands.tap("Clock")
+    assert hands.truth().app == "launcher"
+    async with asyncio.timeout(5):
+        while "Alarms" not in await hands.texts():
+            await hands.phone.frame()
+    assert hands.truth().app == "clock"
+
+
+async def test_slow_pages_say_so_and_then_come(hands: Hands) -> None:
+    hands.phone.faults.set(page_ms=200)
+    await hands.out("am start -a android.intent.action.VIEW -d https://example.org/")
+    assert "Loading…" in await hands.texts()
+    async with asyncio.timeout(5):
+        while "Loading…" in await hands.texts():
+            await hands.phone.frame()
+    assert "example.org" in await hands.texts()
+
+
+async def test_a_cut_link_comes_back(hands: Hands) -> None:
+    hands.phone.faults.set(hang="*")
+    waiting = asyncio.create_task(hands.adb.run("-s", hands.phone.address, "shell", "id"))
+    await hands.adb.wait_for(hands.phone.address, "device")
+    await hands.phone.drop_link(0.3)
+    code, out, _err = await waiting
+    assert code != 0
+    assert out == b""
+    hands.phone.faults.set(hang="")
+    await hands.adb.disconnect(hands.phone.address)
+    async with asyncio.timeout(10):
+        while True:
+            await hands.adb.ask(f"host:connect:{hands.phone.address}", 5)
+            if (await hands.adb.states()).get(hands.phone.address) == "device":
+                break
+    assert (await hands.out("id")).startswith("uid=2000")
+
+
+async def test_a_fault_of_another_name_or_kind_is_refused(hands: Hands) -> None:
+    with pytest.raises(ValueError, match="no fault nonsense"):
+        hands.phone.faults.set(nonsense=1)
+    with pytest.raises(ValueError, match="frame_ms='x'"):
+        hands.phone.faults.set(frame_ms="x")
+
+
+async def test_the_control_interface(hands: Hands, control: str) -> None:
+    async with aiohttp.ClientSession(control) as session:
+
+        async def post(path: str, value: object) -> int:
+            async with session.post(path, json=value) as answer:
+                return answer.status
+
+        await hands.out("OPENGUI_RECEIPT=r.1 input keyevent HOME")
+        async with session.get("/journal") as answer:
+            (entry,) = await answer.json()
+        assert (entry["argv"], entry["receipt"], entry["code"]) == (["input", "keyevent", "HOME"], "r.1", 0)
+        assert await post("/screen", {"do": "pop_up", "title": "Hi", "buttons": ["No", "Yes"]}) == 200
+        assert await post("/screen", {"do": "lock", "pin": "1234"}) == 200
+        assert await post("/screen", {"do": "sleep"}) == 200
+        async with session.get("/truth") as answer:
+            truth = await answer.json()
+        assert (truth["dialogs"], truth["locked"], truth["awake"]) == (["Hi"], True, False)
+        assert await post("/screen", {"do": "wake"}) == 200
+        assert await post("/screen", {"do": "unlock"}) == 200
+        assert await post("/screen", {"do": "rotate", "rotation": 3}) == 200
+        assert hands.phone.state.rotation == 3
+        async with session.get("/frame.png") as answer:
+            assert (await answer.read()).startswith(b"\x89PNG")
+        assert await post("/faults", {"frame_ms": 5}) == 200
+        assert hands.phone.faults.frame_ms == 5
+        assert await post("/link", {"state": "unauthorized"}) == 200
+        await hands.adb.wait_for(hands.phone.address, "unauthorized")
+        assert await post("/link", {"state": "open"}) == 200
+        await hands.adb.wait_for(hands.phone.address, "device")
+        assert await post("/link", {"drop": 0}) == 200
+        for path, value in (
+            ("/faults", {"nonsense": 1}),
+            ("/faults", [1]),
+            ("/screen", {"do": "dance"}),
+            ("/screen", {"do": "rotate", "rotation": 9}),
+            ("/link", {"state": "blue"}),
+        ):
+            assert await post(path, value) == 400
+        async with session.post("/faults", data=b"{") as answer:
+            assert answer.status == 400
+        async with session.get("/truth", headers={"Origin": "https://evil.example"}) as answer:
+            assert answer.status == 403
+        async with session.get("/truth", headers={"Host": "evil.example"}) as answer:
+            assert answer.status == 403
+
+
+async def test_state_outlives_the_phone(tmp_path: Path) -> None:
+    file = tmp_path / "phone.json"
+    async with VirtualPhone(state_file=file, size=Size(720, 1280)) as phone:
+        address = phone.address
+        phone.do(lambda: phone.state.searches.append("OpenGUI"))
+        phone.files.write("/sdcard/Download/a.bin", b"\x00\xff\xfe")
+    async with VirtualPhone(state_file=file) as phone:
+        assert phone.address == address
+        assert phone.truth.searches == ("OpenGUI",)
+        assert phone.files.read("/sdcard/Download/a.bin") == b"\x00\xff\xfe"
+        assert phone.state.width == 720
+        copy = tmp_path / "copy.json"
+        copy.write_bytes(file.read_bytes())
+        async with VirtualPhone(state_file=copy) as second:
+            assert second.address != address, "the port is taken, another one is found"
+    file.write_text("{broken")
+    async with VirtualPhone(state_file=file) as phone:
+        assert phone.truth.searches == ()
+    assert (tmp_path / "phone.broken").exists()
+
+
+async def test_a_simulator_process_runs_phones_and_saves_them(adb_server: AdbServer, tmp_path: Path) -> None:
+    process = SimulatorProcess(count=2, size=Size(720, 1280), state=tmp_path, seed=4)
+    phones = await process.start()
+    try:
+        assert process.running
+        assert [phone.name for phone in phones] == ["virtual-1", "virtual-2"]
+        await adb_server.connect(phones[1].address)
+        _code, out, _err = await adb_server.run("-s", phones[1].address, "shell", "getprop ro.serialno; wm size")
+        assert out == b"VIRTUAL0002\nPhysical size: 720x1280\n"
+        async with aiohttp.ClientSession() as session, session.get(phones[0].control + "/truth") as answer:
+            assert (await answer.json())["app"] == "launcher"
+        await adb_server.disconnect(phones[1].address)
+    finally:
+        await process.stop()
+    assert process.phones == ()
+    assert json.loads((tmp_path / "virtual-2.json").read_text())["state"]["seed"] == 4
+
+
+async def test_a_simulator_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SimulatorFailed, match="could not be started"):
+        await SimulatorProcess(state=tmp_path / "file").start()
+
+
+@pytest.mark.parametrize("options", [["--size", "big"], ["--count", "0"]])
+async def test_wrong_options_are_refused(options: list[str]) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "devices.simulator", *options, stderr=asyncio.subprocess.PIPE
+    )
+    _out, err = await process.communicate()
+    assert process.returncode == 2
+    assert b"is no" in err
