@@ -130,6 +130,13 @@ class TaskDesk(DeskReading):
         """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
         return await self._calls.unbroken(self._answer(question, text, by))
 
+    async def give_up(self, question: str) -> None:
+        """Nobody will answer: the question is over, and its task ends as blocked. One that is over stays as it is.
+
+        Raises UnknownQuestion.
+        """
+        return await self._calls.unbroken(self._give_up(question))
+
     async def _accept(self, wish: TaskWish) -> Accepted:
         if len(await self._store.tasks.active()) >= self._limits.max_live:
             raise DeskFull(
@@ -156,6 +163,18 @@ class TaskDesk(DeskReading):
             self._news.changed(question.task)
             await self._calls.bounded(self._workers.deliver(question, self._secrets.keep(text) if secret else text))
         return Answered(won, question)
+
+    async def _give_up(self, question_id: str) -> None:
+        question = await self._question(question_id)
+        if question.answer is not None or question.expired:
+            return
+        await self._store.write(
+            lambda transaction: self._store.questions.close(transaction, question.task, question_id)
+        )
+        question = await self._question(question_id)
+        if question.expired:
+            self._news.changed(question.task)
+            await self._calls.bounded(self._workers.deliver(question))
 
     async def _question(self, question_id: str) -> OpenQuestion:
         found = await self._store.questions.get(question_id)

@@ -56,9 +56,12 @@ class Following:
                 return
             await track.news.wait()
 
-    async def answer(self, person: Person, question: str, text: str) -> str:
-        """Answer an open question. "" when this answer was taken, else a sentence that says why not."""
+    async def answer(self, person: Person, question: str, text: str | None) -> str:
+        """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
         try:
+            if text is None:
+                await self._desk.give_up(question)
+                return ""
             answered = await self._desk.answer(question, text, person)
         except TaskError as error:
             return str(error)

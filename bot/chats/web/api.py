@@ -21,12 +21,10 @@ from bot.chats.web.views import (
     ConsoleQuestions,
     ConsoleSteps,
     ConsoleTasks,
-    Json,
-    phone_json,
+    console_task_json,
     state_json,
-    step_json,
-    task_json,
 )
+from bot.tasks.views import Json, phone_json, step_json
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -110,7 +108,7 @@ class Api:
     async def tasks(self, _: web.Request) -> web.Response:
         """The latest tasks."""
         recent = await self._behind.tasks.recent(TASKS_SHOWN)
-        return web.json_response({"tasks": [task_json(task) for task in recent]})
+        return web.json_response({"tasks": [console_task_json(task) for task in recent]})
 
     async def steps(self, request: web.Request) -> web.Response:
         """The steps of one task."""

@@ -17,7 +17,7 @@ from bot.chats.base import CommandCall, Intake, Invocation
 from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse
-from bot.chats.web.lines import INTERRUPTED, Runs, encoded, line_of
+from bot.tasks.lines import INTERRUPTED, Runs, encoded, line_of
 
 logger = logging.getLogger(__name__)
 
@@ -33,12 +33,12 @@ class Order(BaseModel):
 
 
 class Answered(BaseModel):
-    """An answer from the command line."""
+    """An answer from the command line; no text says that nobody will answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1, max_length=ID_LIMIT)
-    text: str = Field(min_length=1, max_length=SAID_LIMIT, repr=False)
+    text: str | None = Field(default=None, min_length=1, max_length=SAID_LIMIT, repr=False)
 
 
 class HandIn:

@@ -18,9 +18,9 @@ from bot.chats.web.api import Api, BadBody, Behind
 from bot.chats.web.errors import ConsoleError, ConsolePortInUse
 from bot.chats.web.gate import Gate, add_headers, loopback, refuse, url_host
 from bot.chats.web.hand_in import HandIn
-from bot.chats.web.lines import Runs
 from bot.chats.web.pictures import Pictures
 from bot.chats.web.stream import Events
+from bot.tasks.lines import Runs
 
 logger = logging.getLogger(__name__)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from agent.models.base import Usage
 from bot.chats.web.chat import PLATFORM
 from bot.tasks.model import OpenQuestion, StepRow, Task
+from bot.tasks.views import Json, phone_json, task_json
 from devices.phone import PhoneInfo
-
-Json = dict[str, Any]
 
 TASKS_SHOWN = 100
 """Tasks in the list of the page."""
@@ -48,42 +46,10 @@ class ConsolePhones(Protocol):
         ...
 
 
-def tokens_json(usage: Usage) -> Json:
-    """Tokens of a task or step; `cost` is null when the price is unknown."""
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cached": usage.cached,
-        "reasoning": usage.reasoning,
-        "calls": usage.calls,
-        "estimated": usage.estimated,
-        "cost": usage.cost,
-    }
-
-
-def task_json(task: Task) -> Json:
-    """A task. `thread` is its place in the console, null when it lives in another chat; times are Unix seconds."""
-    here = task.place is not None and task.place.platform == PLATFORM
-    return {
-        "task": task.id,
-        "state": task.state.value,
-        "outcome": task.outcome.value if task.outcome else None,
-        "text": task.text,
-        "summary": task.summary,
-        "data": task.data,
-        "phone": task.phone,
-        "person": task.person.name or task.person.id,
-        "platform": task.origin.platform,
-        "thread": task.place.thread if here and task.place else None,
-        "quick": task.quick,
-        "steps": task.steps,
-        "max_steps": task.max_steps,
-        "tokens": tokens_json(task.usage),
-        "created": task.created,
-        "started": task.started,
-        "ended": task.ended,
-        "frame": task.frame,
-    }
+def console_task_json(task: Task) -> Json:
+    """A task, with `thread`: its place in the console, null when it lives in another chat."""
+    here = task.place if task.place is not None and task.place.platform == PLATFORM else None
+    return task_json(task) | {"thread": here.thread if here is not None else None}
 
 
 def question_json(open_question: OpenQuestion) -> Json:
@@ -104,49 +70,11 @@ def question_json(open_question: OpenQuestion) -> Json:
     }
 
 
-def step_json(step: StepRow) -> Json:
-    """A step of a run, for the replay."""
-    return {
-        "step": step.step,
-        "max_steps": step.max_steps,
-        "subtask": step.subtask,
-        "summary": step.summary,
-        "thought": step.thought,
-        "action": step.action,
-        "effect": step.effect,
-        "app": step.app,
-        "frame": step.frame,
-        "mark": list(step.mark) if step.mark else None,
-        "seconds": step.seconds,
-        "at": step.at,
-    }
-
-
-def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
-    """A phone. `tasks` are those that hold or want it, by id."""
-    return {
-        "id": phone.id,
-        "serial": phone.serial,
-        "name": phone.name,
-        "state": phone.health.value,
-        "usable": phone.health.usable,
-        "reason": phone.reason,
-        "fix": phone.fix,
-        "model": phone.model,
-        "android": phone.android,
-        "size": [phone.size.width, phone.size.height] if phone.size else None,
-        "battery": phone.battery,
-        "app": phone.app,
-        "virtual": phone.virtual,
-        "tasks": [task.id for task in tasks if task.phone == phone.id and task.outcome is None],
-    }
-
-
 async def state_json(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Json:
     """All that the page shows beside the messages."""
     recent = await tasks.recent(TASKS_SHOWN)
     return {
-        "tasks": [task_json(task) for task in recent],
+        "tasks": [console_task_json(task) for task in recent],
         "devices": [phone_json(phone, recent) for phone in phones.list()],
         "questions": [question_json(question) for question in await questions.open()],
     }

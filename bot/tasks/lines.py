@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from agent.events import Asked, Step, TaskEnded, TaskEvent
 from bot.chats.base import Person
-from bot.chats.web.views import tokens_json
+from bot.tasks.views import tokens_json
 
 INTERRUPTED: dict[str, Any] = {
     "type": "interrupted",
@@ -26,8 +26,8 @@ class Runs(Protocol):
         """
         ...
 
-    async def answer(self, person: Person, question: str, text: str) -> str:
-        """Answer an open question. "" when this answer was taken, else a sentence that says why not."""
+    async def answer(self, person: Person, question: str, text: str | None) -> str:
+        """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
         ...
 
 

@@ -1,0 +1,40 @@
+"""`opengui devices`: the phones, and what is wrong with those that cannot be used."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from bot.cli.exits import OK
+from bot.cli.remote import running_service
+from bot.core import phones_of
+from bot.settings import Settings
+from bot.tasks.views import phone_json
+
+
+async def devices(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, or look for phones here."""
+    rows = await device_rows(settings)
+    for row in rows:
+        if options.json:
+            print(json.dumps(row, ensure_ascii=False))
+        else:
+            trouble = f"  {row['reason']} {row['fix']}".rstrip()
+            print(f"{row['name']:<20}  {row['state']:<13}  {row['serial']}{trouble}")
+    if not rows and not options.json:
+        print("No phone is attached. Plug one in with USB debugging on, or set VIRTUAL_PHONES=1.")
+    return OK
+
+
+async def device_rows(settings: Settings) -> list[dict[str, Any]]:
+    """The phones as plain objects, from the running service or looked for here."""
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            return await remote.listed("devices")
+    phones = phones_of(settings)
+    try:
+        await phones.start()
+        return [phone_json(phone, ()) for phone in await phones.refresh()]
+    finally:
+        await phones.stop()

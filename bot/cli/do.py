@@ -1,0 +1,88 @@
+"""`opengui do`: one task, its steps to standard output, its outcome as the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from agent.outcome import Outcome
+from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
+from bot.cli.local import Local, own_core
+from bot.cli.remote import Refused, Remote, running_service
+from bot.settings import Settings
+
+
+async def do(options: argparse.Namespace, settings: Settings) -> int:
+    """Hand the task to the running service, or do it here."""
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            return await _follow(remote, options)
+    async with own_core(settings) as local:
+        return await _follow(local, options)
+
+
+async def _follow(door: Local | Remote, options: argparse.Namespace) -> int:
+    """Give the task and show what is told of it. Ctrl-C cancels it."""
+    answers = iter(options.answer)
+    task = ""
+    cancelling: list[asyncio.Task[None]] = []
+
+    def interrupted() -> None:
+        cancelling.append(asyncio.create_task(door.cancel(task)))
+
+    try:
+        async for line in door.lines(options.task, options.device, quick=options.quick):
+            if line["type"] == "task":
+                task = line["task"]
+                asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
+            print(json.dumps(line, ensure_ascii=False) if options.json else _words(line), flush=True)
+            if line["type"] == "question":
+                await _answer(door, line, answers)
+            elif line["type"] == "final":
+                return OF_OUTCOME[Outcome(line["outcome"])]
+    except Refused as refusal:
+        print(f"opengui do: {refusal}", file=sys.stderr)
+        return USAGE
+    print("opengui do: the service is stopping; the task is kept there.", file=sys.stderr)
+    return UNAVAILABLE
+
+
+async def _answer(door: Local | Remote, question: dict[str, Any], answers: Iterator[str]) -> None:
+    """Use the next answer; without one the task ends as blocked."""
+    refusal = await door.answer(question["question"], next(answers, None))
+    if refusal:
+        print(f"opengui do: {refusal}", file=sys.stderr)
+        await door.answer(question["question"], None)
+
+
+def _words(line: dict[str, Any]) -> str:
+    """A line for a person."""
+    match line["type"]:
+        case "task":
+            return f"Task {line['task']}"
+        case "step":
+            effect = f" → {line['effect']}" if line["effect"] else ""
+            return f"{line['step']:>3}/{line['max_steps']} {line['summary']}{effect}"
+        case "question":
+            choices = f" ({' / '.join(line['choices'])})" if line["choices"] else ""
+            detail = f"\n    {line['detail']}" if line["detail"] else ""
+            return f"  ? {line['text']}{choices}{detail}"
+        case "waiting":
+            return f"  … waiting for {line['phone']}, place {line['place']}"
+        case "started":
+            return f"  On {line['phone_name']}"
+        case "final":
+            data = f"\n{line['data']}" if line["data"] else ""
+            return f"{line['outcome'].upper()}: {line['summary']}{data}"
+        case "told" | "interrupted":
+            return f"  {line['text']}"
+        case "planned":
+            todos = [f"  - {todo['title']} ({todo['state']})" for todo in line["todos"]]
+            return "\n".join(todos) or line["plan"]
+        case other:
+            return f"  {other}"

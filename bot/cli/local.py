@@ -1,0 +1,65 @@
+"""No service runs: this process owns the data directory and does the task itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+from bot.access import Policy
+from bot.chats.base import Address, CommandCall, Invocation, Person, Place, Reply
+from bot.cli.remote import Refused
+from bot.commands.intake import Commands
+from bot.commands.request import Services
+from bot.core import Core, open_core
+from bot.settings import Settings
+from bot.tasks.following import Following
+from bot.tasks.lines import line_of
+
+OPERATOR = Person("cli", "operator", "operator")
+PLACE = Place(Address("cli", "local", "terminal"), private=True)
+
+
+class Local:
+    """The same door as a running service has, without the network."""
+
+    def __init__(self, core: Core, following: Following) -> None:
+        self._commands = Commands(Services(core.desk, core.store, core.phones, Policy.from_settings(core.settings), {}))
+        self._following = following
+
+    async def lines(self, text: str, device: str, *, quick: bool) -> AsyncIterator[dict[str, Any]]:
+        """Give a task and yield its events as plain objects. Raises Refused."""
+        options = {"device": device} if device else {}
+        if quick:
+            options["quick"] = "true"
+        reply = await self._invoke(CommandCall("do", options, text))
+        if not reply.task:
+            message = reply.message
+            raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
+        yield {"type": "task", "task": reply.task}
+        async with aclosing(self._following.events(reply.task)) as events:
+            async for event in events:
+                yield line_of(event)
+
+    async def answer(self, question: str, text: str | None) -> str:
+        """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
+        return await self._following.answer(OPERATOR, question, text)
+
+    async def cancel(self, task: str) -> None:
+        """Cancel a task."""
+        await self._invoke(CommandCall("cancel", {"task": task}))
+
+    async def _invoke(self, call: CommandCall) -> Reply:
+        return await self._commands.invoke(Invocation(OPERATOR, PLACE, f"cli:{secrets.token_hex(8)}", call))
+
+
+@asynccontextmanager
+async def own_core(settings: Settings) -> AsyncIterator[Local]:
+    """A core of its own for one task. Raises StoreError."""
+    async with open_core(settings) as core:
+        following = Following(core.desk)
+        try:
+            yield Local(core, following)
+        finally:
+            following.close()

@@ -1,0 +1,87 @@
+"""A running service, reached through its console on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bot.chats.web import handover
+
+CONNECT_S = 3.0
+LINE_LIMIT = 1024 * 1024
+"""Bytes of one line of events; a summary with data is far below."""
+
+
+class Refused(Exception):
+    """The service did not do it; the text is its sentence."""
+
+
+class Remote:
+    """The service's door for the command line."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    async def lines(self, text: str, device: str, *, quick: bool) -> AsyncIterator[dict[str, Any]]:
+        """Give a task and yield its events as plain objects. Raises Refused."""
+        body = {"text": text, "device": device, "quick": quick}
+        async with self._session.post("/api/do", json=body) as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            async for line in response.content:
+                yield json.loads(line)
+
+    async def answer(self, question: str, text: str | None) -> str:
+        """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
+        body = {"question": question, "text": text}
+        async with self._session.post("/api/answer", json=body) as response:
+            return "" if response.status == 200 else await _sentence(response)
+
+    async def cancel(self, task: str) -> None:
+        """Cancel a task."""
+        body = {"text": f"/cancel {task}", "event": f"cli-{secrets.token_hex(8)}"}
+        async with self._session.post("/api/say", json=body) as response:
+            await response.read()
+
+    async def listed(self, what: str) -> list[dict[str, Any]]:
+        """The `tasks` or `devices` that the service knows."""
+        async with self._session.get(f"/api/{what}") as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            rows: list[dict[str, Any]] = (await response.json())[what]
+            return rows
+
+
+@asynccontextmanager
+async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
+    """The service that owns the data directory, None when none answers."""
+    note = await asyncio.to_thread(handover.read, data_dir)
+    if note is None:
+        yield None
+        return
+    async with aiohttp.ClientSession(
+        note.url,
+        headers={"Authorization": f"Bearer {note.token}"},
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+        read_bufsize=LINE_LIMIT,
+    ) as session:
+        try:
+            async with session.get("/api/devices", timeout=aiohttp.ClientTimeout(total=CONNECT_S)) as response:
+                answers = response.status == 200
+        except (aiohttp.ClientError, TimeoutError):
+            answers = False
+        yield Remote(session) if answers else None
+
+
+async def _sentence(response: aiohttp.ClientResponse) -> str:
+    try:
+        return str((await response.json())["error"])
+    except (aiohttp.ContentTypeError, json.JSONDecodeError, KeyError):
+        return f"The service answered {response.status}."

@@ -1,0 +1,40 @@
+"""`opengui tasks`: what was asked lately, and how it stands."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from bot.cli.exits import OK
+from bot.cli.remote import running_service
+from bot.settings import Settings
+from bot.store.directory import DataDirectory
+from bot.store.store import Store
+from bot.tasks.views import task_json
+
+
+async def tasks(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, or read the data directory."""
+    rows = (await _rows(settings, options.limit))[: options.limit]
+    for row in rows:
+        if options.json:
+            print(json.dumps(row, ensure_ascii=False))
+        else:
+            state = row["outcome"] or row["state"]
+            print(f"{row['task']:>5}  {state:<11}  {' '.join(row['text'].split())[:80]}")
+    if not rows and not options.json:
+        print("No tasks yet.")
+    return OK
+
+
+async def _rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            return await remote.listed("tasks")
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            return [task_json(task) for task in await store.tasks.recent(limit)]
+        finally:
+            await store.close()

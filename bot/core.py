@@ -1,0 +1,90 @@
+"""The part that runs tasks beside the phones: store, agent and phones. It can be started without any chat."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from agent.dialects.select import dialect_for
+from agent.graph.mind import GraphMind
+from agent.guards.policy import Policy
+from agent.models.base import Models
+from agent.models.build import build_models, close_models
+from agent.runs.local import Equipment, LocalRunner
+from bot.endpoints import model_settings
+from bot.settings import Settings
+from bot.store.checkpoints import open_checkpoints
+from bot.store.directory import DataDirectory
+from bot.store.store import Store
+from bot.tasks.desk import TaskDesk
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import DeskLimits
+from bot.tasks.secrets import MemorySecrets
+from devices.adb.server import ServerAddress
+from devices.phone import Phones
+from devices.pool import AdbPhones
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Core:
+    """What works on tasks."""
+
+    settings: Settings
+    store: Store
+    phones: Phones
+    models: Models
+    desk: TaskDesk
+
+
+@asynccontextmanager
+async def open_core(settings: Settings) -> AsyncIterator[Core]:
+    """Own the data directory, attach the phones and let the desk work, until the block ends.
+
+    Raises StoreError, and what it is a kind of, before anything has begun.
+    """
+    async with AsyncExitStack() as stack:
+        stack.enter_context(DataDirectory(settings.data_dir))
+        store = await Store.open(settings.data_dir)
+        stack.push_async_callback(store.close)
+        checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
+        models = build_models(model_settings(settings))
+        stack.push_async_callback(close_models, models)
+        if models.vision.name == "offline":
+            logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
+        else:
+            logger.info("Model: %s", models.vision.name)
+        phones = phones_of(settings)
+        stack.push_async_callback(phones.stop)
+        await phones.start()
+        leases = PhoneLeases(store.leases, phones)
+        secrets = MemorySecrets()
+        dialect = dialect_for(settings.vlm_dialect, settings.vlm_model)
+        equipment = Equipment(
+            phones=phones,
+            leases=leases,
+            models=models,
+            dialect=dialect,
+            image_window=settings.vlm_image_window or dialect.image_window,
+            policy=Policy.default(),
+            journal=store.journal,
+            frames=store.frames,
+            secrets=secrets,
+        )
+        mind = GraphMind(models, LocalRunner(equipment, checkpoints), checkpoints)
+        desk = TaskDesk(store, mind, leases, secrets, limits=DeskLimits(max_steps=settings.max_steps))
+        stack.push_async_callback(desk.stop)
+        await desk.start()
+        yield Core(settings, store, phones, models, desk)
+
+
+def phones_of(settings: Settings) -> AdbPhones:
+    """The phones that the settings name, not started yet."""
+    return AdbPhones(
+        [ServerAddress(host, port) for host, port in settings.adb_servers],
+        serials=settings.android_serials,
+        virtual=settings.virtual_phones,
+    )

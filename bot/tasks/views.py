@@ -1,0 +1,86 @@
+"""Tasks, steps and phones as plain JSON objects, for the console and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent.models.base import Usage
+from bot.tasks.model import StepRow, Task
+from devices.phone import PhoneInfo
+
+Json = dict[str, Any]
+
+
+def tokens_json(usage: Usage) -> Json:
+    """Tokens of a task or step; `cost` is null when the price is unknown."""
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "reasoning": usage.reasoning,
+        "calls": usage.calls,
+        "estimated": usage.estimated,
+        "cost": usage.cost,
+    }
+
+
+def task_json(task: Task) -> Json:
+    """A task; times are Unix seconds."""
+    return {
+        "task": task.id,
+        "state": task.state.value,
+        "outcome": task.outcome.value if task.outcome else None,
+        "text": task.text,
+        "summary": task.summary,
+        "data": task.data,
+        "phone": task.phone,
+        "person": task.person.name or task.person.id,
+        "platform": task.origin.platform,
+        "quick": task.quick,
+        "steps": task.steps,
+        "max_steps": task.max_steps,
+        "tokens": tokens_json(task.usage),
+        "created": task.created,
+        "started": task.started,
+        "ended": task.ended,
+        "frame": task.frame,
+    }
+
+
+def step_json(step: StepRow) -> Json:
+    """A step of a run, for the replay."""
+    return {
+        "step": step.step,
+        "max_steps": step.max_steps,
+        "subtask": step.subtask,
+        "summary": step.summary,
+        "thought": step.thought,
+        "action": step.action,
+        "effect": step.effect,
+        "app": step.app,
+        "frame": step.frame,
+        "mark": list(step.mark) if step.mark else None,
+        "seconds": step.seconds,
+        "at": step.at,
+    }
+
+
+def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
+    """A phone. `tasks` are those that hold or want it, by id."""
+    return {
+        "id": phone.id,
+        "serial": phone.serial,
+        "name": phone.name,
+        "state": phone.health.value,
+        "usable": phone.health.usable,
+        "reason": phone.reason,
+        "fix": phone.fix,
+        "model": phone.model,
+        "android": phone.android,
+        "size": [phone.size.width, phone.size.height] if phone.size else None,
+        "battery": phone.battery,
+        "app": phone.app,
+        "virtual": phone.virtual,
+        "tasks": [task.id for task in tasks if task.phone == phone.id and task.outcome is None],
+    }
