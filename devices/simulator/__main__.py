@@ -65,7 +65,13 @@ async def _run(options: argparse.Namespace) -> None:
 async def _end_of_input() -> None:
     """Waits until standard input closes, as it does when the process that started this one ends."""
     reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    except (PermissionError, ValueError):
+        # A file and /dev/null cannot be waited for.
+        sys.stderr.write("The phones end at once: they run as long as standard input is an open pipe or terminal.\n")
+        return
     while await reader.read(4096):
         pass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, features
 
 from devices.geometry import Bounds
 from devices.simulator.screen import fonts
@@ -16,6 +16,8 @@ from devices.simulator.screen.theme import colour
 SMOOTH = 4
 # Share of black behind a dialog (Material's scrim is 0.32; AOSP's dialogs dim by 0.6).
 VEIL = 0.5
+# The font is the Japanese one of Noto CJK; this language picks the forms used in China, where the layout engine can.
+SIMPLIFIED = "zh-Hans" if features.check("raqm") else None
 Layer = tuple[tuple[Bounds, Paint], ...]
 
 
@@ -94,7 +96,8 @@ def _write(pen: ImageDraw.ImageDraw, box: Bounds, paint: Writing, *, dark: bool)
             left += spare
         for is_chinese, piece in fonts.runs(line):
             font = fonts.font_for(is_chinese=is_chinese, size=paint.size, weight=paint.weight)
-            pen.text((left, baseline), piece, font=font, fill=ink, anchor="ls")
+            language = SIMPLIFIED if is_chinese else None
+            pen.text((left, baseline), piece, font=font, fill=ink, anchor="ls", language=language)
             left += font.getlength(piece)
         baseline += paint.line_height
 

@@ -133,9 +133,15 @@ async def test_the_control_interface(hands: Hands, control: str) -> None:
             assert await post(path, value) == 400
         async with session.post("/faults", data=b"{") as answer:
             assert answer.status == 400
-        async with session.get("/truth", headers={"Origin": "https://evil.example"}) as answer:
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Host": "evil.example"}])
+async def test_a_web_page_cannot_control_the_phone(control: str, headers: dict[str, str]) -> None:
+    """Seen failing with `_refuse_strangers` left out of the application: both requests were answered with 200."""
+    async with aiohttp.ClientSession(control) as session:
+        async with session.get("/truth", headers=headers) as answer:
             assert answer.status == 403
-        async with session.get("/truth", headers={"Host": "evil.example"}) as answer:
+        async with session.post("/link", json={"drop": 0}, headers=headers) as answer:
             assert answer.status == 403
 
 
@@ -192,3 +198,18 @@ async def test_wrong_options_are_refused(options: list[str]) -> None:
     _out, err = await process.communicate()
     assert process.returncode == 2
     assert b"is no" in err
+
+
+async def test_phones_without_an_open_input_end_at_once() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "devices.simulator",
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await asyncio.wait_for(process.communicate(), 20)
+    assert process.returncode == 0
+    assert json.loads(out)["name"] == "virtual-1"
+    assert b"end at once" in err
