@@ -51,6 +51,11 @@ def render_interrupted(task: Task, *, repeated: bool = False) -> Message:
     return replace(notice, buttons=((resume_button(task.id), stop_button(task.id)),))
 
 
-def render_files(task: Task, files: Sequence[Picture]) -> Message:
+def render_files(task: Task, files: Sequence[Picture], *, repeated: bool = False) -> Message:
     """Files that the task found on the phone."""
-    return Message(heading=title_of(task), body=say("final.files"), files=tuple(files))
+    return Message(
+        heading=title_of(task),
+        body=say("final.files"),
+        footer=say("final.repeated") if repeated else "",
+        files=tuple(files),
+    )

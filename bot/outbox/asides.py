@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.events import Planned, Started, Step, TaskEnded, TaskEvent, Todo, Told
+from agent.events import Planned, Started, Step, TaskEvent, Todo, Told
 
 
 class Asides:
@@ -23,9 +23,6 @@ class Asides:
                 return True
             case Step() | Started():
                 return self._notes.pop(task, None) is not None
-            case TaskEnded():
-                self.forget(task)
-                return False
             case _:
                 return False
 

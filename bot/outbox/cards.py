@@ -64,12 +64,16 @@ class CardSlot:
         """The last edit: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
         card = await self._cards.get(task.id)
         self._shown.pop(task.id, None)
-        if card is None:
-            return
-        try:
-            await self._chat.edit(card.message, await self._rendered(task))
-        except ChatError as error:
-            logger.warning("the card of task %s could not be closed: %s", task.id, error)
+        if card is not None:
+            try:
+                await self._chat.edit(card.message, await self._rendered(task))
+            except ChatError as error:
+                logger.warning("the card of task %s could not be closed: %s", task.id, error)
+
+    def forget(self, task: str) -> None:
+        """The task's final message was sent, or never will be."""
+        self._shown.pop(task, None)
+        self._asides.forget(task)
 
     async def _rendered(self, task: Task) -> Message:
         steps = await self._desk.steps(task.id)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bot.cards.card import render_step
 from bot.cards.question import render_answered
-from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
+from bot.chats.base import Address, Chat, ChatError, ChatGone, FloodWait
 from bot.outbox.asides import Asides
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork
@@ -171,18 +171,19 @@ class Conversation:
             await self._desk.question_shown(row.subject, ref)
             self._questions[row.subject] = task.id
             self.changed(task.id)
-        elif row.kind == "final" and place != task.origin:
-            await self._close(task)
+        elif row.kind == "final":
+            self._cards.forget(task.id)
+            if place != task.origin:
+                await self._close(place)
 
-    async def _close(self, task: Task) -> None:
-        """The task's own thread is not needed any more; a failure to close it is no loss."""
+    async def _close(self, place: Address) -> None:
+        """A task's own thread is not needed any more; a failure to close it is no loss."""
         try:
-            if task.place is not None:
-                await self._chat.close_place(task.place)
+            await self._chat.close_place(place)
         except FloodWait as flood:
             self._pace.silence(flood.seconds)
         except ChatError as error:
-            logger.info("the thread of task %s stays open: %s", task.id, error)
+            logger.info("the thread %s stays open: %s", place, error)
 
     async def _fell_back(self, task: Task) -> bool:
         """Whether the task's messages go to where it was asked from now on, since its own place is gone."""

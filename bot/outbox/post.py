@@ -35,7 +35,7 @@ async def message_for(
                 raise Pointless("the question was closed before it was shown")
             return await render_question(question, task, frames=frames, now=now, repeated=repeated)
         case "file":
-            return await _file(row, task, frames, capabilities)
+            return await _file(row, task, frames, capabilities, repeated)
         case "notice":
             return _notice(row, task, repeated)
 
@@ -48,11 +48,11 @@ def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:
     return render_interrupted(task, repeated=repeated)
 
 
-async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities) -> Message:
+async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities, repeated: bool) -> Message:
     try:
         data = await frames.load(row.subject)
     except KeyError:
         return render_notice(task, say("file.gone", name=row.name))
     if len(data) > capabilities.file_limit:
         return render_notice(task, say("file.too_large", name=row.name, limit=capabilities.file_limit // 1_000_000))
-    return render_files(task, [Picture(row.name, data)])
+    return render_files(task, [Picture(row.name, data)], repeated=repeated)

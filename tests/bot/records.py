@@ -43,7 +43,12 @@ def a_task(**changes: object) -> Task:
 
 
 def an_ended_task(outcome: Outcome = Outcome.SUCCEEDED, **changes: object) -> Task:
-    values: dict[str, Any] = {"state": TaskState.ENDED, "outcome": outcome, "ended": 1100.0, "summary": "Airplane mode is on."}
+    values: dict[str, Any] = {
+        "state": TaskState.ENDED,
+        "outcome": outcome,
+        "ended": 1100.0,
+        "summary": "Airplane mode is on.",
+    }
     return a_task(**(values | changes))
 
 
@@ -69,7 +74,9 @@ def a_step(**changes: object) -> StepRow:
 
 
 def a_question(kind: QuestionKind = QuestionKind.ASK, **changes: object) -> OpenQuestion:
-    asked = {name: changes.pop(name) for name in ("id", "text", "choices", "detail", "frame") if name in changes}
+    asked: dict[str, Any] = {
+        name: changes.pop(name) for name in ("id", "text", "choices", "detail", "frame") if name in changes
+    }
     values: dict[str, Any] = {"id": "12.1.q1", "run": "12.1", "kind": kind, "text": "Which one?"}
     held: dict[str, Any] = {
         "task": "12",

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from agent.outcome import Outcome
-from bot.chats.base import CommandCall, Person, Place, Reply
+from bot.chats.base import Address, CommandCall, Person, Place, Reply
 from bot.commands.intake import HANDLERS
 from bot.commands.spec import BY_NAME, COMMANDS
 from devices.errors import CaptureFailed
@@ -197,3 +197,10 @@ async def test_completion(world: World) -> None:
     assert world.commands.suggestions(EVE, CHANNEL, "task", "") == ()
     world.phones.phones = tuple(a_phone(f"Phone {number}") for number in range(40))
     assert len(world.commands.suggestions(ANNA, CHANNEL, "device", "")) == 25
+
+
+async def test_the_operator_sees_and_holds_everything(world: World) -> None:
+    task = await world.working(place=PRIVATE)
+    operator, console = Person("web", "operator"), Place(Address("web", "console", "home"))
+    assert f"Task {task.id}" in words(await world.type("tasks", operator, console))
+    assert words(await world.type(f"cancel {task.id}", operator, console)).strip() == f"Task {task.id}: Cancelled"

@@ -13,7 +13,7 @@ from agent.events import FileFound, Planned, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.cards.final import render_final
-from bot.chats.base import Address, ChatError, FloodWait, Message, MessageRef
+from bot.chats.base import Address, ChatError, ChatGone, FloodWait, Message, MessageRef
 from bot.outbox.conversation import GIVE_UP
 from bot.outbox.steps import Streaming
 from bot.tasks.model import TaskState
@@ -412,3 +412,43 @@ async def test_a_fault_of_the_program_does_not_end_the_sending(post: Post, caplo
     await post.world.end(task)
     await post.sent("It is done.")
     assert "failed" in caplog.text
+
+
+async def test_a_thread_that_cannot_be_closed_is_no_loss(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.until(lambda: post.world.clock.next_wake() is not None)
+    post.chat.faults.extend([None, None, ChatError("no right to archive")])
+    await post.world.end(task)
+    await post.sent("It is done.")
+    await post.until(lambda: "stays open" in caplog.text or bool(post.calls("close")))
+    assert await post.finals(task) == [("sent", "")]
+
+
+@pytest.mark.parametrize("fault", [ChatError("no network"), ChatGone("no such thread"), RuntimeError("a bug")])
+async def test_a_step_that_cannot_be_sent_is_left_out(post: Post, fault: Exception) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.world.step(task, 1, summary="Tapped One")
+    await post.shown("Step 1/60 · Settings\nTapped One")
+    post.chat.faults.append(fault)
+    await post.until(lambda: not post.chat.faults)
+    await post.world.step(task, 2, summary="Tapped Two")
+    await post.sent("Task 1 · Step 2/60")
+    await post.shown("Step 2/60 · Settings\nTapped Two")
+
+
+async def test_a_card_is_tried_again_when_the_network_fails(post: Post) -> None:
+    post.chat.faults.extend([ChatError("no network"), ChatError("no network")])
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.until(lambda: post.world.clock.next_wake() is not None)
+    assert (await post.world.desk.known(task.id)).place is not None
+
+
+async def test_a_card_in_a_lost_chat_is_given_up_quietly(post: Post, caplog: pytest.LogCaptureFixture) -> None:
+    post.chat.lost.add(CHANNEL.address)
+    await post.world.working()
+    await post.until(lambda: "cannot be shown" in caplog.text)
+    assert post.chat.sent() == []

@@ -150,7 +150,7 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        load_settings(None).max_steps = 3  # type: ignore[misc]  # what is tried here
+        load_settings(None).max_steps = 3
 
 
 def test_a_bad_start_shows_no_secret_in_its_traceback(tmp_path: Path) -> None:
