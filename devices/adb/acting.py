@@ -54,10 +54,11 @@ class Act:
             error.uncertain = error.uncertain or self._number > 1
             raise
 
-    async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> None:
-        """The same, and the command must have succeeded."""
+    async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
+        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on."""
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
+            problem = "it gave an error" if secret else problem
             raise PhoneError(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
 
 
@@ -124,8 +125,10 @@ class Hands:
             await act.check(commands_for(Tap(what.at), screen)[0], "the touch")
             await self._wait_for_keyboard()
         for line in lines:
-            await act.check(line, "the text", extra_seconds=len(line) / 20)
+            await act.check(line, "the text", extra_seconds=len(line) / 20, secret=what.secret)
         read = await self._read_back(screen, what.at)
+        if read is not None and what.secret:
+            read = "•" * len(read)
         if not what.submit:
             return Done(read)
         if read is not None and not _holds(read, what):

@@ -42,7 +42,7 @@ def safe_name(name: str) -> str:
 def checked_path(path: str) -> str:
     """The path, when it lies in shared storage and stays there. Raises FileRejected."""
     normal = posixpath.normpath(path)
-    if "\0" in path or not normal.startswith(SHARED):
+    if "\0" in path or not normal.startswith(SHARED) or not _encodable(path):
         raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
     return normal
 
@@ -114,6 +114,14 @@ def _receive(call: Call, path: str, limit: int) -> bytes:
         data += connection.read_exact(length)
         if len(data) > limit:  # it grew since it was measured
             raise FileRejected(f"The file {path} has more than {limit} bytes.")
+
+
+def _encodable(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _printable(reason: bytes) -> str:

@@ -70,7 +70,7 @@ async def test_a_named_network_address_is_connected(adb_server: AdbServer) -> No
 
 async def test_others_than_the_named_ones_are_left_alone(adb_server: AdbServer) -> None:
     """Seen failing with `_wanted` always true."""
-    async with VirtualPhone("one") as one, VirtualPhone("two") as two:
+    async with VirtualPhone(number=1) as one, VirtualPhone(number=2) as two:
         await adb_server.connect(one.address)
         await adb_server.connect(two.address)
         async with pool_on(adb_server, serials=[two.address]) as pool:

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -66,7 +67,6 @@ async def test_a_phone_without_the_framed_shell(bench: Bench) -> None:
 
 
 async def test_a_hanging_command_ends_at_its_limit_and_its_thread_with_it(shell: Shell, virtual: VirtualPhone) -> None:
-    """Seen failing with the `sever` in `Connection.run` removed: the thread stays until the phone answers."""
     await shell.run("true")
     virtual.faults.set(hang="*")
     began = time.monotonic()
@@ -123,11 +123,18 @@ async def test_a_phone_that_is_not_there(bench: Bench) -> None:
     assert not gone.value.uncertain
 
 
-async def test_no_adb_server_is_started_behind_our_back(free_port: int) -> None:
-    """adbutils starts one, on the wrong port. Seen failing with `_safe_connect` of `_Socket` removed (a server ran)."""
+async def test_no_adb_server_is_started_behind_our_back(
+    free_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """adbutils starts one, on the wrong port. Seen failing with `_safe_connect` of `_Socket` removed."""
+    program, mark = tmp_path / "adb", tmp_path / "started"
+    program.write_text(f"#!/bin/sh\n: > {mark}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("ADBUTILS_ADB_PATH", str(program))
     shell = Shell(Connection(ServerAddress("127.0.0.1", free_port), "x"))
     with pytest.raises(PhoneGone, match="server"):
         await shell.run("true")
+    assert not mark.exists()
 
 
 async def test_an_unauthorized_phone_says_how_to_mend_it(adb_server: AdbServer) -> None:

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from devices.adb.acting import Act
 from devices.adb.driver import AdbPhone
+from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
 from devices.geometry import Point
 from devices.inputs import Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
@@ -43,6 +45,23 @@ async def test_plain_text_goes_without_the_broadcast_keyboard(bench: Bench) -> N
     with pytest.raises(UntypableText, match="ADBKeyboard"):
         await bench.phone.act(TypeText("你好"), receipt="t3")
     assert not [entry for entry in bench.virtual.journal.entries if entry.receipt.startswith("t3")]
+
+
+async def test_a_secret_is_read_back_by_its_length_and_shows_nowhere(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing with the phone's words about a secret passed on, and with the field read back as it is."""
+    caplog.set_level("DEBUG")
+    bench.virtual.state.adb_keyboard_installed = False
+    await bench.phone.prepare()
+    await open_note(bench)
+    what = TypeText("hunter2", secret=True)
+    done = await bench.phone.act(what, receipt="t")
+    assert done.field_text == "•••••••"
+    act = Act(Shell(bench.connection), "x")
+    with pytest.raises(PhoneError) as refused:
+        await act.check("echo Error: hunter2", "the text", secret=True)
+    assert "hunter2" not in f"{what!r} {refused.value} {caplog.text}"
 
 
 async def test_another_process_restores_after_a_crash(bench: Bench) -> None:

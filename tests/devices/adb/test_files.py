@@ -34,7 +34,9 @@ def test_any_name_becomes_a_name(name: str) -> None:
     assert len(safe.encode("utf-8", "surrogatepass")) <= MAX_NAME_BYTES
 
 
-@pytest.mark.parametrize("path", ["/data/local/tmp/x", "/sdcard/../data/x", "sdcard/x", "/sdcard", "/sdcard/a\0b", ""])
+@pytest.mark.parametrize(
+    "path", ["/data/local/tmp/x", "/sdcard/../data/x", "sdcard/x", "/sdcard", "/sdcard/a\0b", "/sdcard/\ud800", ""]
+)
 def test_only_shared_storage_is_read(path: str) -> None:
     """Seen failing with the check of the beginning removed from `checked_path`."""
     with pytest.raises(FileRejected):

@@ -2,7 +2,7 @@ import base64
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devices.adb.text_entry import MAX_TEXT, clearing_commands, same_words, typing_commands
@@ -31,6 +31,7 @@ def android_types(line: str) -> str:
 
 
 @given(st.lists(PRINTABLE, max_size=4).map("\n".join))
+@example("100%sure, %s%%s")
 def test_the_phone_types_exactly_the_text(text: str) -> None:
     """Seen failing with the cut between "%" and "s" removed."""
     assert "".join(android_types(line) for line in typing_commands(text, broadcast=False)) == text
