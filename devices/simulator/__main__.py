@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
+import os
 import sys
+import threading
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -63,17 +66,21 @@ async def _run(options: argparse.Namespace) -> None:
 
 
 async def _end_of_input() -> None:
-    """Waits until standard input closes, as it does when the process that started this one ends."""
-    reader = asyncio.StreamReader()
+    """Waits until standard input closes, as it does when the process that started this one ends.
+
+    A thread reads, since asyncio cannot wait for a file or /dev/null; it never keeps the process alive.
+    """
     loop = asyncio.get_running_loop()
-    try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    except (PermissionError, ValueError):
-        # A file and /dev/null cannot be waited for.
-        sys.stderr.write("The phones end at once: they run as long as standard input is an open pipe or terminal.\n")
-        return
-    while await reader.read(4096):
-        pass
+    closed = asyncio.Event()
+
+    def read() -> None:
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
+        with contextlib.suppress(RuntimeError):  # the loop has ended first
+            loop.call_soon_threadsafe(closed.set)
+
+    threading.Thread(target=read, name="standard input", daemon=True).start()
+    await closed.wait()
 
 
 def _size(text: str) -> Size:
