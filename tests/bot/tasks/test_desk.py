@@ -165,6 +165,31 @@ async def test_a_pause_that_hangs_is_told_and_can_be_taken_back(tmp_path: Path) 
             await one.desk.pause(task.id, ANNA)
 
 
+async def test_a_pause_that_meets_the_end(tmp_path: Path) -> None:
+    """Seen failing (the ended task is paused) with `require` taken out of `moved`."""
+
+    class EndsWhenPaused(ScriptedMind):
+        async def pause(self, task: str) -> None:
+            await super().pause(task)
+            go_on.set()
+            await ended.wait()
+
+    go_on, ended = asyncio.Event(), asyncio.Event()
+
+    async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield STARTED
+        await go_on.wait()
+        yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.")
+
+    async with bench(tmp_path, EndsWhenPaused(script)) as one:
+        one.desk.on_event(lambda _task, event: ended.set() if event.type == "final" else None)
+        task = await one.accept()
+        await one.until(task, TaskState.WORKING)
+        with pytest.raises(WrongState, match="has ended: it cannot be paused"):
+            await one.desk.pause(task.id, ANNA)
+        assert (await one.desk.known(task.id)).outcome is Outcome.SUCCEEDED
+
+
 async def test_a_note_reaches_the_mind_before_the_next_step(tmp_path: Path) -> None:
     gate = Gate()
     async with bench(tmp_path, EchoMind(before_step=gate)) as one:

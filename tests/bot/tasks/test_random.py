@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent.echo import EchoMind
@@ -25,12 +25,16 @@ BEGIN INSERT INTO moves VALUES (old.id, old.state, new.state); END;
 
 COMMANDS = st.lists(
     st.tuples(
-        st.sampled_from(["accept", "step", "cancel", "pause", "resume", "steer", "answer", "later", "restart", "rest"]),
-        st.integers(1, 3),
+        st.sampled_from(
+            ["accept", *["step"] * 3, *["cancel", "pause", "resume"] * 2, "steer", "answer", "later", "restart"]
+        ),
+        st.integers(1, 2),
+        st.booleans(),
     ),
-    min_size=3,
-    max_size=14,
+    min_size=4,
+    max_size=20,
 )
+"""What is done, with which task, and whether it is waited for or meets the next command half way."""
 
 
 async def carry_out(one: Bench, gate: Gate, command: str, number: int) -> None:
@@ -55,12 +59,10 @@ async def carry_out(one: Bench, gate: Gate, command: str, number: int) -> None:
             one.clock.now += 1000 * number
             await one.desk.expire()
         case _:
-            # Others get their turn: what was asked for just now goes on meanwhile.
-            for _ in range(20 * number):
-                await asyncio.sleep(0)
+            raise AssertionError(command)
 
 
-async def live_through(path: Path, commands: list[tuple[str, int]]) -> None:
+async def live_through(path: Path, commands: list[tuple[str, int, bool]]) -> None:
     clock, left = Clock(), list(commands)
     store = await Store.open(path)
     await store.close()
@@ -71,14 +73,17 @@ async def live_through(path: Path, commands: list[tuple[str, int]]) -> None:
         gate = Gate()
         mind = EchoMind(steps=2, question=QuestionKind.APPROVE, before_step=gate)
         async with bench(path, mind, clock=clock) as one:
+            under_way: list[asyncio.Task[None]] = []
             while left:
-                command, number = left.pop(0)
+                command, number, waited_for = left.pop(0)
                 if command == "restart":
                     break
-                try:
-                    await carry_out(one, gate, command, number)
-                except TaskError:
-                    continue
+                under_way.append(asyncio.create_task(carry_out(one, gate, command, number)))
+                if waited_for:
+                    await asyncio.wait(under_way)
+            for result in await asyncio.gather(*under_way, return_exceptions=True):
+                if isinstance(result, BaseException) and not isinstance(result, TaskError):
+                    raise result
     async with bench(path, EchoMind(), clock=clock) as one:
         for task in await one.desk.active():
             try:
@@ -101,14 +106,21 @@ def moves(path: Path) -> list[tuple[TaskState, TaskState]]:
     return [(TaskState(before), TaskState(after)) for before, after in found]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No shrinking: commands race, so that a smaller example need not fail again.
+@settings(
+    max_examples=60,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(COMMANDS)
-def test_whatever_people_do_the_table_holds_and_every_end_is_told_once(commands: list[tuple[str, int]]) -> None:
-    """The moves are recorded by a trigger in the database itself. Seen failing with `require` taken out of `moved`
-    (paused → paused, ended → working), and with the ENDED check taken out of `Record.end`.
+def test_whatever_people_do_the_table_holds_and_every_end_is_told_once(commands: list[tuple[str, int, bool]]) -> None:
+    """The moves are recorded by a trigger in the database itself. Seen failing with `require` taken out of `moved`:
+    a task that ended
+    goes on, in about every second run (`test_a_pause_that_meets_the_end` always does).
     """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory)
-        asyncio.run(live_through(path, [("accept", 1), *commands]))
+        asyncio.run(live_through(path, [("accept", 1, True), *commands]))
         for before, after in moves(path):
             assert after in TRANSITIONS[before]

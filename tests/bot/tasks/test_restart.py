@@ -75,8 +75,8 @@ async def test_what_queued_goes_on_in_order_and_asks_when_it_is_old(tmp_path: Pa
         yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.")
 
     async with bench(tmp_path, ScriptedMind(script), clock=clock) as one:
-        for number in ("2", "3", "4"):
-            await one.until(number, TaskState.ENDED)
+        for task in ("2", "3", "4"):
+            await one.until(task, TaskState.ENDED)
         assert order == ["new 0", "new 1", "new 2"]
         assert (await one.desk.known("1")).state is TaskState.INTERRUPTED
         assert await one.outbox("1") == [("notice", "interrupted")]
