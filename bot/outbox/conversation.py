@@ -55,6 +55,8 @@ class Conversation:
         self._cards = CardSlot(chat, desk, store.cards, store.frames, asides, time.now)
         self._steps = StepStream(desk, streaming)
         self._rows: dict[int, OutboxRow] = {}
+        self._finished: set[int] = set()
+        """Rows that were sent or given up: one that was read just before is not offered again."""
         self._changed: dict[str, float] = {}
         """Tasks whose card is to be brought up to date, each not before that time."""
         self._questions: dict[str, str] = {}
@@ -73,8 +75,9 @@ class Conversation:
 
     def offer(self, row: OutboxRow) -> None:
         """A message is due; one that is known already changes nothing."""
-        self._rows.setdefault(row.id, row)
-        self._wake.set()
+        if row.id not in self._finished:
+            self._rows.setdefault(row.id, row)
+            self._wake.set()
 
     def changed(self, task: str) -> None:
         """Something of the task is new."""
@@ -161,12 +164,12 @@ class Conversation:
             await self._settle(task)
             await self._cards.freeze(task)
         if not await self._store.outbox.sending(row.id):
-            self._rows.pop(row.id, None)
+            self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
             return
         ref = await self._chat.send(place, message, nonce=f"o{row.id}")
         self._pace.spent()
         await self._store.outbox.sent(row.id, ref)
-        self._rows.pop(row.id, None)
+        self._finish(row)
         if row.kind == "question":
             await self._desk.question_shown(row.subject, ref)
             self._questions[row.subject] = task.id
@@ -175,6 +178,10 @@ class Conversation:
             self._cards.forget(task.id)
             if place != task.origin:
                 await self._close(place)
+
+    def _finish(self, row: OutboxRow) -> None:
+        self._rows.pop(row.id, None)
+        self._finished.add(row.id)
 
     async def _close(self, place: Address) -> None:
         """A task's own thread is not needed any more; a failure to close it is no loss."""
@@ -208,7 +215,7 @@ class Conversation:
     async def _give_up(self, row: OutboxRow, why: str) -> None:
         logger.warning("message %s (%s) of task %s is given up: %s", row.id, row.kind, row.task, why)
         await self._store.outbox.dead(row.id, why)
-        self._rows.pop(row.id, None)
+        self._finish(row)
 
     async def _do_gentle(self) -> None:
         """A card or a step, in turns."""
