@@ -66,9 +66,7 @@ def _data_directory(path: Path) -> Finding:
     if not path.exists():
         return Finding("note", f"The data directory {path} does not exist yet; it is made at the first start.")
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Finding(
-            "bad", f"The data directory {path} cannot be written to.", "Give it to this user, or set DATA_DIR."
-        )
+        return Finding("bad", f"The data directory {path} cannot be used.", "Give it to this user, or set DATA_DIR.")
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         return Finding("bad", f"Others can read the data directory {path}.", f"chmod 700 {path}")
     return Finding("good", f"Data directory {path}")

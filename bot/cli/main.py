@@ -6,9 +6,9 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import NoReturn
 
-from bot.cli import devices, do, doctor, graph, run, tasks
 from bot.cli.exits import UNAVAILABLE, USAGE
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
@@ -30,11 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         settings = load_settings()
-        set_up_logs(settings, quiet=options.quiet_logs)
+        set_up_logs(settings, quiet=options.name != "run")
     except SettingsError as error:
         print(f"opengui: {error}", file=sys.stderr)
         return USAGE
-    command: Command = options.command
+    # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
+    command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
     try:
         return asyncio.run(_awaited(command(options, settings)))
     except StoreError as error:
@@ -50,15 +51,13 @@ async def _awaited(work: Awaitable[int]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="opengui", description="Hand a task to an Android phone.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name", parser_class=_Parser)
 
-    def add(name: str, command: Command, text: str, *, quiet: bool = True) -> argparse.ArgumentParser:
-        sub = commands.add_parser(name, help=text, description=text)
-        sub.set_defaults(command=command, quiet_logs=quiet)
-        return sub
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=text, description=text)
 
-    add("run", run.run, "Start the service: chats, web console and phones.", quiet=False)
-    one = add("do", do.do, "Do one task and show its steps. The exit code tells the outcome.")
+    add("run", "Start the service: chats, web console and phones.")
+    one = add("do", "Do one task and show its steps. The exit code tells the outcome.")
     one.add_argument("task", metavar="TASK", help="what is to be done, in your own words")
     one.add_argument("--device", default="", metavar="NAME", help="the phone, by name, id or serial")
     one.add_argument("--quick", action="store_true", help="straight to the phone, without intent and plan")
@@ -70,11 +69,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TEXT",
         help="the answer to the next question (allow or deny for an approval); may be given several times",
     )
-    listed = add("tasks", tasks.tasks, "List recent tasks.")
+    listed = add("tasks", "List recent tasks.")
     listed.add_argument("--json", action="store_true", help="one JSON object per line")
     listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (20)")
-    attached = add("devices", devices.devices, "List the phones.")
+    attached = add("devices", "List the phones.")
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
-    add("graph", graph.graph, "Print the agent's graphs as Mermaid.")
-    add("doctor", doctor.doctor, "Check everything and say how to mend what is wrong.")
+    add("graph", "Print the agent's graphs as Mermaid.")
+    add("doctor", "Check everything and say how to mend what is wrong.")
     return parser

@@ -1,11 +1,11 @@
-"""The console's messages. Implements `bot.chats.web.log.ConsoleLog`."""
+"""The console's messages. Implements `bot.chats.log.ConsoleLog`."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
 
-from bot.chats.web.log import Author, Content, Entry
+from bot.chats.log import Author, Content, Entry
 from bot.store.database import Database, Transaction, Value
 
 _LAST_ID = 2**63 - 1

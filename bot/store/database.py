@@ -120,13 +120,21 @@ class Database:
 
 async def _connect(path: Path) -> aiosqlite.Connection:
     try:
-        connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
-    except sqlite3.Error as error:
+        # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
+        await asyncio.to_thread(_touch, path)
+    except OSError as error:
         raise StoreError(
-            f"The database {path} could not be opened ({error}). Check that the directory exists and is writable."
+            f"The database {path} could not be opened ({error.strerror}). "
+            "Check that the directory exists and is writable."
         ) from error
+    connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def _touch(path: Path) -> None:
+    """Open the file for writing, and leave it as it is."""
+    path.open("ab").close()
 
 
 async def _check(connection: aiosqlite.Connection, path: Path) -> None:

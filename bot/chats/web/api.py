@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.ports.frames import Frames
 from bot.chats.base import Incoming, Intake, MessageRef, Press, Reply
+from bot.chats.log import ConsoleLog
 from bot.chats.web.chat import OPERATOR, WebChat, address, place
 from bot.chats.web.gate import refuse
-from bot.chats.web.log import ConsoleLog
 from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret
 from bot.chats.web.views import (
     TASKS_SHOWN,

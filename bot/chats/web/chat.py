@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from agent.ports.frames import Frames
 from bot.chats.base import Address, Capabilities, ChatGone, Message, MessageRef, Person, Picture, Place
-from bot.chats.web.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
+from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
 from bot.chats.web.pulse import Pulse
 
 PLATFORM = "web"

@@ -7,6 +7,7 @@ import logging
 
 from langgraph.runtime import Runtime
 
+from agent.actions import Finish
 from agent.dialects.base import BadReply
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.replies import reply_of
@@ -33,7 +34,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         decision = context.dialect.parse(reply_of(state), sight.screen.space)
     except BadReply:
         return
-    if decision.summary or decision.thought:
+    if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):
         return
     request = ModelRequest(
         Purpose.CAPTION,

@@ -182,7 +182,7 @@ class ScriptedRuns:
         finally:
             self.closed.set()
 
-    async def answer(self, person: Person, question: str, text: str) -> str:
+    async def answer(self, person: Person, question: str, text: str | None) -> str:
         assert person == OPERATOR
         self.answers.append((question, text))
         return self.refusal

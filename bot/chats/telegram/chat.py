@@ -1,0 +1,201 @@
+"""Telegram as a chat: the connection's life, and the border that the outbox uses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import telegram
+from telegram.error import InvalidToken, TelegramError
+
+from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.editing import Editor
+from bot.chats.telegram.incoming import Messages, Welcome
+from bot.chats.telegram.menu import set_menu
+from bot.chats.telegram.places import PLATFORM
+from bot.chats.telegram.polling import Polling, Times
+from bot.chats.telegram.presses import Presses
+from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
+from bot.chats.telegram.sending import Sender
+from bot.chats.telegram.shown import Shown
+from bot.chats.telegram.silence import Silence
+from bot.chats.telegram.updates import KINDS, Updates
+from bot.commands.spec import COMMANDS, CommandSpec
+
+logger = logging.getLogger(__name__)
+
+API: Final = "https://api.telegram.org"
+"""Root of the Bot API (Bot API, Making requests)."""
+
+LOGIN_SECONDS: Final = 30.0
+"""How long a message waits for the login before it fails; ours."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long connections may take to close; ours."""
+
+_SHAPE: Final = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
+"""A token (Bot API, Authorizing your bot); anything else would make a broken address of every request."""
+
+_REFUSED: Final = (
+    "Telegram does not accept the bot token, so Telegram is off. Copy the token again from @BotFather into "
+    "TELEGRAM_BOT_TOKEN and restart."
+)
+_REFUSED_ELSEWHERE: Final = " It was asked at TELEGRAM_BASE_URL: check that address too."
+
+
+class TelegramChat:
+    """The bot's account on Telegram; implements `bot.chats.base.Chat`.
+
+    `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
+    says whose attached files are fetched; without it everybody's are, when they come with a command.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        intake: Intake,
+        *,
+        commands: Sequence[CommandSpec] = COMMANDS,
+        base_url: str = "",
+        welcome: Welcome = lambda _person, _place: True,
+        times: Times | None = None,
+    ) -> None:
+        self._token = token
+        self._root = base_url.rstrip("/") or API
+        self._commands = commands
+        self._times = times or Times()
+        self._bot: telegram.Bot | None = None
+        self._online = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._ended.set()
+        silence, shown = Silence(), Shown()
+        self._sender = Sender(self._logged_in, silence, shown)
+        self._editor = Editor(self._logged_in, silence, shown)
+        self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome)
+        self._presses = Presses(intake, self._sender)
+
+    @property
+    def platform(self) -> str:
+        """Always "telegram"."""
+        return PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What Telegram can do."""
+        return limits.CAPABILITIES
+
+    async def run(self) -> None:
+        """Stay connected until cancelled or closed.
+
+        Waits out an unreachable Telegram. Raises ChatError when the token is not accepted; the sentence names no token.
+        """
+        if not self._ended.is_set():
+            raise RuntimeError("this chat is running already; two pollers would take each other's messages")
+        self._ended.clear()
+        work = asyncio.ensure_future(self._stay())
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.cancel()
+            work.cancel()
+            await asyncio.wait({work})
+            self._ended.set()
+        if not work.cancelled():
+            work.result()
+
+    async def close(self) -> None:
+        """Disconnect; `run` returns."""
+        self._closing.set()
+        await self._ended.wait()
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """Always `origin`: a chat or topic is shared by its tasks. The task's first message replies to `anchor`."""
+        del title
+        if anchor:
+            self._sender.anchor(origin, anchor)
+        return origin
+
+    async def close_place(self, place: Address) -> None:
+        """Nothing to do: no place was made for the task alone."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+        """See `Chat.send`. Telegram does not know nonces; one is used only to go on after a part that was sent."""
+        return await self._sender.send(place, message, nonce=nonce)
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """See `Chat.edit`."""
+        await self._editor.edit(ref, message)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """See `Chat.delete`."""
+        await self._sender.delete(ref)
+
+    async def _stay(self) -> None:
+        if not _SHAPE.fullmatch(self._token):
+            raise ChatError(_REFUSED)
+        pool = polling_pool()
+        bot = telegram.Bot(
+            self._token,
+            base_url=f"{self._root}/bot",
+            base_file_url=f"{self._root}/file/bot",
+            request=sending_pool(),
+            get_updates_request=pool,
+        )
+        try:
+            await self._log_in(bot)
+            updates = Updates(bot, self._messages, self._presses)
+            menu = asyncio.ensure_future(set_menu(bot, self._commands))
+            try:
+                await Polling(bot.base_url, pool, updates.take, KINDS, self._times).run()
+            finally:
+                menu.cancel()
+                await updates.close()
+        except InvalidToken:
+            raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None
+        finally:
+            self._online.clear()
+            self._bot = None
+            await _shut(bot)
+
+    async def _log_in(self, bot: telegram.Bot) -> None:
+        """Log in, again and again while Telegram is away. Raises InvalidToken."""
+        pause = self._times.first_retry
+        while True:
+            try:
+                async with asyncio.timeout(LOGIN_SECONDS):
+                    await bot.initialize()
+            except InvalidToken:
+                raise
+            except (TelegramError, OSError, TimeoutError) as away:
+                wait = max(pause, away.seconds) if isinstance(away, Flooded) else pause
+                logger.warning("Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), wait)
+                await asyncio.sleep(wait)
+                pause = min(pause * 2, self._times.last_retry)
+            else:
+                break
+        self._bot = bot
+        self._online.set()
+        logger.info("Telegram: logged in as @%s.", bot.username)
+
+    async def _logged_in(self) -> telegram.Bot:
+        try:
+            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
+                await self._online.wait()
+        except TimeoutError:
+            raise ChatError("Telegram is not connected, so the message was not sent.") from None
+        assert self._bot is not None
+        return self._bot
+
+
+async def _shut(bot: telegram.Bot) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await bot.shutdown()
+    except (TelegramError, TimeoutError, OSError) as stuck:
+        logger.info("The connections to Telegram did not close: %s", errors.reason(stuck))

@@ -1,0 +1,85 @@
+"""A message as the pieces that Telegram takes: text or caption, one picture, buttons, and files behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2s
+from typing import Final
+
+from bot.chats.base import Button, Message, Person, Picture
+from bot.chats.telegram import limits
+from bot.chats.telegram.formatting import Part, cut, quiet, render, room, size, visible
+
+WHOLE_TEXT: Final = "message.txt"
+_MORE: Final = f"The whole text is in {WHOLE_TEXT}."
+_CUT: Final = "The rest is too long to be shown here."
+_TOO_LARGE: Final = "is left out: Telegram takes files up to 50 MB."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One Telegram message."""
+
+    part: Part
+    picture: Picture | None = None
+    rows: tuple[tuple[Button, ...], ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """How the picture is sent: "photo", "animation" or "document"."""
+        name = self.picture.name.lower() if self.picture else ""
+        if name.endswith((".gif", ".mp4")):
+            return "animation"
+        too_large = self.picture is not None and len(self.picture.data) > limits.PHOTO_BYTES
+        return "photo" if name.endswith((".jpg", ".jpeg", ".png", ".webp")) and not too_large else "document"
+
+    @property
+    def digest(self) -> str:
+        """Names the picture's bytes; "" without a picture."""
+        return blake2s(self.picture.data).hexdigest() if self.picture else ""
+
+
+def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:
+    """The message in one or more pieces, and the files that follow. Picture and buttons stay with the first piece."""
+    message, files = _within_limits(message)
+    limit = limits.CAPTION if message.picture else limits.TEXT
+    parts = render(message, first_limit=limit, mention=mention)
+    if len(parts) > limits.PARTS:
+        files = (*files, Picture(WHOLE_TEXT, message.body.encode(errors="replace")))
+        parts = render(_shortened(message, limit, _MORE), first_limit=limit, mention=mention)
+    first, *others = parts
+    lead = first if message.picture else visible(first)
+    return [Draft(lead, message.picture, message.buttons), *(Draft(part) for part in others)], files
+
+
+def card_of(message: Message, *, caption: bool) -> Draft:
+    """The message in exactly one piece, for an edit: what does not fit is cut, because an edit cannot become two."""
+    message, _ = _within_limits(message)
+    limit = limits.CAPTION if caption else limits.TEXT
+    parts = render(message, first_limit=limit)
+    if len(parts) > 1:
+        parts = render(_shortened(message, limit, _CUT), first_limit=limit)
+    return Draft(parts[0] if caption else visible(parts[0]), message.picture, message.buttons)
+
+
+def _shortened(message: Message, limit: int, note: str) -> Message:
+    """The message with as much of its body as fits into one text together with the note, also with a mention."""
+    left = room(message, limit) - size(note) - _SPARE
+    return replace(message, body=f"{cut(quiet(message.body), left).rstrip()}\n{note}")
+
+
+_SPARE: Final = 80
+"""UTF-16 units kept free for a mentioned name and line breaks."""
+
+
+def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
+    """The message without what no upload may carry, each told in its text, and its files."""
+    kept = tuple(file for file in message.files if len(file.data) <= limits.FILE_BYTES)
+    lost = [file.name for file in message.files if file not in kept]
+    picture = message.picture
+    if picture is not None and len(picture.data) > limits.FILE_BYTES:
+        lost, picture = [picture.name, *lost], None
+    if not lost:
+        return message, kept
+    told = "\n".join(f"{name} {_TOO_LARGE}" for name in lost)
+    return replace(message, body=f"{message.body}\n{told}".strip("\n"), picture=picture), kept

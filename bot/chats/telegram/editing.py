@@ -1,0 +1,110 @@
+"""Changing messages in place: text, caption, picture, buttons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import telegram
+from telegram.constants import ParseMode
+from telegram.error import BadRequest
+
+from bot.chats.base import Message, MessageRef
+from bot.chats.telegram import errors
+from bot.chats.telegram.buttons import keyboard_of
+from bot.chats.telegram.drafts import Draft, card_of
+from bot.chats.telegram.posting import NO_PREVIEW, media_of
+from bot.chats.telegram.sending import Online
+from bot.chats.telegram.shown import Shown
+from bot.chats.telegram.silence import Silence
+
+
+class Editor:
+    """Edits. Raises FloodWait, ChatGone or ChatError."""
+
+    def __init__(self, online: Online, silence: Silence, shown: Shown) -> None:
+        self._online = online
+        self._silence = silence
+        self._shown = shown
+
+    async def edit(self, ref: MessageRef, message: Message) -> None:
+        """Replace text, picture and buttons. A picture that is there stays when the message has none, because Telegram
+        cannot take it away.
+        """
+        bot = await self._online()
+        chat, number = int(ref.address.chat), int(ref.message)
+        known = self._shown.picture(chat, number)
+        draft = card_of(message, caption=bool(known) or message.picture is not None)
+        async with self._silence.calling(ref.address.chat, "the change of the message"):
+            change = _Change(bot, chat, number)
+            if draft.picture is not None and draft.digest != known:
+                await change.media(draft)
+                self._shown.remember(chat, number, draft.digest)
+            elif known or draft.picture is not None:
+                await change.caption(draft)
+            else:
+                try:
+                    await change.text(draft)
+                except BadRequest as refused:
+                    if not errors.says(refused, errors.NO_TEXT):
+                        raise
+                    await change.caption(card_of(message, caption=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One message to change. "Not modified" is success."""
+
+    bot: telegram.Bot
+    chat: int
+    message: int
+    html: bool = True
+    document: bool = False
+
+    async def media(self, draft: Draft) -> None:
+        try:
+            await self.bot.edit_message_media(
+                media_of(draft, document=self.document, html=self.html),
+                self.chat,
+                self.message,
+                reply_markup=keyboard_of(draft.rows),
+            )
+        except BadRequest as refused:
+            if not self.document and errors.says(refused, *errors.BAD_PHOTO):
+                await replace(self, document=True).media(draft)
+            elif self._must_be_plain(refused):
+                await replace(self, html=False).media(draft)
+
+    async def caption(self, draft: Draft) -> None:
+        try:
+            await self.bot.edit_message_caption(
+                self.chat,
+                self.message,
+                caption=draft.part.html if self.html else draft.part.plain,
+                parse_mode=ParseMode.HTML if self.html else None,
+                reply_markup=keyboard_of(draft.rows),
+            )
+        except BadRequest as refused:
+            if self._must_be_plain(refused):
+                await replace(self, html=False).caption(draft)
+
+    async def text(self, draft: Draft) -> None:
+        try:
+            await self.bot.edit_message_text(
+                draft.part.html if self.html else draft.part.plain,
+                self.chat,
+                self.message,
+                parse_mode=ParseMode.HTML if self.html else None,
+                reply_markup=keyboard_of(draft.rows),
+                link_preview_options=NO_PREVIEW,
+            )
+        except BadRequest as refused:
+            if self._must_be_plain(refused):
+                await replace(self, html=False).text(draft)
+
+    def _must_be_plain(self, refused: BadRequest) -> bool:
+        """Whether to try once more without markup; False when there is nothing to do. Raises what remains a refusal."""
+        if errors.says(refused, errors.NOT_MODIFIED):
+            return False
+        if self.html and errors.says(refused, errors.NOT_PARSED):
+            return True
+        raise refused

@@ -1,0 +1,109 @@
+"""Telegram's refusals as the errors that the outbox knows, each with a sentence for a person and no token."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
+
+from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.telegram import limits
+from bot.chats.telegram.requests import Flooded
+
+NOT_MODIFIED: Final = "message is not modified"
+NO_TEXT: Final = "there is no text in the message to edit"
+NOT_PARSED: Final = "can't parse entities"
+ALREADY_DELETED: Final = "message to delete not found"
+BAD_PHOTO: Final = (
+    "photo_invalid_dimensions",
+    "image_process_failed",
+    "too big for a photo",
+    "photo_save_file_invalid",
+)
+
+_GONE: Final = {
+    "chat not found": "the chat does not exist, or the bot was never in it",
+    "message to edit not found": "the message does not exist any more",
+    "message can't be edited": "the message cannot be edited any more",
+    "message_id_invalid": "the message does not exist any more",
+    "message thread not found": "the topic does not exist any more",
+    "topic_closed": "the topic is closed",
+    "topic_deleted": "the topic does not exist any more",
+    "group chat was deactivated": "the group does not exist any more",
+    "not enough rights to send": "the bot may not write in this chat",
+    "have no rights to send": "the bot may not write in this chat",
+    "need administrator rights": "the bot must be an administrator to write in this chat",
+    "chat_write_forbidden": "the bot may not write in this chat",
+    "chat_restricted": "the bot may not write in this chat",
+}
+_OTHER: Final = {
+    "message can't be deleted": "give the bot the right to delete messages; after 48 hours nobody's bot may",
+    "request entity too large": "the file is larger than bots may send",
+}
+"""What Telegram's descriptions mean. The Bot API documents no list of them: they are what its open source server and
+its users report."""
+
+_TOKEN: Final = re.compile(r"\d+:[\w-]{20,}")
+
+
+def says(error: BaseException, *phrases: str) -> bool:
+    """Whether Telegram's description holds one of the phrases."""
+    text = str(error).lower()
+    return isinstance(error, BadRequest) and any(phrase in text for phrase in phrases)
+
+
+def reason(error: BaseException) -> str:
+    """The error as a text for the log, without whatever looks like a token."""
+    return _TOKEN.sub("[token]", str(error) or type(error).__name__)
+
+
+@asynccontextmanager
+async def translated(doing: str) -> AsyncIterator[None]:
+    """Turn what the library raises into FloodWait, ChatGone or ChatError; `doing` completes "Telegram refused …".
+
+    The library's own errors are cut off: addresses in them hold the token.
+    """
+    try:
+        async with asyncio.timeout(limits.REQUEST_SECONDS):
+            yield
+    except (TelegramError, TimeoutError, OSError) as refused:
+        raise _meaning(refused, doing) from None
+
+
+def _meaning(refused: Exception, doing: str) -> Exception:
+    match refused:
+        case Flooded():
+            return FloodWait(refused.seconds)
+        case ChatMigrated():
+            return ChatGone(
+                f"Telegram refused {doing}: the group became a supergroup with the id {refused.new_chat_id}. "
+                "Put that id in the lists of allowed chats."
+            )
+        case Forbidden():
+            return ChatGone(f"Telegram refused {doing}: {_plain(refused)}.")
+        case BadRequest():
+            return _refusal(refused, doing)
+        case InvalidToken():
+            return ChatError(f"Telegram refused {doing}: the bot token is not accepted any more.")
+        case NetworkError() | TimeoutError() | OSError():
+            return ChatError(f"Telegram could not be reached for {doing}; it may or may not have arrived.")
+        case _:
+            return ChatError(f"Telegram answered {doing} in a way that was not understood: {reason(refused)}.")
+
+
+def _refusal(refused: BadRequest, doing: str) -> ChatError:
+    text = str(refused).lower()
+    for phrase, meaning in _GONE.items():
+        if phrase in text:
+            return ChatGone(f"Telegram refused {doing}: {meaning}.")
+    meaning = next((told for phrase, told in _OTHER.items() if phrase in text), _plain(refused))
+    return ChatError(f"Telegram refused {doing}: {meaning}.")
+
+
+def _plain(refused: Exception) -> str:
+    """Telegram's own words without its prefixes."""
+    return re.sub(r"^(forbidden|bad request): ", "", reason(refused), flags=re.IGNORECASE).rstrip(".")

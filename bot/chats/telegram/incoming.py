@@ -1,0 +1,100 @@
+"""Messages from people: which of them are commands, with which files, and the answer in place."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection
+from typing import Final
+
+import telegram
+
+from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply
+from bot.chats.telegram import limits
+from bot.chats.telegram.fetching import Fetcher
+from bot.chats.telegram.places import PLATFORM, answered, person_of, place_of, ref_of
+from bot.chats.telegram.replying import say
+from bot.chats.telegram.sending import Sender
+
+Welcome = Callable[[Person, Place], bool]
+"""Whether a person may use the bot at a place: asked before a file is fetched."""
+
+ROOT: Final = "opengui"
+"""`/opengui do …` says the same as `/do …`."""
+
+_COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
+
+
+def command_in(text: str, *, username: str, private: bool, names: Collection[str]) -> str | None:
+    """The command without its slash and without the bot's name; None when the text is none, or another bot's.
+
+    In groups a word that is no command of ours may be another bot's: it is ours only when it names this bot.
+    """
+    found = _COMMAND.match(text)
+    if found is None or (found["bot"] and found["bot"].lower() != username.lower()):
+        return None
+    name, rest = found["name"], (found["rest"] or "").strip()
+    if name.lower() == ROOT:
+        return rest
+    if name.lower() == "start":  # what Telegram's Start button types
+        return "help"
+    if name.lower() not in names and not private and not found["bot"]:
+        return None
+    return f"{name} {rest}".strip()
+
+
+class Messages:
+    """Turns messages into Incoming and sends the reply below the message."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        sender: Sender,
+        names: Collection[str],
+        welcome: Welcome,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._intake = intake
+        self._sender = sender
+        self._names = frozenset(names)
+        self._welcome = welcome
+        self._clock = clock
+        self._fetcher = Fetcher()
+
+    async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
+        """Pass a person's message on. Bots, anonymous admins, channels and notices are ignored."""
+        text = message.text or message.caption
+        if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None or not text:
+            return
+        place = place_of(bot.id, message)
+        person = person_of(message.from_user)
+        own = ref_of(place, message)
+        command = None
+        if message.forward_origin is None:  # what somebody else wrote is no order of the one who passes it on
+            command = command_in(text, username=bot.username, private=place.private, names=self._names)
+        files: tuple[Attachment, ...] = ()
+        lost = ""
+        if command is not None and self._welcome(person, place):
+            files, lost = await self._fetcher.fetch(message)
+        reply = await self._intake.message(
+            Incoming(
+                person=person,
+                place=place,
+                event=f"{PLATFORM}:{place.address.chat}:{own.message}",
+                text=text,
+                command=command,
+                reply_to=answered(place, message),
+                message=own,
+                attachments=files,
+                stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
+            )
+        )
+        await self._answer(own, reply, lost)
+
+    async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
+        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
+        if answer is not None and not reply.task:
+            await say(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}")
+        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
+        if lost and (reply.task or answer is not None):
+            await say(self._sender, own, Message(body=lost), f"lost:{own.address.chat}:{own.message}")

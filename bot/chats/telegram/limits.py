@@ -1,0 +1,90 @@
+"""Telegram's limits, each with its unit and source. Nothing outside this package knows them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.chats.base import Capabilities
+
+TEXT: Final = 4096
+"""UTF-16 units of a text after its markup is read (Bot API, sendMessage)."""
+
+CAPTION: Final = 1024
+"""UTF-16 units of a caption after its markup is read (Bot API, sendPhoto)."""
+
+PARTS: Final = 4
+"""Messages that one text may become; ours. What is longer is sent as a file."""
+
+ALBUM: Final = 10
+"""Files of one album, which has at least two (Bot API, sendMediaGroup)."""
+
+PHOTO_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of a photo (Bot API, Sending files); what is larger goes as a document."""
+
+FILE_BYTES: Final = 50 * 1024 * 1024
+"""Bytes of one upload (Bot API, Sending files)."""
+
+INCOMING_BYTES: Final = 20 * 1024 * 1024
+"""Bytes of a file that a bot may download (Bot API, getFile)."""
+
+CALLBACK_DATA: Final = 64
+"""Bytes of a button's data (Bot API, InlineKeyboardButton)."""
+
+BUTTONS: Final = 100
+BUTTONS_IN_ROW: Final = 8
+"""Buttons of one message and of one row (python-telegram-bot's constants; the Bot API does not document them)."""
+
+TOAST: Final = 200
+"""Characters of the answer to a press (Bot API, answerCallbackQuery)."""
+
+TOAST_SHORT: Final = 60
+"""What is longer is shown as an alert, because a notice at the top of the chat is cut; ours."""
+
+COMMANDS: Final = 100
+COMMAND_NAME: Final = 32
+COMMAND_ABOUT: Final = 256
+"""Commands of the menu, characters of a name and of a description (Bot API, setMyCommands, BotCommand)."""
+
+GENERAL_TOPIC: Final = 1
+"""Id of a forum's General topic, which is left out when sending (Bot API server: "message thread not found")."""
+
+POLL_SECONDS: Final = 30.0
+"""How long Telegram holds a poll without news; ours. The Bot API allows up to 50."""
+
+ANSWER_SECONDS: Final = 10.0
+"""How much longer than that a poll's answer may take; ours."""
+
+STALL_SECONDS: Final = 120.0
+"""Without a completed poll for so long, the polling connection is made anew. Bots have been seen deaf for hours behind
+connections that looked alive."""
+
+FIRST_RETRY_SECONDS: Final = 1.0
+LAST_RETRY_SECONDS: Final = 60.0
+"""Pauses between attempts while Telegram cannot be reached; ours."""
+
+CONFIRM_SECONDS: Final = 1.0
+"""How long the next poll, which confirms what came, waits for it to be handled; ours."""
+
+PRESS_SECONDS: Final = 4.0
+"""A press is answered after this at the latest, so that the button stops waiting; ours."""
+
+REQUEST_SECONDS: Final = 120.0
+"""A request is given up after this; ours, long enough for the largest upload."""
+
+REPLY_WAIT_SECONDS: Final = 60.0
+"""A reply to a person waits through a flood limit that is not longer than this; ours."""
+
+STALE_SECONDS: Final = 300.0
+"""A message that arrives so late (the service or the connection was away) is not executed any more; ours."""
+
+CAPABILITIES: Final = Capabilities(
+    threads=False,
+    edit_interval=3.0,  # about one message a second and chat (Bots FAQ, "hitting limits"); edits count
+    edit_interval_group=6.0,  # 20 messages a minute and group (same); leaves half of them for other messages
+    text_limit=TEXT,
+    caption_limit=CAPTION,
+    file_limit=FILE_BYTES,
+    card_lifetime=47 * 3600.0,  # some messages can be edited and deleted for 48 hours only (Bot API, deleteMessage)
+    knows_delivery=False,
+    deletes=True,
+)

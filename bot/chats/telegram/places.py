@@ -1,0 +1,44 @@
+"""Telegram's chats and users in the words of the border."""
+
+from __future__ import annotations
+
+from telegram import Chat, MaybeInaccessibleMessage, Message, User
+
+from bot.chats.base import Address, MessageRef, Person, Place
+from bot.chats.telegram import limits
+
+PLATFORM = "telegram"
+
+
+def person_of(user: User) -> Person:
+    """Who wrote or pressed."""
+    return Person(PLATFORM, str(user.id), user.full_name)
+
+
+def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:
+    """Where a message stands. Only forum topics are threads: in other groups the thread id is that of a reply."""
+    thread = ""
+    if isinstance(message, Message) and message.is_topic_message and message.message_thread_id:
+        number = message.message_thread_id
+        thread = "" if number == limits.GENERAL_TOPIC else str(number)
+    address = Address(PLATFORM, str(account), str(message.chat.id), thread=thread)
+    return Place(address, private=message.chat.type == Chat.PRIVATE)
+
+
+def ref_of(place: Place, message: MaybeInaccessibleMessage) -> MessageRef:
+    """The message by where it is."""
+    return MessageRef(place.address, str(message.message_id))
+
+
+def answered(place: Place, message: Message) -> MessageRef | None:
+    """The message that this one replies to. In a topic every message "replies" to the notice that began it."""
+    above = message.reply_to_message
+    if above is None or above.forum_topic_created is not None or str(above.message_id) == place.address.thread:
+        return None
+    return MessageRef(place.address, str(above.message_id))
+
+
+def thread_id(address: Address) -> int | None:
+    """The topic for a request; None for the chat itself and for the General topic."""
+    number = int(address.thread or 0)
+    return None if number in {0, limits.GENERAL_TOPIC} else number

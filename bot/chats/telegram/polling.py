@@ -1,0 +1,123 @@
+"""Long polling: one poll after the other, and a new connection when no poll comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from telegram.error import Conflict, InvalidToken, TelegramError
+
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.requests import Flooded, Request
+
+logger = logging.getLogger(__name__)
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long old connections may take to close; ours."""
+
+_CONFLICT: Final = (
+    "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
+    "same token, or a webhook is set. Stop the other program, or delete the webhook. (%s)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long polls, pauses and patience last, in seconds; see `limits`."""
+
+    poll: float = limits.POLL_SECONDS
+    answer: float = limits.ANSWER_SECONDS
+    stall: float = limits.STALL_SECONDS
+    first_retry: float = limits.FIRST_RETRY_SECONDS
+    last_retry: float = limits.LAST_RETRY_SECONDS
+
+
+class Polling:
+    """Asks Telegram for updates, one request at a time.
+
+    `address` is the Bot API's address with the token. `take` gets each batch; its updates are confirmed by the next
+    poll, so that a batch which the process did not survive is delivered again.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        pool: Request,
+        take: Callable[[Sequence[dict[str, Any]]], Awaitable[None]],
+        kinds: Sequence[str],
+        times: Times,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._address = address
+        self._pool = pool
+        self._take = take
+        self._kinds = kinds
+        self._times = times
+        self._clock = clock
+        self._completed = clock()
+        self._offset: int | None = None
+        self._failed = 0
+        self._contested = False
+
+    async def run(self) -> None:
+        """Poll until cancelled. Raises InvalidToken when the token is not accepted any more."""
+        self._completed = self._clock()
+        while True:
+            try:
+                batch = await self._poll()
+            except InvalidToken:
+                raise
+            except (TelegramError, TimeoutError, OSError) as away:
+                await self._revive()
+                await asyncio.sleep(self._pause(away))
+                continue
+            self._completed = self._clock()
+            if self._failed:
+                logger.info("Telegram is connected again; missed messages follow.")
+            self._failed, self._contested = 0, False
+            if batch:
+                await self._take(batch)
+                self._offset = max(int(update["update_id"]) for update in batch) + 1
+
+    async def _poll(self) -> list[dict[str, Any]]:
+        fields: dict[str, object] = {"timeout": self._times.poll, "allowed_updates": json.dumps(self._kinds)}
+        if self._offset is not None:
+            fields["offset"] = self._offset
+        async with asyncio.timeout(self._times.stall):
+            found = await self._pool.post(
+                f"{self._address}/getUpdates?{urlencode(fields)}", read_timeout=self._times.poll + self._times.answer
+            )
+        return found if isinstance(found, list) else []
+
+    def _pause(self, away: Exception) -> float:
+        """Seconds until the next attempt. Tells what is wrong."""
+        pause = min(self._times.last_retry, self._times.first_retry * 2.0 ** min(self._failed, 16))
+        self._failed += 1
+        if isinstance(away, Flooded):
+            pause = max(pause, away.seconds)
+        if not isinstance(away, Conflict):
+            logger.warning("Telegram cannot be reached (%s); next attempt in %.1f s.", errors.reason(away), pause)
+        elif not self._contested:
+            self._contested = True
+            logger.error(_CONFLICT, errors.reason(away))
+        return pause
+
+    async def _revive(self) -> None:
+        """Make the connection anew when no poll came back for too long: it may only look alive."""
+        silent = self._clock() - self._completed
+        if silent < self._times.stall:
+            return
+        logger.warning("No poll of Telegram came back for %.0f s; the connection is made anew.", silent)
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._pool.shutdown()
+        except (TimeoutError, OSError) as stuck:
+            logger.info("The old connection did not close: %s", errors.reason(stuck))
+        await self._pool.initialize()
+        self._completed = self._clock()

@@ -1,0 +1,59 @@
+"""Presses of buttons, each answered in time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import telegram
+
+from bot.chats.base import ChatError, FloodWait, Intake, Message, Press
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.places import PLATFORM, person_of, place_of, ref_of
+from bot.chats.telegram.replying import say
+from bot.chats.telegram.sending import Sender
+
+logger = logging.getLogger(__name__)
+
+
+class Presses:
+    """Every press of every button, known or not, is answered within seconds: until then the button waits."""
+
+    def __init__(self, intake: Intake, sender: Sender, *, patience: float = limits.PRESS_SECONDS) -> None:
+        self._intake = intake
+        self._sender = sender
+        self._patience = patience
+
+    async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot) -> None:
+        """Ask the intake; answer silently when that takes long, and tell the result below the message then."""
+        if query.message is None:
+            await self._toast(query, "")
+            return
+        place = place_of(bot.id, query.message)
+        below = ref_of(place, query.message)
+        press = Press(person_of(query.from_user), place, f"{PLATFORM}:{query.id}", query.data or "", below)
+        work = asyncio.ensure_future(self._intake.press(press))
+        toast, in_time = "", False
+        try:
+            try:
+                await asyncio.wait({work}, timeout=self._patience)
+                in_time = work.done()
+                toast = work.result().toast if in_time else ""
+            finally:
+                await self._toast(query, toast)
+            reply = await work
+        finally:
+            work.cancel()
+        answer = reply.message
+        if answer is None and reply.toast and not in_time:
+            answer = Message(body=reply.toast)
+        if answer is not None and not reply.task:
+            await say(self._sender, below, answer, f"press:{query.id}")
+
+    async def _toast(self, query: telegram.CallbackQuery, text: str) -> None:
+        text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"
+        try:
+            async with errors.translated("the answer to a press"):
+                await query.answer(text or None, show_alert=len(text) > limits.TOAST_SHORT)
+        except (ChatError, FloodWait) as refused:
+            logger.info("A press was handled, but the button was not told: %s", refused)

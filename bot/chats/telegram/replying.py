@@ -1,0 +1,25 @@
+"""What the bot says in answer to a message or a press."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from bot.chats.base import FloodWait, Message, MessageRef
+from bot.chats.telegram import limits
+from bot.chats.telegram.sending import Sender
+
+
+async def say(sender: Sender, below: MessageRef, message: Message, nonce: str) -> None:
+    """Send a silent reply to `below`. A short flood limit is waited out; nobody else would send it later.
+
+    Raises what `Sender.send` raises.
+    """
+    reply = replace(message, reply_to=below, notify=False, mention=None)
+    try:
+        await sender.send(below.address, reply, nonce=nonce)
+    except FloodWait as flood:
+        if flood.seconds > limits.REPLY_WAIT_SECONDS:
+            raise
+        await asyncio.sleep(flood.seconds)
+        await sender.send(below.address, reply, nonce=nonce)

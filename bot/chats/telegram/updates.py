@@ -1,0 +1,68 @@
+"""What Telegram delivers, each to the part that handles it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any, Final
+
+import telegram
+
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.incoming import Messages
+from bot.chats.telegram.presses import Presses
+
+logger = logging.getLogger(__name__)
+
+KINDS: Final = ("message", "callback_query")
+"""What is asked for. Edited messages are not: a command is done as it was first sent."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long closing waits for what was cancelled; ours."""
+
+
+class Updates:
+    """Handles updates side by side, begun in their order. What is being done is remembered, so that closing ends it."""
+
+    def __init__(self, bot: telegram.Bot, messages: Messages, presses: Presses) -> None:
+        self._bot = bot
+        self._messages = messages
+        self._presses = presses
+        self._working: set[asyncio.Task[None]] = set()
+
+    async def take(self, batch: Sequence[dict[str, Any]]) -> None:
+        """Begin with each update of a batch.
+
+        Waits a moment for each to be done before the next, so that `/do` and `/cancel` keep their order; all in all no
+        longer than `CONFIRM_SECONDS`, so that a slow command never keeps a Stop button waiting.
+        """
+        clock = asyncio.get_running_loop()
+        until = clock.time() + limits.CONFIRM_SECONDS
+        for raw in batch:
+            task = asyncio.create_task(self._handle(raw))
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
+            await asyncio.wait({task}, timeout=max(0.0, until - clock.time()))
+
+    async def close(self) -> None:
+        """End what is still being done."""
+        working = set(self._working)
+        for task in working:
+            task.cancel()
+        if working:
+            await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+
+    async def _handle(self, raw: dict[str, Any]) -> None:
+        try:
+            update = telegram.Update.de_json(raw, self._bot)
+            if update.callback_query is not None:
+                await self._presses.handle(update.callback_query, self._bot)
+            elif update.message is not None:
+                await self._messages.handle(update.message, self._bot)
+        except (ChatError, FloodWait) as refused:
+            logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
+        except Exception as fault:  # one update that is odd must not end the others
+            kinds = ", ".join(key for key in raw if key != "update_id")
+            logger.error("An update of Telegram (%s) was lost by a fault: %s", kinds, errors.reason(fault))  # noqa: TRY400 - a traceback shows the text, which may be a secret

@@ -1,0 +1,164 @@
+"""The service as an operator runs it: `opengui run` in a process of its own, killed or stopped by the tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from devices.simulator.phone import VirtualPhone
+from tests.fixtures.adb import AdbServer
+
+START_S = 60.0
+STOP_S = 30.0
+OPENGUI = [sys.executable, "-m", "bot.cli"]
+
+
+@dataclass
+class Place:
+    """A machine for the service: a phone on a real adb server, an empty data directory, and settings."""
+
+    phone: VirtualPhone
+    adb: AdbServer
+    directory: Path
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        """Nothing of the machine's own settings gets in."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in {"PATH", "HOME", "LANG", "TMPDIR"} or name.startswith(("COVERAGE", "COV_"))
+        }
+        return {
+            **kept,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "ANDROID_ADB_SERVER_PORT": str(self.adb.port),
+            "ANDROID_SERIALS": self.phone.address,
+            "VIRTUAL_PHONES": "0",
+            "DATA_DIR": str(self.data),
+            "CONSOLE_PORT": "0",
+            **self.settings,
+            **more,
+        }
+
+    def service(self, **more: str) -> Service:
+        """The service with these settings added, not started yet."""
+        return Service(self, more)
+
+    async def opengui(self, *arguments: str, **more: str) -> tuple[int, str, str]:
+        """Run a command to its end: exit code, standard output, standard error."""
+        process = await asyncio.create_subprocess_exec(
+            *OPENGUI,
+            *arguments,
+            cwd=self.directory,
+            env=self.environment(more),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            async with asyncio.timeout(START_S):
+                out, err = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        assert process.returncode is not None
+        return process.returncode, out.decode(), err.decode()
+
+
+class Service:
+    """`async with place.service(…) as service:` runs it until the block ends; `kill` ends it without a word."""
+
+    def __init__(self, place: Place, settings: Mapping[str, str]) -> None:
+        self._place = place
+        self._settings = settings
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self.log = ""
+        self.console = ""
+
+    async def __aenter__(self) -> Self:
+        self._process = await asyncio.create_subprocess_exec(
+            *OPENGUI,
+            "run",
+            cwd=self._place.directory,
+            env=self._place.environment(self._settings),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        self._reader = asyncio.create_task(self._read())
+        await self.says("Ready.")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is not None:
+            sys.stderr.write(self.log)
+        await self._end(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        """kill -9."""
+        await self._end(signal.SIGKILL)
+
+    async def says(self, words: str) -> None:
+        """Returns once the log holds these words."""
+        async with asyncio.timeout(START_S):
+            while words not in self.log:
+                assert self._reader is not None
+                assert not self._reader.done(), f"it ended without saying {words!r}:\n{self.log}"
+                self._news.clear()
+                await self._news.wait()
+
+    async def _read(self) -> None:
+        assert self._process is not None
+        output = self._process.stdout
+        assert output is not None
+        while line := await output.readline():
+            self.log += line.decode()
+            if line.startswith(b"Console: "):
+                self.console = line.decode().removeprefix("Console: ").strip()
+            self._news.set()
+        self._news.set()
+
+    async def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.returncode is None:
+            process.send_signal(how)
+        try:
+            async with asyncio.timeout(STOP_S):
+                await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if self._reader is not None:
+            await self._reader
+
+
+@asynccontextmanager
+async def place_with(adb_server: AdbServer, directory: Path, **settings: str) -> AsyncIterator[Place]:
+    """A place with one virtual phone attached."""
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        try:
+            yield Place(phone, adb_server, directory, settings)
+        finally:
+            await adb_server.disconnect(phone.address)
