@@ -24,7 +24,11 @@ class Flooded(TelegramError):
 class Request(HTTPXRequest):
     """One pool of connections to the Bot API."""
 
-    async def do_request(self, *arguments: Any, **options: Any) -> tuple[int, bytes]:
+    async def do_request(
+        self,
+        *arguments: Any,  # noqa: ANN401 - the library types its timeouts with names of its own
+        **options: Any,  # noqa: ANN401
+    ) -> tuple[int, bytes]:
         """Status and body. Raises Flooded on 429, and NetworkError on 5xx without looking at the page that comes with
         it (the library would log that page whole, and it may show the address with the token).
         """

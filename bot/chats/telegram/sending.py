@@ -54,8 +54,7 @@ class Sender:
         bot = await self._online()
         mention = message.mention if message.mention and message.mention.platform == PLATFORM else None
         drafts, files = drafts_of(message, mention=mention)
-        target = message.reply_to.message if _same_chat(message.reply_to, place) else self._anchors.get(place, "")
-        post = Post(bot, int(place.chat), thread_id(place), not message.notify, _number(target))
+        post = Post(bot, int(place.chat), thread_id(place), not message.notify, self._above(message, place))
         progress = self._unfinished.pop(nonce, _Progress())
         pieces: list[Callable[[Post], Awaitable[str]]] = [self._piece(draft) for draft in drafts]
         pieces += [_album(some) for some in album_of(files)]
@@ -89,6 +88,13 @@ class Sender:
 
         return send
 
+    def _above(self, message: Message, place: Address) -> int | None:
+        """The message to reply to; a reply cannot point into another chat."""
+        above = message.reply_to
+        target = self._anchors.get(place, "") if above is None else above.message
+        here = above is None or above.address.chat == place.chat
+        return int(target) if here and target.isdigit() else None
+
     def _remember(self, nonce: str, progress: _Progress) -> None:
         self._unfinished[nonce] = progress
         if len(self._unfinished) > _UNFINISHED:
@@ -100,11 +106,3 @@ def _album(files: Sequence[Picture]) -> Callable[[Post], Awaitable[str]]:
         return str(await post.send_files(files))
 
     return send
-
-
-def _same_chat(ref: MessageRef | None, place: Address) -> bool:
-    return ref is not None and ref.address.chat == place.chat
-
-
-def _number(message: str) -> int | None:
-    return int(message) if message.isdigit() else None

@@ -23,5 +23,5 @@ class Shown:
             self._pictures.popitem(last=False)
 
     def picture(self, chat: int, message: int) -> str | None:
-        """The picture's digest, "" when there is none, None when that is not known (a message of an earlier process)."""
+        """The picture's digest, "" when there is none, None when it is not known: a message of an earlier process."""
         return self._pictures.get((chat, message))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import telegram
 
 from bot.chats.base import ChatError, FloodWait
-from bot.chats.telegram import errors, limits
+from bot.chats.telegram import limits
 from bot.chats.telegram.incoming import Messages
 from bot.chats.telegram.presses import Presses
 
@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 KINDS: Final = ("message", "callback_query")
 """What is asked for. Edited messages are not: a command is done as it was first sent."""
+
+_ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
+"""What the library raises when an update lacks what it expects."""
 
 _CLOSE_SECONDS: Final = 5.0
 """How long closing waits for what was cancelled; ours."""
@@ -57,12 +60,16 @@ class Updates:
     async def _handle(self, raw: dict[str, Any]) -> None:
         try:
             update = telegram.Update.de_json(raw, self._bot)
+        except _ODD as fault:
+            kinds = ", ".join(key for key in raw if key != "update_id")
+            logger.warning("An update of Telegram (%s) is not understood: %s", kinds, type(fault).__name__)
+            return
+        try:
             if update.callback_query is not None:
                 await self._presses.handle(update.callback_query, self._bot)
             elif update.message is not None:
                 await self._messages.handle(update.message, self._bot)
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
-        except Exception as fault:  # one update that is odd must not end the others
-            kinds = ", ".join(key for key in raw if key != "update_id")
-            logger.error("An update of Telegram (%s) was lost by a fault: %s", kinds, errors.reason(fault))  # noqa: TRY400 - a traceback shows the text, which may be a secret
+        except Exception:
+            logger.exception("An update of Telegram was lost by a fault in the program")
