@@ -18,8 +18,19 @@ _TOKENS: Final = re.compile(
     r"|sk-[\w-]{16,}"
     r"|(?<=Bearer )[\w.~+/-]{16,}"
 )
-CHATTY: Final = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "aiohttp.access", "discord.gateway", "PIL")
-"""Libraries that tell more than an operator wants to read; httpx tells URLs, which hold Telegram's token."""
+CHATTY: Final = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "httpcore2",
+    "openai",
+    "aiohttp.access",
+    "discord.gateway",
+    "telegram",
+    "PIL",
+)
+"""Libraries that tell more than an operator wants to read; httpx tells URLs, which hold Telegram's token, and
+python-telegram-bot every message with its text, which may be a secret."""
 
 
 class Redaction(logging.Formatter):
