@@ -160,8 +160,8 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _corrupt(path: Path, reason: str) -> StoreCorrupt:
     return StoreCorrupt(
-        f"The database {path} is damaged ({' '.join(reason.split())}). Nothing in it was changed. Restore a copy of it, "
-        f"or move it away together with its -wal and -shm files to start with an empty one."
+        f"The database {path} is damaged ({' '.join(reason.split())}). Nothing in it was changed. Restore a copy, or "
+        "move it away together with its -wal and -shm files to start with an empty one."
     )
 
 

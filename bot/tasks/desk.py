@@ -57,7 +57,7 @@ class TaskDesk(DeskReading):
         self._clock = clock
         self._calls = Calls(self._limits.patience)
         self._control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
-        self._upkeep = Upkeep(store, record, workers, self._news, clock, self._limits)
+        self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits)
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

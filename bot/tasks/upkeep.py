@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from agent.outcome import Outcome
 from bot.store.store import Store
+from bot.tasks.calls import Calls
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News
@@ -29,6 +30,7 @@ class Upkeep:
         record: Record,
         workers: Workers,
         news: News,
+        calls: Calls,
         clock: Callable[[], float],
         limits: DeskLimits,
     ) -> None:
@@ -36,6 +38,7 @@ class Upkeep:
         self._record = record
         self._workers = workers
         self._news = news
+        self._calls = calls
         self._clock = clock
         self._limits = limits
         self._tidied = float("-inf")
@@ -69,7 +72,8 @@ class Upkeep:
         now = self._clock()
         for question in await self._store.questions.expire(now=now):
             self._news.changed(question.task)
-            await self._workers.deliver(question)
+            # A mind that hangs on one must not keep the others from expiring.
+            await self._calls.bounded(self._workers.deliver(question))
         for task in await self._store.tasks.interrupted_before(now - self._limits.interrupted):
             await self._record.end(
                 task.id, Ending(Outcome.BLOCKED, "The service was restarted, and nobody resumed the task in time.")

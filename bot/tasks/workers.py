@@ -118,6 +118,7 @@ class Workers:
         except Exception as error:
             logger.exception("the mind failed on the answer of task %s", question.task)
             await self._fail(question.task, error)
+            await self.abandon(question.task, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
         try:

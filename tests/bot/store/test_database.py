@@ -66,6 +66,8 @@ async def test_a_file_of_a_later_program_is_refused_and_left_alone(path: Path) -
 async def test_a_directory_that_is_not_there_is_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="could not be opened"):
         await Database.open(tmp_path / "nowhere" / "opengui.sqlite3")
+    with pytest.raises(StoreError, match="could not be opened"):
+        await Database.open(tmp_path)
 
 
 async def _insert(transaction: Transaction, day: str) -> None:

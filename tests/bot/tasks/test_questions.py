@@ -15,7 +15,7 @@ from agent.questions import Answer, Question, QuestionKind
 from bot.chats.base import MessageRef, Person
 from bot.tasks.errors import BadText, UnknownQuestion, WrongState
 from bot.tasks.model import OpenQuestion, TaskState
-from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, Gate, bench
+from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 
 BERT = Person("web", "2", "Bert")
@@ -23,6 +23,14 @@ BERT = Person("web", "2", "Bert")
 
 def files_with(root: Path, part: bytes) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file() and part in path.read_bytes()]
+
+
+async def gone(one: Bench, reference: str) -> bool:
+    try:
+        await one.store.frames.load(reference)
+    except KeyError:
+        return True
+    return False
 
 
 async def asked(one: Bench) -> OpenQuestion:
@@ -111,6 +119,36 @@ async def test_a_mind_that_fails_on_an_answer_ends_the_task(tmp_path: Path) -> N
         assert (await one.desk.answer("q", "a", ANNA)).won
         ended = await one.until(question.task, TaskState.ENDED)
         assert ended.outcome is Outcome.FAILED
+        assert await one.desk._workers.wait(question.task, PATIENCE)
+
+
+async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) -> None:
+    """Seen failing (it never returns) with `bounded` taken out of `Upkeep.expire`."""
+
+    async def script(order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield Asked(question=Question(id=order.task, run="r", kind=QuestionKind.ASK, text="Which?"))
+        await asyncio.Event().wait()
+
+    async with bench(tmp_path, ScriptedMind(script, hanging=("answer",))) as one:
+        for _ in range(2):
+            await asked(one)
+        one.clock.now += 24 * 3600
+        await asyncio.wait_for(one.desk.expire(), PATIENCE)
+        assert await one.desk.open_questions() == ()
+
+
+async def test_what_expires_does_so_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    limits = replace(LIMITS, tick=0.01)
+    async with bench(tmp_path, EchoMind(question=QuestionKind.ASK), limits=limits) as one:
+        question = await asked(one)
+        reference = await one.store.frames.save(b"old", suffix="jpg")
+        one.clock.now += 15 * 24 * 3600
+        ended = await one.until(question.task, TaskState.ENDED)
+        assert ended.outcome is Outcome.BLOCKED
+        async with asyncio.timeout(PATIENCE):
+            while not await gone(one, reference):
+                await asyncio.sleep(0)
+    assert not caplog.records
 
 
 async def test_a_question_that_comes_while_a_pause_is_on_its_way(tmp_path: Path) -> None:
