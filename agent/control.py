@@ -35,14 +35,15 @@ class Control:
         return self._stop.is_set()
 
     def cancel(self) -> None:
-        """End the work."""
+        """End the work, also a paused one."""
         self.cancelled = True
+        self.paused = False
         self._stop.set()
         self._go.set()
 
     def pause(self) -> None:
         """Stand still until `resume`."""
-        if not self.cancelled:
+        if not (self.cancelled or self.draining):
             self.paused = True
             self._standing.clear()
             self._go.clear()
@@ -56,8 +57,9 @@ class Control:
         self._go.set()
 
     def drain(self) -> None:
-        """The service is shutting down: stop at the next safe point, to be continued."""
+        """The service is shutting down: stop at the next safe point, to be continued; nothing is held any more."""
         self.draining = True
+        self.paused = False
         self._stop.set()
         self._go.set()
 

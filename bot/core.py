@@ -28,6 +28,9 @@ from devices.pool import AdbPhones
 
 logger = logging.getLogger(__name__)
 
+VIRTUAL_NAME = "virtual-phones"
+"""The folder in the data directory where virtual phones keep what is on them."""
+
 
 @dataclass(frozen=True)
 class Core:
@@ -87,4 +90,5 @@ def phones_of(settings: Settings) -> AdbPhones:
         [ServerAddress(host, port) for host, port in settings.adb_servers],
         serials=settings.android_serials,
         virtual=settings.virtual_phones,
+        virtual_state=settings.data_dir / VIRTUAL_NAME,
     )

@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 GIVE_BACK_S = 600.0
 """A run that waits this long for a person gives the phone to others meanwhile."""
 STAND_STILL_S = 5.0
+"""A call that was cut off may take that long to let go of its thread."""
 RESTORE_S = 10.0
 NODES_PER_STEP = 6
 

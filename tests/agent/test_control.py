@@ -78,6 +78,17 @@ async def test_a_cancelled_control_does_not_pause_or_go_on() -> None:
     assert not control.paused
 
 
+@pytest.mark.parametrize("stop", ["cancel", "drain"])
+async def test_what_is_held_is_let_go_by_a_stop(stop: str) -> None:
+    """Seen failing with `paused` kept by `cancel` and `drain`: whoever holds while it is paused then never returns."""
+    control = Control()
+    control.pause()
+    getattr(control, stop)()
+    assert not control.paused
+    async with asyncio.timeout(5):
+        await control.hold()
+
+
 def test_notes_are_read_once() -> None:
     control = Control()
     control.note("the blue one")

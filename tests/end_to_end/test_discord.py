@@ -61,7 +61,7 @@ async def town(*acts: Act) -> AsyncIterator[Town]:
             "DISCORD_ALLOWED_USER_IDS": str(alice.id),
             "VLM_BASE_URL": model.base_url,
             "VLM_MODEL": "a-model",
-            "DISCORD_CLIENT_ID": str(fake.bot.id),
+            "DISCORD_CLIENT_ID": fake.client_id,
             "DISCORD_REGISTER_COMMANDS": "true",
         }
         yield Town(fake, guild, channel, alice, settings)
@@ -158,9 +158,9 @@ async def test_a_kill_in_the_middle_of_an_action(place: Place) -> None:
         assert place.phone.truth.toggles["bluetooth"]
         async with place.service(**here.settings):
             await here.fake.connected()
-            notice = await here.bot_says("interrupted", thread)
-            (resume,) = [button for button in here.fake.buttons(notice) if "resume" in str(button["label"]).lower()]
-            here.fake.press(here.alice, notice, resume["custom_id"])
+            notice = await here.bot_says("Interrupted", thread)
+            (resume,) = [id_ for id_, label in here.fake.buttons(notice).items() if "Resume" in label]
+            here.fake.press(here.alice, notice, resume)
             await here.bot_says("It is done.", thread)
         assert place.phone.truth.toggles["bluetooth"]
         _nothing_twice(place)
@@ -190,15 +190,20 @@ async def test_slash_command(place: Place) -> None:
 
 
 async def test_stop_in_between_is_continued_by_resume(place: Place) -> None:
-    acts = [call("open_app", name="Settings"), call("wait", seconds=10), tap("Bluetooth"), FINISH]
+    acts = [
+        call("open_app", name="Settings", say="Opening Settings"),
+        call("wait", seconds=10),
+        tap("Bluetooth"),
+        FINISH,
+    ]
     async with town(*acts) as here:
         async with place.service(**here.settings):
             await here.fake.connected()
             here.fake.say(here.alice, here.channel, "!opengui do switch Bluetooth on")
             thread = await here.thread()
-            await here.bot_says("Settings", thread)
+            await here.bot_says("Opening Settings", thread)
         async with place.service(**here.settings):
             await here.fake.connected()
-            await here.bot_says("interrupted", thread)
+            await here.bot_says("Interrupted", thread)
             here.fake.say(here.alice, thread, "!opengui resume")
             await here.bot_says("It is done.", thread)

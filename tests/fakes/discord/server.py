@@ -50,6 +50,11 @@ class FakeDiscord(People):
     def api_base(self) -> str:
         return f"{self._origin}{API}"
 
+    @property
+    def client_id(self) -> str:
+        """The application that the token belongs to."""
+        return str(self.backend.application_id)
+
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_get("/gateway", self.gateway.handle)
