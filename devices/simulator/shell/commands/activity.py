@@ -22,6 +22,8 @@ SETTINGS_ACTION = "android.settings."
 SETTINGS_PAGES = {"DISPLAY_SETTINGS": "display", "DEVICE_INFO_SETTINGS": "about", "SOUND_SETTINGS": "sound"}
 # Options of Intent.parseCommandArgs that take one value, and those that take two.
 ONE_VALUE = {"-a", "-c", "-d", "-t", "-n", "-p", "-f", "--user", "-i", "--esn", "--display"}
+# Those that are a part of Intent; the others (flags, a user, a display) change nothing here.
+INTENT_PARTS = {"-a": "action", "-d": "data", "-n": "component", "-p": "package"}
 TWO_VALUES = {"-e", "--es", "--ei", "--ez", "--el", "--ef", "--eu"}
 # Monkey's exit code when no activity fits.
 NO_ACTIVITY = 252
@@ -61,10 +63,8 @@ def read_intent(words: list[str]) -> Intent:
             value = rest.pop(0)
             if word == "-c":
                 intent.categories.append(value)
-            else:
-                setattr(
-                    intent, {"-a": "action", "-d": "data", "-n": "component", "-p": "package"}.get(word, "data"), value
-                )
+            elif word in INTENT_PARTS:
+                setattr(intent, INTENT_PARTS[word], value)
         elif not word.startswith("-"):
             if "://" in word:
                 intent.data = word
