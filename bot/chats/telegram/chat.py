@@ -17,12 +17,13 @@ from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.incoming import Messages, Welcome
 from bot.chats.telegram.menu import set_menu
 from bot.chats.telegram.places import PLATFORM
-from bot.chats.telegram.polling import Polling, Times
+from bot.chats.telegram.polling import Polling
 from bot.chats.telegram.presses import Presses
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
 from bot.chats.telegram.sending import Sender
 from bot.chats.telegram.shown import Shown
 from bot.chats.telegram.silence import Silence
+from bot.chats.telegram.times import Times
 from bot.chats.telegram.updates import KINDS, Updates
 from bot.commands.spec import COMMANDS, CommandSpec
 
@@ -77,7 +78,7 @@ class TelegramChat:
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
         self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome)
-        self._presses = Presses(intake, self._sender)
+        self._presses = Presses(intake, self._sender, self._times.press)
 
     @property
     def platform(self) -> str:

@@ -105,5 +105,6 @@ def _refusal(refused: BadRequest, doing: str) -> ChatError:
 
 
 def _plain(refused: Exception) -> str:
-    """Telegram's own words without its prefixes."""
-    return re.sub(r"^(forbidden|bad request): ", "", reason(refused), flags=re.IGNORECASE).rstrip(".")
+    """Telegram's own words without its prefixes, ready to stand in a sentence."""
+    text = re.sub(r"^(forbidden|bad request): ", "", reason(refused), flags=re.IGNORECASE).rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

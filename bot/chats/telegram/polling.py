@@ -7,14 +7,14 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from telegram.error import Conflict, InvalidToken, TelegramError
 
-from bot.chats.telegram import errors, limits
+from bot.chats.telegram import errors
 from bot.chats.telegram.requests import Flooded, Request
+from bot.chats.telegram.times import Times
 
 logger = logging.getLogger(__name__)
 
@@ -25,17 +25,6 @@ _CONFLICT: Final = (
     "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
     "same token, or a webhook is set. Stop the other program, or delete the webhook. (%s)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """How long polls, pauses and patience last, in seconds; see `limits`."""
-
-    poll: float = limits.POLL_SECONDS
-    answer: float = limits.ANSWER_SECONDS
-    stall: float = limits.STALL_SECONDS
-    first_retry: float = limits.FIRST_RETRY_SECONDS
-    last_retry: float = limits.LAST_RETRY_SECONDS
 
 
 class Polling:

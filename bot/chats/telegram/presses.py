@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 class Presses:
     """Every press of every button, known or not, is answered within seconds: until then the button waits."""
 
-    def __init__(self, intake: Intake, sender: Sender, *, patience: float = limits.PRESS_SECONDS) -> None:
+    def __init__(self, intake: Intake, sender: Sender, patience: float) -> None:
         self._intake = intake
         self._sender = sender
         self._patience = patience

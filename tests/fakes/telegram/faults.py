@@ -20,6 +20,8 @@ class Fault:
     """What is answered instead of JSON."""
     after: bool = False
     """Whether the request is done first."""
+    skip: int = 0
+    """Calls that are let through before."""
 
     def meets(self, method: str) -> bool:
         return self.times > 0 and (self.method == method or (self.method == "*" and method not in QUIET))
@@ -29,9 +31,9 @@ class Fault:
 class Faults:
     faults: list[Fault] = field(default_factory=list)
 
-    def fail(self, method: str, code: int, description: str, *, times: int = 1) -> None:
+    def fail(self, method: str, code: int, description: str, *, times: int = 1, skip: int = 0) -> None:
         """Refuse the next calls of a method ("*" for any that is not polling)."""
-        self.faults.append(Fault(method, Refused(code, description), times))
+        self.faults.append(Fault(method, Refused(code, description), times, skip=skip))
 
     def flood(self, seconds: int, method: str = "*", *, times: int = 1) -> None:
         """Answer 429 with retry_after."""
@@ -48,7 +50,10 @@ class Faults:
     def take(self, method: str, *, after: bool = False) -> Fault | None:
         """The fault that this call meets, used up by it."""
         for fault in self.faults:
-            if fault.meets(method) and fault.after == after:
+            if not fault.meets(method) or fault.after != after:
+                continue
+            if fault.skip == 0:
                 fault.times -= 1
                 return fault
+            fault.skip -= 1
         return None

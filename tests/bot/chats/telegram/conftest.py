@@ -12,11 +12,11 @@ import pytest
 
 from bot.chats.base import Address
 from bot.chats.telegram import TelegramChat
-from bot.chats.telegram.polling import Times
+from bot.chats.telegram.times import Times
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message, User
 
-QUICK = Times(poll=5.0, answer=1.0, stall=5.0, first_retry=0.01, last_retry=0.05)
+QUICK = Times(poll=5.0, answer=1.0, stall=30.0, first_retry=0.01, last_retry=0.05)
 """Pauses that a test can wait for."""
 
 

@@ -1,0 +1,221 @@
+"""What comes in from people, and what they get for it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from bot.chats.base import Address, MessageRef, Person, Reply
+from bot.chats.base import Message as Outgoing
+from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.incoming import command_in
+from bot.commands.spec import BY_NAME
+from tests.bot.chats.telegram.conftest import Home, running
+from tests.bot.chats.telegram.recording import Recording
+
+NAME = "opengui_test_bot"
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/do open settings", "do open settings"),
+        (f"/do@{NAME} open settings", "do open settings"),
+        (f"/do@{NAME.upper()} open", "do open"),
+        ("/do@other_bot open settings", None),
+        ("/opengui do --device a open settings", "do --device a open settings"),
+        (f"/opengui@{NAME} devices", "devices"),
+        ("/opengui", ""),
+        ("/OpenGUI help", "help"),
+        ("/Do Open Settings", "Do Open Settings"),
+        ("/do\nopen settings\nand go  back", "do open settings\nand go  back"),
+        ("  /devices ", "devices"),
+        ("/start", "help"),
+        ("/start payload", "help"),
+        (f"/weather@{NAME} now", "weather now"),
+        ("do open settings", None),
+        ("see /do open", None),
+        ("/", None),
+        ("/do-it now", None),
+        ("cancel that order", None),
+    ],
+)
+def test_what_is_a_command(text: str, command: str | None) -> None:
+    for private in (True, False):
+        assert command_in(text, username=NAME, private=private, names=BY_NAME) == command
+
+
+def test_an_unknown_word_is_a_command_in_private_only() -> None:
+    assert command_in("/weather now", username=NAME, private=True, names=BY_NAME) == "weather now"
+    assert command_in("/weather now", username=NAME, private=False, names=BY_NAME) is None
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_command_in_a_private_chat(home: Home, intake: Recording) -> None:
+    said = await home.fake.say(home.alice, home.private, "/do open settings")
+    await home.fake.wait_until(lambda: intake.messages)
+    (came,) = intake.messages
+    assert came.person == Person("telegram", str(home.alice.id), "Alice")
+    assert came.place.private
+    assert came.place.address == Address("telegram", str(home.fake.bot.id), str(home.alice.id))
+    assert (came.text, came.command) == ("/do open settings", "do open settings")
+    assert came.event == f"telegram:{home.alice.id}:{said.id}"
+    assert came.message == MessageRef(came.place.address, str(said.id))
+    assert (came.reply_to, came.attachments, came.stale) == (None, (), False)
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_command_in_a_group_is_answered_below_it(home: Home, intake: Recording) -> None:
+    intake.replies = lambda _: Reply(Outgoing("Phones", "none", notify=True, private=True))
+    said = await home.fake.say(home.alice, home.group, f"/devices@{NAME}")
+    answer = await home.answer(home.group)
+    assert answer.reply_to is said
+    assert (answer.text, answer.silent) == ("Phones\nnone", True)
+    assert not intake.messages[0].place.private
+
+
+@pytest.mark.usefixtures("chat")
+async def test_topics_are_threads_and_the_general_topic_is_the_chat(home: Home, intake: Recording) -> None:
+    intake.replies = lambda _: Reply(Outgoing(body="yes"))
+    topic = home.fake.topic(home.forum, "phones")
+    await home.fake.say(home.alice, home.forum, "/devices", thread=topic)
+    await home.fake.say(home.alice, home.forum, "/devices")
+    await home.fake.wait_until(lambda: len(home.fake.from_bot(home.forum)) == 2)
+    inside, general = intake.messages
+    assert inside.place.address == home.address(home.forum, topic)
+    assert inside.reply_to is None  # the notice that began the topic is no message that somebody answered
+    assert general.place.address == home.address(home.forum)
+    assert [one.text for one in home.fake.from_bot(home.forum, topic)] == ["yes"]
+
+
+async def test_a_reply_names_the_message_it_answers(home: Home, chat: TelegramChat, intake: Recording) -> None:
+    place = home.fake.supergroup()
+    ref = await chat.send(home.address(place), Outgoing("Question", "which?"), nonce="o1")
+    question = home.fake.from_bot(place)[0]
+    await home.fake.say(home.alice, place, "the blue one", reply_to=question)
+    await home.fake.wait_until(lambda: intake.messages)
+    (came,) = intake.messages
+    assert (came.command, came.text) == (None, "the blue one")
+    assert came.reply_to == ref
+    assert came.place.address.thread == ""
+
+
+@pytest.mark.usefixtures("chat")
+async def test_an_accepted_task_needs_no_message(home: Home, intake: Recording) -> None:
+    intake.replies = lambda came: Reply(Outgoing(body="accepted"), task="7" if "do" in (came.command or "") else "")
+    await home.fake.say(home.alice, home.group, "/do open settings")
+    await home.fake.say(home.alice, home.group, "/help")
+    answer = await home.answer(home.group)
+    assert answer.reply_to is not None
+    assert answer.reply_to.text == "/help"
+    assert len(home.fake.from_bot(home.group)) == 1
+
+
+@pytest.mark.usefixtures("chat")
+async def test_others_than_people_are_ignored(home: Home, intake: Recording) -> None:
+    robot = home.fake.user("robot", bot=True)
+    await home.fake.say(robot, home.group, "/do a")
+    await home.fake.say(home.alice, home.group, "/do b", extra={"sender_chat": home.group.payload()})
+    await home.fake.say(home.alice, home.private, extra={"new_chat_title": "x"})
+    await home.fake.say(home.alice, home.private, "/do c")
+    await home.fake.wait_until(lambda: intake.messages)
+    assert [came.command for came in intake.messages] == ["do c"]
+
+
+@pytest.mark.usefixtures("chat")
+async def test_what_was_forwarded_is_no_command(home: Home, intake: Recording) -> None:
+    origin = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Mallory", "date": int(time.time())}}
+    await home.fake.say(home.alice, home.private, "/do buy everything", extra=origin)
+    await home.fake.wait_until(lambda: intake.messages)
+    assert intake.messages[0].command is None
+
+
+@pytest.mark.usefixtures("chat")
+async def test_an_edited_message_does_nothing(home: Home, intake: Recording) -> None:
+    said = await home.fake.say(home.alice, home.private, "/do a")
+    await home.fake.edit(said, "/do b")
+    await home.fake.say(home.alice, home.private, "/do c")
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert [came.command for came in intake.messages] == ["do a", "do c"]
+
+
+async def test_what_was_written_long_ago_is_stale(home: Home, intake: Recording) -> None:
+    await home.fake.say(home.alice, home.private, "/do old", age=3600)
+    await home.fake.say(home.alice, home.private, "/do new", age=60)
+    async with running(home, intake):
+        await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert [came.stale for came in intake.messages] == [True, False]
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_command_with_a_document(home: Home, intake: Recording) -> None:
+    await home.fake.say(home.alice, home.private, "/do open this", document=("notes.pdf", b"%PDF"))
+    await home.fake.wait_until(lambda: intake.messages)
+    (attached,) = intake.messages[0].attachments
+    assert (attached.name, attached.data) == ("notes.pdf", b"%PDF")
+    assert intake.messages[0].command == "do open this"
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_command_with_a_photo(home: Home, intake: Recording) -> None:
+    await home.fake.say(home.alice, home.private, "/do post this", photo=("", b"jpeg"))
+    await home.fake.wait_until(lambda: intake.messages)
+    (attached,) = intake.messages[0].attachments
+    assert (attached.name, attached.data) == ("photo.jpg", b"jpeg")
+
+
+async def test_files_of_people_who_are_not_listed_are_not_fetched(home: Home, intake: Recording) -> None:
+    """Seen failing without the check of `welcome` in Messages.handle: getFile was called for the stranger."""
+    stranger = home.fake.user("stranger")
+    async with running(home, intake, welcome=lambda person, _: person.id == str(home.alice.id)):
+        await home.fake.say(stranger, home.group, "/do it", document=("a.bin", b"x"))
+        await home.fake.say(home.alice, home.private, "no command", document=("a.bin", b"x"))
+        await home.fake.wait_until(lambda: len(intake.messages) == 2)
+        assert home.fake.called("getFile") == []
+        await home.fake.say(home.alice, home.group, "/do it", document=("a.bin", b"x"))
+        await home.fake.wait_until(lambda: len(intake.messages) == 3)
+    assert [len(came.attachments) for came in intake.messages] == [0, 0, 1]
+
+
+@pytest.mark.usefixtures("chat")
+@pytest.mark.parametrize("fault", ["size", "getFile", "download"])
+async def test_a_file_that_is_left_behind_is_told(home: Home, intake: Recording, fault: str) -> None:
+    intake.replies = lambda _: Reply(task="7")
+    if fault != "size":
+        home.fake.faults.fail(fault, 400, "Bad Request: odd")
+    data = bytes(21 * 1024 * 1024) if fault == "size" else b"x"
+    await home.fake.say(home.alice, home.private, "/do it", document=("a.bin", data))
+    answer = await home.answer(home.private)
+    assert "a.bin was left out" in answer.text
+    assert intake.messages[0].attachments == ()
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_short_flood_is_waited_out_for_a_reply(home: Home, intake: Recording) -> None:
+    intake.replies = lambda _: Reply(toast="yes")
+    home.fake.faults.flood(1, "sendMessage")
+    await home.fake.say(home.alice, home.private, "/help")
+    assert (await home.answer(home.private)).text == "yes"
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_long_flood_is_not_and_others_go_on(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    intake.replies = lambda _: Reply(toast="yes")
+    home.fake.faults.flood(300, "sendMessage")
+    await home.fake.say(home.alice, home.private, "/help")
+    await home.fake.wait_until(lambda: "not delivered" in caplog.text)
+    await home.fake.say(home.alice, home.group, "/help")
+    assert (await home.answer(home.group)).text == "yes"
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_slow_command_does_not_keep_the_next_one_waiting(home: Home, intake: Recording) -> None:
+    intake.hold = asyncio.Event()
+    await home.fake.say(home.alice, home.private, "/screen")
+    await home.fake.say(home.alice, home.private, "/cancel")
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert [came.command for came in intake.messages] == ["screen", "cancel"]
