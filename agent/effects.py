@@ -65,12 +65,21 @@ def describe(before: Observation, after: Observation) -> str:
 
 
 def _switched(before: Observation, after: Observation) -> list[str]:
-    old = {(e.resource_id, e.label): e.checked for e in before.elements or () if e.checkable}
+    """What was turned on or off; switches that nothing tells apart are left out, for a list may have moved."""
+    old, new = _switches(before), _switches(after)
     return [
-        f"{e.label or e.resource_id!r} is now {'on' if e.checked else 'off'}"
-        for e in after.elements or ()
-        if e.checkable and old.get((e.resource_id, e.label), e.checked) != e.checked
+        f"{label or identifier!r} is now {'on' if states[0] else 'off'}"
+        for (identifier, label), states in new.items()
+        if len(states) == 1 and old.get((identifier, label), states) == [not states[0]]
     ]
+
+
+def _switches(observation: Observation) -> dict[tuple[str, str], list[bool]]:
+    found: dict[tuple[str, str], list[bool]] = {}
+    for element in observation.elements or ():
+        if element.checkable:
+            found.setdefault((element.resource_id, element.label), []).append(element.checked)
+    return found
 
 
 def _words(observation: Observation) -> frozenset[str]:
