@@ -1,0 +1,1 @@
+"""The offline pilot: rules instead of a model, for literal instructions, when no endpoint is set."""

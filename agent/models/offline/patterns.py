@@ -1,0 +1,96 @@
+"""grammar.toml, compiled once."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.models.offline.vocabulary import table
+
+_PART = re.compile(r"<([A-Z_]+)>")
+
+
+class Rule(BaseModel):
+    """How one form of a clause is written; the flags are explained where grammar.toml sets them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    kind: str
+    pattern: re.Pattern[str]
+    key: str = ""
+    gesture: str = "tap"
+    finger: bool = False
+    switches: bool = False
+    web: bool = False
+    known_field: bool = False
+    later: bool = False
+
+
+class Where(BaseModel):
+    """How a clause names the app that it is to be done in; `unless` are texts that only look so."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+
+
+class Chat(BaseModel):
+    """Words that are no task; `topic` names the answer in wording.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    topic: str
+    pattern: re.Pattern[str]
+
+
+class Patterns(BaseModel):
+    """The whole table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    strong: re.Pattern[str]
+    weak: re.Pattern[str]
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+    head: re.Pattern[str]
+    known: re.Pattern[str]
+    where: tuple[Where, ...]
+    rules: tuple[Rule, ...]
+    chat: tuple[Chat, ...]
+    words: dict[str, re.Pattern[str]]
+    numbers: dict[str, int]
+
+
+@cache
+def patterns() -> Patterns:
+    """The compiled grammar."""
+    raw = table("grammar.toml")
+    parts: dict[str, str] = raw["parts"]
+    splitting: dict[str, str] = raw["splitting"]
+    parts["HEADS"] = splitting["heads"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        while _PART.search(pattern) is not None:
+            pattern = _PART.sub(lambda part: parts[part[1]], pattern)
+        return re.compile(pattern.replace("HEADS", parts["HEADS"]), re.IGNORECASE)
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [row | {"pattern": compiled(row["pattern"])} for row in raw[name]]
+
+    heads, unknown = splitting["heads"], splitting["unknown"]
+    return Patterns(
+        strong=compiled(splitting["strong"]),
+        weak=compiled(splitting["weak"]),
+        before=compiled(splitting["before"]),
+        after=compiled(rf"(?:{splitting['after']})$"),
+        head=compiled(f"{heads}|{unknown}"),
+        known=compiled(heads),
+        where=tuple(
+            Where(pattern=row["pattern"], unless=compiled(row["not"]) if "not" in row else None)
+            for row in rows("where")
+        ),
+        rules=tuple(Rule(**row) for row in rows("clause")),
+        chat=tuple(Chat(**row) for row in rows("chat")),
+        words={name: compiled(pattern) for name, pattern in raw["words"].items()},
+        numbers=raw["numbers"],
+    )

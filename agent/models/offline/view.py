@@ -1,0 +1,66 @@
+"""What a strategy decides on: the clause's own steps so far, the page, and the words of the person's language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.actions import Action, ElementTarget
+from agent.models.offline.clauses import Clause
+from agent.models.offline.moves import Act, Stuck
+from agent.models.offline.page import Page
+from agent.models.offline.progress import Taken
+from agent.models.offline.wording import wording
+from agent.scene import ScreenElement
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One clause, now. `steps` are those taken for it; `told` is what was told since the last step."""
+
+    page: Page
+    clauses: tuple[Clause, ...]
+    index: int
+    steps: tuple[Taken, ...]
+    told: tuple[str, ...]
+    chinese: bool
+
+    @property
+    def before(self) -> Clause | None:
+        """The clause before this one."""
+        return self.clauses[self.index - 1] if self.index else None
+
+    @property
+    def after(self) -> Clause | None:
+        """The clause after this one."""
+        return self.clauses[self.index + 1] if self.index + 1 < len(self.clauses) else None
+
+    def staged(self, *stages: str) -> tuple[Taken, ...]:
+        """The steps that were taken for these purposes."""
+        return tuple(step for step in self.steps if step.stage in stages)
+
+    def worked(self, *stages: str) -> bool:
+        """Whether one of these steps was done."""
+        return any(step.worked for step in self.staged(*stages))
+
+    def since(self, *stages: str) -> tuple[Taken, ...]:
+        """The steps after the last one of these purposes; all when there was none."""
+        last = max((n for n, step in enumerate(self.steps) if step.stage in stages), default=-1)
+        return self.steps[last + 1 :]
+
+    def words(self, key: str, **values: str) -> str:
+        """A sentence in the person's language."""
+        return wording(key, chinese=self.chinese, **values)
+
+    def act(self, action: Action, stage: str, key: str, **values: str) -> Act:
+        """An action with its words."""
+        return Act(action, stage, self.words(key, **values))
+
+    def stuck(self, key: str, **values: str) -> Stuck:
+        """The end of the way, with its words; what the phone or a person said is added."""
+        reasons = " ".join(self.told)
+        return Stuck(" ".join(part for part in (self.words(key, **values), reasons) if part))
+
+
+def on(element: ScreenElement) -> ElementTarget:
+    """The element as the target of an action."""
+    return ElementTarget(element=element.id)
