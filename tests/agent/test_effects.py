@@ -13,8 +13,8 @@ from devices.phone import Element, Observation
 SIZE = Size(200, 400)
 
 
-def text(words: str, top: int = 100, **more: bool) -> Element:
-    return Element(Bounds(0, top, 100, top + 20), text=words, **more)
+def text(words: str, top: int = 100, *, checkable: bool = False, checked: bool = False) -> Element:
+    return Element(Bounds(0, top, 100, top + 20), text=words, checkable=checkable, checked=checked)
 
 
 def look(*elements: Element, colour: int = 0, package: str = "app") -> Observation:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -79,8 +80,8 @@ class Rig:
 
 @asynccontextmanager
 async def rig_on(adb_server: AdbServer, **phone: Any) -> AsyncIterator[Rig]:
-    """A rig with one virtual phone."""
-    async with VirtualPhone(**phone) as virtual:
+    """A rig with one virtual phone, whose clock stands still: nothing changes by itself."""
+    async with VirtualPhone(**{"clock": _noon} | phone) as virtual:
         await adb_server.connect(virtual.address)
         phones = AdbPhones([ServerAddress(adb_server.host, adb_server.port)], serials=[virtual.address], virtual=0)
         await phones.start()
@@ -89,6 +90,10 @@ async def rig_on(adb_server: AdbServer, **phone: Any) -> AsyncIterator[Rig]:
         finally:
             await phones.stop()
             await adb_server.disconnect(virtual.address)
+
+
+def _noon() -> datetime:
+    return datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def order(text: str, *, quick: bool = True, task: str = "7", max_steps: int = 20) -> TaskOrder:

@@ -170,7 +170,7 @@ class ScriptedRuns:
     def __init__(self) -> None:
         self.queue: asyncio.Queue[TaskEvent | None] = asyncio.Queue()
         self.followed: list[str] = []
-        self.answers: list[tuple[str, str]] = []
+        self.answers: list[tuple[str, str | None]] = []
         self.refusal = ""
         self.closed = asyncio.Event()
 
