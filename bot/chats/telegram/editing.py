@@ -33,21 +33,30 @@ class Editor:
         bot = await self._online()
         chat, number = int(ref.address.chat), int(ref.message)
         known = self._shown.picture(chat, number)
-        draft = card_of(message, caption=bool(known) or message.picture is not None)
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             change = _Change(bot, chat, number)
-            if draft.picture is not None and draft.digest != known:
-                await change.media(draft)
-                self._shown.remember(chat, number, draft.digest)
-            elif known or draft.picture is not None:
-                await change.caption(draft)
-            else:
-                try:
-                    await change.text(draft)
-                except BadRequest as refused:
-                    if not errors.says(refused, errors.NO_TEXT):
-                        raise
-                    await change.caption(card_of(message, caption=True))
+            try:
+                await self._change(change, message, known)
+            except BadRequest as refused:
+                if message.picture is None or not errors.says(refused, *errors.NO_PICTURES):
+                    raise
+                await self._change(change, replace(message, picture=None), known)
+
+    async def _change(self, change: _Change, message: Message, known: str | None) -> None:
+        """Edit what `known` tells is there: a picture of that digest, "" for a text, None for either."""
+        draft = card_of(message, caption=bool(known) or message.picture is not None)
+        if draft.picture is not None and draft.digest != known:
+            await change.media(draft)
+            self._shown.remember(change.chat, change.message, draft.digest)
+        elif known:
+            await change.caption(draft)
+        else:
+            try:
+                await change.text(draft)
+            except BadRequest as refused:
+                if not errors.says(refused, errors.NO_TEXT):
+                    raise
+                await change.caption(card_of(message, caption=True))
 
 
 @dataclass(frozen=True, slots=True)

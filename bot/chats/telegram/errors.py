@@ -24,6 +24,15 @@ BAD_PHOTO: Final = (
     "too big for a photo",
     "photo_save_file_invalid",
 )
+NO_PICTURES: Final = (
+    "not enough rights to send photos",
+    "not enough rights to send documents",
+    "not enough rights to send animations",
+    "chat_send_photos_forbidden",
+    "chat_send_docs_forbidden",
+    "chat_send_gifs_forbidden",
+)
+"""Groups may allow texts only."""
 
 _GONE: Final = {
     "chat not found": "the chat does not exist, or the bot was never in it",

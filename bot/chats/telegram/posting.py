@@ -14,6 +14,7 @@ from bot.chats.base import Picture
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.buttons import keyboard_of
 from bot.chats.telegram.drafts import Draft
+from bot.chats.telegram.formatting import visible
 
 NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
@@ -54,7 +55,9 @@ class Post:
     """Whether the picture goes as a file, as it is."""
 
     async def send(self, draft: Draft) -> telegram.Message:
-        """Send it; as plain text where the HTML is refused, as a document where the photo is."""
+        """Send it; as plain text where the HTML is refused, as a document where the photo is, and without the picture
+        where the chat takes none.
+        """
         try:
             return await self._send(draft)
         except BadRequest as refused:
@@ -62,6 +65,8 @@ class Post:
                 return await replace(self, html=False).send(draft)
             if not self.document and draft.picture and errors.says(refused, *errors.BAD_PHOTO):
                 return await replace(self, document=True).send(draft)
+            if draft.picture and errors.says(refused, *errors.NO_PICTURES):
+                return await self.send(Draft(visible(draft.part), rows=draft.rows))
             raise
 
     async def send_files(self, files: Sequence[Picture]) -> int:

@@ -83,7 +83,7 @@ class Sender:
     def _piece(self, draft: Draft) -> Callable[[Post], Awaitable[str]]:
         async def send(post: Post) -> str:
             sent = await post.send(draft)
-            self._shown.remember(sent.chat.id, sent.message_id, draft.digest)
+            self._shown.remember(sent.chat.id, sent.message_id, "" if sent.text else draft.digest)
             return str(sent.message_id)
 
         return send

@@ -96,3 +96,16 @@ async def test_an_edit_waits_for_silence_as_sends_do(home: Home, chat: TelegramC
     with pytest.raises(FloodWait):
         await chat.send(home.address(home.group), card("two"), nonce="c8")
     assert len(home.fake.called("editMessageCaption")) == 1
+
+
+async def test_a_group_that_takes_texts_only(home: Home, chat: TelegramChat) -> None:
+    refusal = "Bad Request: not enough rights to send photos to the chat"
+    home.fake.faults.fail("sendPhoto", 400, refusal)
+    home.fake.faults.fail("editMessageMedia", 400, refusal, times=2)
+    ref = await chat.send(home.address(home.group), card("one"), nonce="c7")
+    (shown,) = home.fake.from_bot(home.group)
+    assert (shown.photo, len(shown.buttons)) == (None, 2)
+    for body in ("two", "three"):
+        await chat.edit(ref, card(body))
+        assert body in shown.text
+    assert home.fake.from_bot(home.group) == [shown]

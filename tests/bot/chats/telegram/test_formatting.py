@@ -37,6 +37,7 @@ def words(text: str) -> list[str]:
 @given(texts, long_texts, texts, st.booleans(), st.booleans())
 @example("", "x" * 9000, "", True, True)
 @example("@alice", "```python\n" + "print('@bob')\n" * 900 + "```\nafter @bob", "f@x", False, False)
+@example("", "x" * 4080 + "\n" + "y" * 9000 + "\n \n", "", False, False)
 @example("", "```\n```", "", False, False)
 @example("h" * 400, "🇩🇪" * 4000, "f" * 900, True, True)
 def test_every_piece_is_html_that_telegram_takes(

@@ -15,6 +15,7 @@ from tests.bot.chats.contract import card
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import Message
+from tests.fakes.telegram import Press as Pressed
 
 STOP = stop_button("7").data
 
@@ -113,3 +114,13 @@ async def test_an_answer_that_comes_too_late_is_no_fault(
     await home.fake.press(home.alice, message, STOP)
     await home.fake.wait_until(lambda: "query is too old" in caplog.text)
     assert len(intake.presses) == 1
+
+
+async def test_a_press_that_belongs_to_no_chat_is_answered(home: Home, intake: Recording) -> None:
+    """Presses below inline results come so; the bot makes none."""
+    async with running(home, intake):
+        press = home.fake.world.presses["77"] = Pressed("77")
+        query = {"id": "77", "from": home.alice.payload(), "chat_instance": "1", "inline_message_id": "1", "data": "x"}
+        home.fake.polling.put("callback_query", query)
+        await home.fake.wait_until(lambda: press.answer is not None)
+    assert intake.presses == []
