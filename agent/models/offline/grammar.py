@@ -30,8 +30,8 @@ from agent.models.offline.matching import is_chinese
 from agent.models.offline.patterns import patterns
 from agent.models.offline.quoting import Quotes, is_quote
 
-MAX_TEXT = 4000
-"""Characters of an instruction; a chat message is shorter."""
+MAX_TEXT = 1500
+"""Characters of an instruction; longer ones are no literal ones, and patterns take time."""
 MAX_CLAUSES = 40
 
 _KEPT = 64

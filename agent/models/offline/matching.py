@@ -25,6 +25,8 @@ _SHARE = 0.6
 _SLIP_LETTERS = 6
 _SLIP_RATIO = 0.85
 """difflib's ratio; "bluetoth" and "bluetooth" have 0.94."""
+_GIST = 60
+"""Letters; the element list cuts texts after 80."""
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 
@@ -43,6 +45,11 @@ def is_chinese(text: str) -> bool:
 def likeness(wanted: str, label: str) -> float:
     """How surely `label` is what `wanted` means, 0 to 1; see GOOD. Words such as "button" around it do not count."""
     return max((_likeness(each, folded(label)) for each in _variants(folded(wanted))), default=0.0)
+
+
+def gist(text: str) -> str:
+    """The beginning of a text, as it can be compared with what a screen shows of it."""
+    return (folded(text) or " ".join(text.split()))[:_GIST]
 
 
 def contains(text: str, wanted: str) -> bool:

@@ -14,6 +14,7 @@ _ANSWER = "answer: "
 _SEGMENTS = " · "
 _UNCHANGED = "nothing visible changed"
 _NOT_SO = "not so within"
+_UNSEEN = "could not be seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Taken:
     @property
     def moved(self) -> bool:
         """Whether something on the screen was different afterwards."""
-        return self.worked and _UNCHANGED not in self.effect and not self.effect.startswith(_NOT_SO)
+        return self.worked and not any(sign in self.effect for sign in (_UNCHANGED, _NOT_SO, _UNSEEN))
 
     @property
     def denied(self) -> bool:

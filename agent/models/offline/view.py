@@ -12,6 +12,9 @@ from agent.models.offline.progress import Taken
 from agent.models.offline.wording import wording
 from agent.scene import ScreenElement
 
+_NOT_DONE = "Not done: "
+_REFUSED = "Refused and not done: "
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -56,9 +59,17 @@ class View:
         return Act(action, stage, self.words(key, **values))
 
     def stuck(self, key: str, **values: str) -> Stuck:
-        """The end of the way, with its words; what the phone or a person said is added."""
-        reasons = " ".join(self.told)
-        return Stuck(" ".join(part for part in (self.words(key, **values), reasons) if part))
+        """The end of the way, with its words; why the phone or the policy refused is added."""
+        return Stuck(" ".join([self.words(key, **values), *filter(None, map(_refusal, self.told))]))
+
+
+def _refusal(told: str) -> str:
+    """The reason in what a model is told of a refused action, "" in what is told of anything else."""
+    if told.startswith(_NOT_DONE):
+        return told.removeprefix(_NOT_DONE)
+    if told.startswith(_REFUSED):
+        return told.removeprefix(_REFUSED).partition(". ")[0] + "."
+    return ""
 
 
 def on(element: ScreenElement) -> ElementTarget:

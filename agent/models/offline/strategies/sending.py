@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.actions import PressKey
 from agent.models.offline.clauses import Open, SendMessage
-from agent.models.offline.matching import folded
+from agent.models.offline.matching import folded, gist
 from agent.models.offline.moves import Act, Done, Move
 from agent.models.offline.page import Page
 from agent.models.offline.strategies.launching import launch_known
@@ -16,8 +16,6 @@ from agent.scene import ScreenElement
 from devices.inputs import Key
 
 MAX_BACK = 3
-_SHOWN = 60
-"""Letters of a text that are compared; the element list cuts longer ones."""
 
 
 def message_next(clause: SendMessage, view: View) -> Move:
@@ -81,12 +79,11 @@ def _send_button(page: Page) -> ScreenElement | None:
 
 
 def _has(field: ScreenElement, text: str) -> bool:
-    return folded(text)[:_SHOWN] == folded(field.text)[:_SHOWN]
+    return gist(text) == gist(field.text)
 
 
 def _sent(page: Page, text: str) -> bool:
     """Whether the text stands on the page as a message, and no more in a field."""
-    start = folded(text)[:_SHOWN]
     if any(_has(field, text) for field in page.fields):
         return False
-    return any(folded(each.text).startswith(start) for each in page.named if each.role != "field")
+    return any(gist(each.text) == gist(text) for each in page.named if each.role != "field")

@@ -14,6 +14,7 @@ from agent.scene import ScreenElement
 PATIENCE_S = 5.0
 """Seconds for a touch to show an effect, beyond those that the driver waits."""
 MAX_REJECTED = 2
+_UNCONFIRMED = "did not confirm"
 
 
 def tap_next(clause: Tap, view: View) -> Move:
@@ -31,7 +32,7 @@ def touch(view: View, label: str, *, nth: int = 0, gesture: Gesture = "tap") -> 
         if not view.worked("settle"):
             return view.act(WaitFor(what="change", seconds=PATIENCE_S), "settle", "waiting")
         return view.stuck("no_effect", name=name)
-    if taps and (taps[-1].uncertain or not view.told or "did not confirm" in view.told[0]):
+    if taps and (taps[-1].uncertain or not view.told or any(_UNCONFIRMED in told for told in view.told)):
         return view.stuck("uncertain", name=name)
     if len(taps) >= MAX_REJECTED:
         return view.stuck("not_found", name=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.actions import EnterSecret as EnterSecretAction
 from agent.actions import Type
 from agent.models.offline.clauses import EnterSecret, Press, Tap, TypeText
-from agent.models.offline.matching import GOOD, contains, folded, likeness
+from agent.models.offline.matching import GOOD, contains, gist, likeness
 from agent.models.offline.moves import Act, Done, Move, Stuck
 from agent.models.offline.page import Page
 from agent.models.offline.strategies.looking import look_further
@@ -15,8 +15,6 @@ from agent.scene import ScreenElement
 from devices.inputs import Key
 
 READS = "the field now reads "
-_SHOWN = 60
-"""Letters of a typed text that are looked for; the element list cuts longer ones."""
 
 
 def type_next(clause: TypeText, view: View) -> Move:
@@ -62,8 +60,7 @@ def fill(view: View, field: ScreenElement, text: str, stage: str, *, clear: bool
 def typed(view: View, text: str, stage: str) -> bool:
     """Whether the text was seen in its field, right after typing or now."""
     read_back = any(READS in step.effect for step in view.staged(stage))
-    start = folded(text)[:_SHOWN]
-    return read_back or any(start in folded(each.text) for each in view.page.fields)
+    return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)
 
 
 def field_named(page: Page, name: str) -> ScreenElement | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.actions import PressKey
 from agent.models.offline.clauses import Open, WriteNote
-from agent.models.offline.matching import folded
+from agent.models.offline.matching import gist
 from agent.models.offline.moves import Act, Done, Move
 from agent.models.offline.page import Page
 from agent.models.offline.strategies.launching import launch_known
@@ -38,8 +38,7 @@ def note_next(clause: WriteNote, view: View) -> Move:
         if not typed(view, clause.text, "text"):
             return view.stuck("not_typed", name=clause.text)
         return _save(view)
-    start = folded(clause.text)[:40]
-    kept = not page.fields and any(start in folded(each.text) for each in page.named)
+    kept = not page.fields and any(gist(clause.text) in gist(each.text) for each in page.named)
     return Done() if kept else view.stuck("not_saved")
 
 
