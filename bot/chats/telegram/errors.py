@@ -50,7 +50,7 @@ _GONE: Final = {
     "chat_restricted": "the bot may not write in this chat",
 }
 _OTHER: Final = {
-    "message can't be deleted": "give the bot the right to delete messages; after 48 hours nobody's bot may",
+    "message can't be deleted": "give the bot the right to delete messages; after 48 hours no bot may",
     "request entity too large": "the file is larger than bots may send",
 }
 """What Telegram's descriptions mean. The Bot API documents no list of them: they are what its open source server and

@@ -72,6 +72,8 @@ class Messages:
         command = None
         if message.forward_origin is None:  # what somebody else wrote is no order of the one who passes it on
             command = command_in(text, username=bot.username, private=place.private, names=self._names)
+        if command is not None and not text.rstrip().endswith(command):
+            text = f"/{command}"  # without the bot's name, so that the intake finds what stood before the command
         files: tuple[Attachment, ...] = ()
         lost = ""
         if command is not None and self._welcome(person, place):

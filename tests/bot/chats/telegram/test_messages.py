@@ -114,6 +114,16 @@ async def test_an_accepted_task_needs_no_message(home: Home, intake: Recording) 
 
 
 @pytest.mark.usefixtures("chat")
+async def test_the_text_of_a_command_ends_with_the_command(home: Home, intake: Recording) -> None:
+    for typed in (f"/devices@{NAME}", "/start", "/opengui", "/opengui do it ", "/do it"):
+        await home.fake.say(home.alice, home.private, typed)
+    await home.fake.wait_until(lambda: len(intake.messages) == 5)
+    texts = [(came.text.strip(), came.command) for came in intake.messages]
+    assert texts[:2] == [("/devices", "devices"), ("/help", "help")]
+    assert texts[2:] == [("/opengui", ""), ("/opengui do it", "do it"), ("/do it", "do it")]
+
+
+@pytest.mark.usefixtures("chat")
 async def test_others_than_people_are_ignored(home: Home, intake: Recording) -> None:
     robot = home.fake.user("robot", bot=True)
     await home.fake.say(robot, home.group, "/do a")
