@@ -22,6 +22,7 @@ KEPT_TASKS = 100
 class _Track:
     events: list[TaskEvent] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    followers: int = 0
 
 
 class Following:
@@ -30,31 +31,43 @@ class Following:
     def __init__(self, desk: TaskDesk) -> None:
         self._desk = desk
         self._tracks: OrderedDict[str, _Track] = OrderedDict()
+        self._closed = False
         self._stops = (desk.on_event(self._happened), desk.subscribe(self._changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Listen no more; everybody who follows a task comes to an end."""
+        self._closed = True
         for stop in self._stops:
             stop()
+        for track in self._tracks.values():
+            track.news.set()
 
     async def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
-        """The events so far, then those to come; ends after TaskEnded, also when the task ended without its mind."""
+        """The events so far, then those to come; ends after TaskEnded, also when the task ended without its mind,
+        and without it for a task that is not known and after `close`.
+        """
         track = self._track(task)
+        track.followers += 1
         told = 0
-        while True:
-            track.news.clear()
-            known = await self._desk.get(task)
-            while told < len(track.events):
-                yield track.events[told]
-                told += 1
-                if isinstance(track.events[told - 1], TaskEnded):
+        try:
+            while True:
+                track.news.clear()
+                known = await self._desk.get(task)
+                while told < len(track.events):
+                    yield track.events[told]
+                    told += 1
+                    if isinstance(track.events[told - 1], TaskEnded):
+                        return
+                if known is None:
                     return
-            if known is None:
-                return
-            if known.outcome is not None:
-                yield _end(known, known.outcome)
-                return
-            await track.news.wait()
+                if known.outcome is not None:
+                    yield _end(known, known.outcome)
+                    return
+                if self._closed:
+                    return
+                await track.news.wait()
+        finally:
+            track.followers -= 1
 
     async def answer(self, person: Person, question: str, text: str | None) -> str:
         """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
@@ -80,8 +93,11 @@ class Following:
     def _track(self, task: str) -> _Track:
         track = self._tracks.setdefault(task, _Track())
         self._tracks.move_to_end(task)
-        while len(self._tracks) > KEPT_TASKS:
-            self._tracks.popitem(last=False)
+        if len(self._tracks) > KEPT_TASKS:
+            # Not one that is followed: its follower would hear nothing any more. Nor this one, the last.
+            idle = [each for each in list(self._tracks)[:-1] if not self._tracks[each].followers]
+            for each in idle[: len(self._tracks) - KEPT_TASKS]:
+                del self._tracks[each]
         return track
 
 

@@ -1,0 +1,146 @@
+"""Following a task that began before, that ends by itself, and one among very many."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+
+from agent.echo import EchoMind
+from agent.events import Asked, Started, Step, TaskEnded, TaskEvent, Thinking
+from agent.mind import TaskOrder
+from agent.outcome import Outcome
+from agent.questions import Answer, Question, QuestionKind
+from bot.tasks.following import KEPT_TASKS, Following
+from bot.tasks.limits import DeskLimits
+from bot.tasks.model import TaskState
+from tests.bot.tasks.bench import ANNA, LIMITS, PATIENCE, Bench, Gate, bench
+from tests.bot.tasks.minds import ScriptedMind
+
+
+@contextmanager
+def following(one: Bench) -> Iterator[Following]:
+    made = Following(one.desk)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+async def all_of(followed: Following, task: str) -> list[TaskEvent]:
+    async with asyncio.timeout(PATIENCE):
+        return [event async for event in followed.events(task)]
+
+
+async def test_who_comes_later_hears_it_from_the_beginning(tmp_path: Path) -> None:
+    gate = Gate()
+    async with bench(tmp_path, EchoMind(steps=2, before_step=gate)) as one:
+        with following(one) as followed:
+            task = await one.accept()
+            gate.open(1)
+            await one.until(task, lambda found: found.steps == 1)
+            async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
+                assert [type(await anext(events)) for _ in range(2)] == [Started, Step]
+                gate.open(1)
+                assert [type(event) async for event in events] == [Step, TaskEnded]
+            assert [event.type for event in await all_of(followed, task.id)] == ["started", "step", "step", "final"]
+
+
+async def test_the_end_of_a_task_that_ended_before_is_made_from_what_is_kept(tmp_path: Path) -> None:
+    async with bench(tmp_path, EchoMind(steps=1)) as one:
+        task = await one.until(await one.accept("hello"), TaskState.ENDED)
+        with following(one) as followed:
+            (end,) = await all_of(followed, task.id)
+            assert isinstance(end, TaskEnded)
+            assert (end.outcome, end.summary, end.steps) == (Outcome.SUCCEEDED, "Echo: hello", 1)
+
+
+async def test_a_task_that_ends_without_its_mind_ends_here_too(tmp_path: Path) -> None:
+    async def stubborn(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield Started(run="1-1", phone="pixel", phone_name="Pixel")
+        yield Thinking(node="plan_generator", text="hm")
+        await asyncio.Event().wait()
+
+    async with bench(tmp_path, ScriptedMind(stubborn)) as one:
+        with following(one) as followed:
+            task = await one.accept()
+            heard = asyncio.create_task(all_of(followed, task.id))
+            await one.until(task, TaskState.WORKING)
+            await one.desk.cancel(task.id, ANNA)
+            events = await heard
+            assert [event.type for event in events] == ["started", "final"]
+            assert isinstance(events[-1], TaskEnded)
+            assert events[-1].outcome is Outcome.CANCELLED
+
+
+async def test_a_task_that_nobody_knows_has_no_events(tmp_path: Path) -> None:
+    async with bench(tmp_path, EchoMind()) as one:
+        with following(one) as followed:
+            assert await all_of(followed, "999") == []
+
+
+async def test_closing_ends_who_follows(tmp_path: Path) -> None:
+    """Seen failing when `close` only stopped listening: the follower then waited for ever."""
+    async with bench(tmp_path, EchoMind(before_step=Gate())) as one:
+        with following(one) as followed:
+            task = await one.accept()
+            heard = asyncio.create_task(all_of(followed, task.id))
+            await one.until(task, TaskState.WORKING)
+        assert not any(isinstance(event, TaskEnded) for event in await heard)
+
+
+async def test_a_follower_is_not_forgotten_among_many_tasks(tmp_path: Path) -> None:
+    """Seen failing when the oldest tracks were dropped whether they were followed or not."""
+    gate = Gate()
+    limits = DeskLimits(
+        patience=LIMITS.patience, goodbye=LIMITS.goodbye, drain=LIMITS.drain, tick=LIMITS.tick, max_live=1000
+    )
+
+    async def first_waits(order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        if order.task == "1":
+            await gate("1", 1)
+        yield TaskEnded(outcome=Outcome.SUCCEEDED, summary=order.text)
+
+    async with bench(tmp_path, ScriptedMind(first_waits), limits=limits) as one:
+        with following(one) as followed:
+            first = await one.accept("the first")
+            heard = asyncio.create_task(all_of(followed, first.id))
+            await gate.reached.wait()
+            for _ in range(KEPT_TASKS + 1):
+                last = await one.accept("another")
+            await one.until(last, TaskState.ENDED)
+            gate.open()
+            (end,) = await heard
+            assert isinstance(end, TaskEnded)
+            assert end.summary == "the first"
+
+
+async def test_answers_and_why_not(tmp_path: Path) -> None:
+    questions = [
+        Question(id=f"q{n}", run="1-1", kind=kind, text="?")
+        for n, kind in enumerate((QuestionKind.APPROVE, QuestionKind.ASK))
+    ]
+    heard: list[Answer] = []
+
+    async def asking(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield Started(run="1-1", phone="pixel", phone_name="Pixel")
+        for question in questions:
+            yield Asked(question=question)
+            heard.append(await mind.answers.get())
+        yield TaskEnded(outcome=Outcome.BLOCKED, summary="over")
+
+    mind = ScriptedMind(asking)
+    async with bench(tmp_path, mind) as one:
+        with following(one) as followed:
+            task = await one.accept()
+            async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
+                assert [(await anext(events)).type for _ in range(2)] == ["started", "asked"]
+                assert "allow or deny" in await followed.answer(ANNA, "q0", "perhaps")
+                assert await followed.answer(ANNA, "q0", "Yes.") == ""
+                assert "before" in await followed.answer(ANNA, "q0", "deny")
+                assert "nobody" not in await followed.answer(ANNA, "unknown", "x")
+                assert (await anext(events)).type == "asked"
+                assert await followed.answer(ANNA, "q1", None) == ""
+                assert (await anext(events)).type == "final"
+            assert [(answer.text, answer.expired) for answer in heard] == [("allow", False), ("", True)]
