@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from agent.dialects.select import dialect_for
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy
 from agent.models.base import Models
 from agent.models.build import build_models, close_models
 from agent.runs.local import Equipment, LocalRunner
-from bot.endpoints import model_settings
+from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings
 from bot.store.checkpoints import open_checkpoints
 from bot.store.directory import DataDirectory
@@ -47,8 +46,9 @@ class Core:
 async def open_core(settings: Settings) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the desk work, until the block ends.
 
-    Raises StoreError, and what it is a kind of, before anything has begun.
+    Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
+    dialect = dialect_of(settings)
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
         store = await Store.open(settings.data_dir)
@@ -65,7 +65,6 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         await phones.start()
         leases = PhoneLeases(store.leases, phones)
         secrets = MemorySecrets()
-        dialect = dialect_for(settings.vlm_dialect, settings.vlm_model)
         equipment = Equipment(
             phones=phones,
             leases=leases,

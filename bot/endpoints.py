@@ -1,10 +1,12 @@
-"""The model endpoint of each role, from the settings."""
+"""The model endpoint of each role and the dialect, from the settings."""
 
 from __future__ import annotations
 
+from agent.dialects.base import Dialect
+from agent.dialects.select import dialect_for
 from agent.models.build import ModelSettings
 from agent.models.endpoint import EndpointSettings
-from bot.settings import Settings
+from bot.settings import Settings, SettingsError
 
 
 def model_settings(settings: Settings) -> ModelSettings:
@@ -24,3 +26,11 @@ def model_settings(settings: Settings) -> ModelSettings:
             model=settings.reasoning_model, base_url=settings.reasoning_base_url, api_key=settings.reasoning_api_key
         ),
     )
+
+
+def dialect_of(settings: Settings) -> Dialect:
+    """How the model of the phone speaks actions. Raises SettingsError for a VLM_DIALECT that does not exist."""
+    try:
+        return dialect_for(settings.vlm_dialect, settings.vlm_model)
+    except ValueError as error:
+        raise SettingsError(str(error)) from error

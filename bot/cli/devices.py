@@ -10,6 +10,7 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.core import phones_of
 from bot.settings import Settings
+from bot.store.directory import DataDirectory
 from bot.tasks.views import phone_json
 
 
@@ -28,13 +29,17 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """The phones as plain objects, from the running service or looked for here."""
+    """The phones as plain objects, from the running service or looked for here.
+
+    Raises DirectoryInUse when a service runs that cannot be asked: its virtual phones must not be started twice.
+    """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await remote.listed("devices")
     phones = phones_of(settings)
-    try:
-        await phones.start()
-        return [phone_json(phone, ()) for phone in await phones.refresh()]
-    finally:
-        await phones.stop()
+    with DataDirectory(settings.data_dir):
+        try:
+            await phones.start()
+            return [phone_json(phone, ()) for phone in await phones.refresh()]
+        finally:
+            await phones.stop()

@@ -10,15 +10,21 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from agent.events import TaskEnded
 from agent.outcome import Outcome
+from bot.cli.errors import Refused
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
 from bot.cli.local import Local, own_core
-from bot.cli.remote import Refused, Remote, running_service
+from bot.cli.remote import Remote, running_service
 from bot.settings import Settings
+from bot.tasks.lines import line_of
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
     """Hand the task to the running service, or do it here."""
+    if not options.task.strip():
+        print('opengui do: What is to be done? For example: opengui do "open settings"', file=sys.stderr)
+        return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await _follow(remote, options)
@@ -27,7 +33,7 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _follow(door: Local | Remote, options: argparse.Namespace) -> int:
-    """Give the task and show what is told of it. Ctrl-C cancels it."""
+    """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
     answers = iter(options.answer)
     task = ""
     cancelling: list[asyncio.Task[None]] = []
@@ -39,17 +45,35 @@ async def _follow(door: Local | Remote, options: argparse.Namespace) -> int:
         async for line in door.lines(options.task, options.device, quick=options.quick):
             if line["type"] == "task":
                 task = line["task"]
-                asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupted)
-            print(json.dumps(line, ensure_ascii=False) if options.json else _words(line), flush=True)
+                for each in (signal.SIGINT, signal.SIGTERM):
+                    asyncio.get_running_loop().add_signal_handler(each, interrupted)
+            _show(line, options)
             if line["type"] == "question":
                 await _answer(door, line, answers)
             elif line["type"] == "final":
                 return OF_OUTCOME[Outcome(line["outcome"])]
     except Refused as refusal:
-        print(f"opengui do: {refusal}", file=sys.stderr)
-        return USAGE
+        return await _refused(door, options, str(refusal))
     print("opengui do: the service is stopping; the task is kept there.", file=sys.stderr)
     return UNAVAILABLE
+
+
+async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
+    """Wrong usage, unless it is for want of a phone: the task is blocked then, and nothing is wrong with it."""
+    named = [row for row in await door.phones() if not options.device or _is_called(row, options.device)]
+    if any(row["usable"] for row in named) or (options.device and not named):
+        print(f"opengui do: {why}", file=sys.stderr)
+        return USAGE
+    _show(line_of(TaskEnded(outcome=Outcome.BLOCKED, summary=why)), options)
+    return OF_OUTCOME[Outcome.BLOCKED]
+
+
+def _is_called(row: dict[str, Any], name: str) -> bool:
+    return name.strip().casefold() in {str(row[key]).casefold() for key in ("id", "serial", "name")}
+
+
+def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
+    print(json.dumps(line, ensure_ascii=False) if options.json else _words(line), flush=True)
 
 
 async def _answer(door: Local | Remote, question: dict[str, Any], answers: Iterator[str]) -> None:
@@ -81,6 +105,8 @@ def _words(line: dict[str, Any]) -> str:
             return f"{line['outcome'].upper()}: {line['summary']}{data}"
         case "told" | "interrupted":
             return f"  {line['text']}"
+        case "file":
+            return f"  File: {line['name']}"
         case "planned":
             todos = [f"  - {todo['title']} ({todo['state']})" for todo in line["todos"]]
             return "\n".join(todos) or line["plan"]

@@ -18,8 +18,9 @@ from agent.models.endpoint import EndpointSettings
 from bot.cli.devices import device_rows
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
-from bot.endpoints import model_settings
-from bot.settings import Settings
+from bot.endpoints import dialect_of, model_settings
+from bot.settings import Settings, SettingsError
+from bot.store.errors import DirectoryInUse
 
 PATIENCE_S = 5.0
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
@@ -81,7 +82,11 @@ def _env_file(path: Path) -> Finding | None:
 
 
 async def _phones(settings: Settings) -> AsyncIterator[Finding]:
-    rows = await device_rows(settings)
+    try:
+        rows = await device_rows(settings)
+    except DirectoryInUse as busy:
+        yield Finding("bad", str(busy))
+        return
     if not rows:
         yield Finding("bad", "No phone is attached.", "Plug one in with USB debugging on, or set VIRTUAL_PHONES=1.")
     for row in rows:
@@ -101,6 +106,10 @@ async def _model(settings: Settings) -> Finding:
             "No model is set: the offline pilot works.",
             "For a real one set VLM_API_KEY, VLM_BASE_URL, VLM_MODEL.",
         )
+    try:
+        dialect_of(settings)
+    except SettingsError as error:
+        return Finding("bad", str(error))
     if not settings.vlm_model:
         return Finding("bad", "VLM_MODEL is not set.", "Name the model that your endpoint serves.")
     return await _reached(endpoints.vision)

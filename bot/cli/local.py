@@ -9,13 +9,14 @@ from typing import Any
 
 from bot.access import Policy
 from bot.chats.base import Address, CommandCall, Invocation, Person, Place, Reply
-from bot.cli.remote import Refused
+from bot.cli.errors import Refused
 from bot.commands.intake import Commands
 from bot.commands.request import Services
 from bot.core import Core, open_core
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.tasks.lines import line_of
+from bot.tasks.views import phone_json
 
 OPERATOR = Person("cli", "operator", "operator")
 PLACE = Place(Address("cli", "local", "terminal"), private=True)
@@ -26,6 +27,7 @@ class Local:
 
     def __init__(self, core: Core, following: Following) -> None:
         self._commands = Commands(Services(core.desk, core.store, core.phones, Policy.from_settings(core.settings), {}))
+        self._phones = core.phones
         self._following = following
 
     async def lines(self, text: str, device: str, *, quick: bool) -> AsyncIterator[dict[str, Any]]:
@@ -49,6 +51,10 @@ class Local:
     async def cancel(self, task: str) -> None:
         """Cancel a task."""
         await self._invoke(CommandCall("cancel", {"task": task}))
+
+    async def phones(self) -> list[dict[str, Any]]:
+        """The phones, as plain objects."""
+        return [phone_json(phone, ()) for phone in self._phones.list()]
 
     async def _invoke(self, call: CommandCall) -> Reply:
         return await self._commands.invoke(Invocation(OPERATOR, PLACE, f"cli:{secrets.token_hex(8)}", call))

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from bot.cli.errors import ServiceGone
 from bot.cli.exits import UNAVAILABLE, USAGE
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
@@ -29,24 +30,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        settings = load_settings()
-        set_up_logs(settings, quiet=options.name != "run")
+        return _run(options, load_settings())
     except SettingsError as error:
         print(f"opengui: {error}", file=sys.stderr)
         return USAGE
-    # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
-    command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
-    try:
-        return asyncio.run(_awaited(command(options, settings)))
-    except StoreError as error:
+    except (StoreError, ServiceGone) as error:
         print(f"opengui: {error}", file=sys.stderr)
         return UNAVAILABLE
     except KeyboardInterrupt:
         return 130
 
 
+def _run(options: argparse.Namespace, settings: Settings) -> int:
+    set_up_logs(settings, quiet=options.name != "run")
+    # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
+    command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
+    return asyncio.run(_awaited(command(options, settings)))
+
+
 async def _awaited(work: Awaitable[int]) -> int:
     return await work
+
+
+def _number(text: str) -> int:
+    """A number from 1. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError("a number from 1 is expected")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     listed = add("tasks", "List recent tasks.")
     listed.add_argument("--json", action="store_true", help="one JSON object per line")
-    listed.add_argument("--limit", type=int, default=20, metavar="N", help="how many (20)")
+    listed.add_argument("--limit", type=_number, default=20, metavar="N", help="how many (20)")
     attached = add("devices", "List the phones.")
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
     add("graph", "Print the agent's graphs as Mermaid.")

@@ -13,14 +13,11 @@ from typing import Any
 import aiohttp
 
 from bot.chats.web import handover
+from bot.cli.errors import Refused, ServiceGone
 
 CONNECT_S = 3.0
 LINE_LIMIT = 1024 * 1024
 """Bytes of one line of events; a summary with data is far below."""
-
-
-class Refused(Exception):
-    """The service did not do it; the text is its sentence."""
 
 
 class Remote:
@@ -50,18 +47,25 @@ class Remote:
         async with self._session.post("/api/say", json=body) as response:
             await response.read()
 
+    async def phones(self) -> list[dict[str, Any]]:
+        """The phones, as plain objects."""
+        return await self.listed("devices")
+
     async def listed(self, what: str) -> list[dict[str, Any]]:
-        """The `tasks` or `devices` that the service knows."""
+        """The `tasks` or `devices` that the service knows. Raises ServiceGone."""
         async with self._session.get(f"/api/{what}") as response:
             if response.status != 200:
-                raise Refused(await _sentence(response))
+                raise ServiceGone(await _sentence(response))
             rows: list[dict[str, Any]] = (await response.json())[what]
             return rows
 
 
 @asynccontextmanager
 async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
-    """The service that owns the data directory, None when none answers."""
+    """The service that owns the data directory, None when none answers.
+
+    Raises ServiceGone when it goes away while it is used.
+    """
     note = await asyncio.to_thread(handover.read, data_dir)
     if note is None:
         yield None
@@ -77,7 +81,12 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
                 answers = response.status == 200
         except (aiohttp.ClientError, TimeoutError):
             answers = False
-        yield Remote(session) if answers else None
+        try:
+            yield Remote(session) if answers else None
+        except aiohttp.ClientError as error:
+            raise ServiceGone(
+                "The running service has gone away. A task that it accepted is kept: see `opengui tasks`."
+            ) from error
 
 
 async def _sentence(response: aiohttp.ClientResponse) -> str:
