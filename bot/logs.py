@@ -25,6 +25,7 @@ CHATTY: Final = (
     "httpcore2",
     "openai",
     "aiohttp.access",
+    "aiosqlite",
     "discord.gateway",
     "telegram",
     "PIL",

@@ -75,7 +75,7 @@ class Incoming:
 
     `command` is the text behind the platform's prefix or slash, None when the message is no command; `text` is the
     whole text; `event` is the platform's id of the message (the same event never does anything twice);
-    `reply_to` is the message that it natively answers.
+    `reply_to` is the message that it natively answers, `to_bot` whether that one was sent by the bot.
     """
 
     person: Person
@@ -84,6 +84,7 @@ class Incoming:
     text: str
     command: str | None = None
     reply_to: MessageRef | None = None
+    to_bot: bool = False
     message: MessageRef | None = None
     attachments: tuple[Attachment, ...] = ()
     stale: bool = False

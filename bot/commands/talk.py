@@ -43,6 +43,8 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
         task = await _task_of_card(incoming.reply_to, services)
         if task is not None:
             return Topic(task=task, pointed=True)
+        if incoming.to_bot and (question := await _sent_unnoticed(incoming, services)) is not None:
+            return Topic(question=question, pointed=True)
     place = incoming.place
     task = await services.desk.in_place(place.address)
     if task is not None and place.address.thread and task.place != task.origin:
@@ -56,6 +58,15 @@ async def _task_of_card(message: MessageRef, services: Services) -> Task | None:
         if card is not None and card.message == message:
             return task
     return None
+
+
+async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestion | None:
+    """The sole open question of this place, for a reply to a message of the bot that nobody knows of.
+
+    A service that dies while it sends a question asks it again after the restart; both messages stand in the chat.
+    """
+    found = await services.desk.open_questions(place=incoming.place.address)
+    return found[0] if len(found) == 1 else None
 
 
 class Talk:

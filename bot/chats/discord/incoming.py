@@ -47,9 +47,11 @@ class Messages:
         place = place_of(bot, message.channel, message.guild.id if message.guild else None)
         own = MessageRef(place.address, str(message.id))
         command = command_in(message.content, self._prefix, bot)
-        reply_to = None
+        reply_to, to_bot = None, False
         if message.reference is not None and message.reference.message_id is not None:
             reply_to = MessageRef(place.address, str(message.reference.message_id))
+            above = message.reference.resolved
+            to_bot = isinstance(above, discord.Message) and above.author.id == bot
         wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
         files, lost = await self._files(message) if wanted else ((), ())
         reply = await self._intake.message(
@@ -60,6 +62,7 @@ class Messages:
                 text=message.content,
                 command=command,
                 reply_to=reply_to,
+                to_bot=to_bot,
                 message=own,
                 attachments=files,
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,

@@ -12,7 +12,7 @@ import telegram
 from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply
 from bot.chats.telegram import limits
 from bot.chats.telegram.fetching import Fetcher
-from bot.chats.telegram.places import PLATFORM, answered, person_of, place_of, ref_of
+from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.replying import say
 from bot.chats.telegram.sending import Sender
 
@@ -86,6 +86,7 @@ class Messages:
                 text=text,
                 command=command,
                 reply_to=answered(place, message),
+                to_bot=is_answer_to(bot.id, message),
                 message=own,
                 attachments=files,
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,

@@ -38,6 +38,12 @@ def answered(place: Place, message: Message) -> MessageRef | None:
     return MessageRef(place.address, str(above.message_id))
 
 
+def is_answer_to(bot: int, message: Message) -> bool:
+    """Whether the message that this one replies to is the bot's own."""
+    above = message.reply_to_message
+    return above is not None and above.from_user is not None and above.from_user.id == bot
+
+
 def thread_id(address: Address) -> int | None:
     """The topic for a request; None for the chat itself and for the General topic."""
     number = int(address.thread or 0)

@@ -1,0 +1,82 @@
+"""The chats that the settings name, and keeping them connected."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from typing import Protocol
+
+from bot.access import Policy, Right, authorize
+from bot.chats.base import Chat, ChatError, Intake, Person, Place
+from bot.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+class Connected(Chat, Protocol):
+    """A chat that has a connection to keep up."""
+
+    async def run(self) -> None:
+        """Stay connected until cancelled. Raises ChatError when that is hopeless."""
+        ...
+
+    async def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+def connections(settings: Settings, intake: Intake, policy: Policy) -> list[Connected]:
+    """The chats that are configured. What is missing is one line in the log."""
+    chats: list[Connected] = []
+    if refusal := settings.discord_refusal():
+        logger.warning("Discord is not started: %s", refusal)
+    elif token := settings.discord_bot_token.get_secret_value():
+        # Here and not above: a service without Discord does not load its library.
+        from bot.chats.discord import DiscordChat  # noqa: PLC0415 - see above
+
+        chats.append(
+            DiscordChat(
+                token,
+                intake,
+                prefix=settings.discord_command_prefix,
+                client_id=settings.discord_client_id,
+                guild_ids=settings.discord_allowed_guild_ids,
+                register_commands=settings.discord_register_commands,
+                state_directory=settings.data_dir,
+                api_base=os.environ.get("DISCORD_API_BASE"),
+            )
+        )
+    else:
+        logger.info("Discord is skipped: DISCORD_BOT_TOKEN is not set.")
+    if refusal := settings.telegram_refusal():
+        logger.warning("Telegram is not started: %s", refusal)
+    elif token := settings.telegram_bot_token.get_secret_value():
+        from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
+
+        def welcome(person: Person, place: Place) -> bool:
+            return authorize(person, place, Right.USE, policy).allowed
+
+        chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome))
+    else:
+        logger.info("Telegram is skipped: TELEGRAM_BOT_TOKEN is not set.")
+    return chats
+
+
+async def keep(chat: Connected) -> None:
+    """One chat's connection. Its end ends nothing else."""
+    try:
+        await chat.run()
+    except ChatError as error:
+        logger.error("%s is not connected: %s", chat.platform, error)  # noqa: TRY400 - a sentence, not a trace
+    except Exception:
+        logger.exception("%s has stopped because of a fault in the program", chat.platform)
+
+
+async def end(task: asyncio.Task[None], chat: Connected) -> None:
+    """Close a connection, and its task with it."""
+    await chat.close()
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,116 @@
+"""From a message in Telegram to a changed phone and back, with every real part in between."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from tests.end_to_end.brain import FINISH, Act, brain, call, on, tap
+from tests.end_to_end.service import Place
+from tests.fakes.model_server import ModelServer
+from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message, User
+
+LIMIT = 60.0
+
+
+@dataclass
+class Town:
+    """A listed person and a listed group; the service's settings to be there."""
+
+    fake: FakeTelegram
+    alice: User
+    group: Chat
+    settings: dict[str, str]
+
+    async def bot_says(self, words: str, chat: Chat) -> Message:
+        """The bot's first message with these words."""
+
+        def found() -> list[Message]:
+            return [message for message in self.fake.from_bot(chat) if words in message.text]
+
+        await self.fake.wait_until(found, timeout=LIMIT)
+        return found()[0]
+
+
+@asynccontextmanager
+async def town(*acts: Act) -> AsyncIterator[Town]:
+    """A town, and a model endpoint that does these acts."""
+    async with FakeTelegram() as fake, ModelServer(brain(*acts)) as model:
+        alice = fake.user("alice")
+        group = fake.group()
+        settings = {
+            "TELEGRAM_BOT_TOKEN": TOKEN,
+            "TELEGRAM_BASE_URL": fake.base_url,
+            "TELEGRAM_ALLOWED_CHAT_IDS": str(group.id),
+            "TELEGRAM_ALLOWED_USER_IDS": str(alice.id),
+            "VLM_BASE_URL": model.base_url,
+            "VLM_MODEL": "a-model",
+        }
+        yield Town(fake, alice, group, settings)
+
+
+BLUETOOTH = [call("open_app", name="Settings"), tap("Bluetooth"), FINISH]
+
+
+async def test_a_message_changes_the_phone_and_the_chat_tells_it(place: Place) -> None:
+    async with town(*BLUETOOTH) as here, place.service(**here.settings) as service:
+        await here.fake.connected()
+        await here.fake.say(here.alice, here.group, "/do@" + here.fake.bot.username + " switch Bluetooth on")
+        final = await here.bot_says("It is done.", here.group)
+        assert place.phone.truth.toggles["bluetooth"]
+        assert "42" in final.text
+        said = here.fake.from_bot(here.group)
+        assert sum("It is done." in message.text for message in said) == 1
+        assert any(message.photo for message in said if message.id != final.id)
+        assert TOKEN not in service.log
+
+
+async def test_a_code_is_answered_by_a_reply_after_a_kill(place: Place) -> None:
+    acts = [
+        call("open_app", name="Account"),
+        on("User name", "type", text="anna", submit=True),
+        on("6-digit code", "enter_secret", question="Which code came to your phone?", submit=True),
+        FINISH,
+    ]
+    async with town(*acts) as here:
+        async with place.service(**here.settings) as service:
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/do sign in as anna")
+            question = await here.bot_says("Which code", here.group)
+            await service.kill()
+        async with place.service(**here.settings):
+            await here.fake.connected()
+            answer = await here.fake.say(here.alice, here.group, "246810", reply_to=question)
+            await here.bot_says("It is done.", here.group)
+            assert answer.id not in [message.id for message in here.fake.messages(here.group)]
+        assert place.phone.truth.signed_in == "anna"
+
+
+async def test_an_approval_is_given_by_a_button(place: Place) -> None:
+    acts = [call("open_app", name="Notes"), tap("Groceries"), tap("Delete"), FINISH]
+    async with town(*acts) as here, place.service(**here.settings):
+        await here.fake.connected()
+        await here.fake.say(here.alice, here.group, "/do delete my note about groceries")
+        question = await here.bot_says("May I", here.group)
+        assert place.phone.truth.notes
+        (allow,) = [data for data, label in question.buttons.items() if "Allow" in label]
+        await here.fake.press(here.alice, question, allow)
+        await here.bot_says("It is done.", here.group)
+        assert place.phone.truth.notes == ()
+
+
+async def test_strangers_move_nothing(place: Place) -> None:
+    """Seen failing with `authorize` always allowing: the phone is then touched for each of them."""
+    async with town(*BLUETOOTH) as here, place.service(**here.settings):
+        await here.fake.connected()
+        mallory = here.fake.user("mallory")
+        await here.fake.say(mallory, here.group, "/do switch Bluetooth on")
+        await here.fake.say(mallory, here.fake.private(mallory), "/do switch Bluetooth on")
+        await here.fake.say(here.alice, here.fake.group("Elsewhere"), "/do switch Bluetooth on")
+        await here.fake.say(here.alice, here.group, "/whoami")
+        await here.bot_says(str(here.alice.id), here.group)
+        _, tasks, _ = await place.opengui("tasks", "--json")
+        assert tasks == ""
+        assert here.fake.from_bot(here.fake.private(mallory)) == []
+        assert not [entry for entry in place.phone.journal.entries if entry.receipt]
