@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,6 +69,7 @@ async def stream(
                 await asyncio.sleep(answer.pace)
         if not named:
             await response.write(b"data: [DONE]\n\n")
+        recorded.answered = time.monotonic()
     except (asyncio.CancelledError, ConnectionError):
         recorded.gone.set()
         raise

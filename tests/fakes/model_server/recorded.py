@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +41,10 @@ class Recorded:
     status: int = 0
     gone: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     """Set when the client closed the connection before the answer was complete."""
+    arrived: float = field(default_factory=time.monotonic, repr=False)
+    """When it had been read to its end, on the monotonic clock."""
+    answered: float | None = field(default=None, repr=False)
+    """When the whole answer had been sent."""
 
     @property
     def model(self) -> str:
