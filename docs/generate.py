@@ -1,0 +1,110 @@
+"""Writes what the documents quote from the program: graphs, commands, settings, rules.
+
+`.venv/bin/python docs/generate.py` fills the parts between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+A test compares them with the program.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from bot.commands.spec import COMMANDS, CommandSpec, OptionKind
+
+REPOSITORY = Path(__file__).parents[1]
+POLICY = REPOSITORY / "agent" / "guards" / "policy.toml"
+SETTINGS = REPOSITORY / ".env.example"
+
+
+def main() -> None:
+    """Write every document anew."""
+    parts = quoted()
+    for document in documents():
+        text = document.read_text(encoding="utf-8")
+        document.write_text(filled(text, parts), encoding="utf-8")
+
+
+def documents() -> list[Path]:
+    """Every document that people read."""
+    return [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+
+
+def quoted() -> dict[str, str]:
+    """What the program says now, by the name of the part."""
+    return {**graphs(), "commands": commands(), "settings": settings(), "policy": policy()}
+
+
+def filled(text: str, parts: dict[str, str]) -> str:
+    """The document with these parts in place. Raises KeyError for a part that nothing fills."""
+    return re.sub(
+        r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)",
+        lambda found: f"{found[1]}{parts[found[2]]}\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def graphs() -> dict[str, str]:
+    """`opengui graph` as code blocks; its headings are left out, because front matter must come first."""
+    printed = subprocess.run(
+        [sys.executable, "-m", "bot.cli", "graph"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    parts = re.split(r"^%% (\w+) graph\n", printed, flags=re.MULTILINE)[1:]
+    return {
+        f"{name.lower()}_graph": f"```mermaid\n{graph.strip()}\n```"
+        for name, graph in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def commands() -> str:
+    """One row for each command."""
+    rows = [f"| `{usage(command)}` | {command.help} | {options(command)} |" for command in COMMANDS]
+    return "\n".join(["| command | does | options |", "|---|---|---|", *rows])
+
+
+def usage(command: CommandSpec) -> str:
+    """The command with its text, as `help` writes it."""
+    words = [command.name]
+    words += [f"[{command.argument}]"] if command.argument else []
+    if command.text is not None:
+        words.append(f"<{command.text.name}>" if command.text.required else f"[{command.text.name}]")
+    return " ".join(words)
+
+
+def options(command: CommandSpec) -> str:
+    """The options, each with its meaning."""
+    return "<br>".join(
+        f"`--{option.name}{'' if option.kind is OptionKind.FLAG else f' <{option.name}>'}`: {option.help}"
+        for option in command.options
+    )
+
+
+def settings() -> str:
+    """One row for each setting of `.env.example`."""
+    rows = []
+    comment = ""
+    for line in SETTINGS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            comment = line.removeprefix("# ")
+        elif "=" in line:
+            name, _, default = line.partition("=")
+            rows.append(f"| `{name}` | {f'`{default}`' if default else ''} | {comment} |")
+    return "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows])
+
+
+def policy() -> str:
+    """One row for each rule of the policy file."""
+    rules = tomllib.loads(POLICY.read_text(encoding="utf-8"))["approve"]
+    rows = [f"| `{name}` | {rule['reason']} | {', '.join(rule['labels'])} |" for name, rule in rules.items()]
+    return "\n".join(["| rule | because it | labels |", "|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""Makes the pictures of the documents: a real service, a virtual phone, the offline pilot and a real browser.
+
+`.venv/bin/python docs/pictures/make.py` writes them beside this file. Needs Chromium and `make test`'s environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from asyncio.subprocess import PIPE, STDOUT, Process, create_subprocess_exec
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+from playwright.async_api import Page, ViewportSize, async_playwright, expect
+
+from devices.simulator.apps.browser import search
+from devices.simulator.phone import VirtualPhone
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+TASK = "do open browser and search OpenGUI"
+DESKTOP, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
+START_S, RUN_S = 60.0, 120.0
+SLOW_MS = 2500
+MIDDLE = "Step 2"
+"""What the live card says when the pictures are taken."""
+MORNING = datetime(2025, 5, 14, 9, 41).astimezone()
+LARGEST = 400_000
+"""Bytes of one picture: a README should open quickly on a phone, too."""
+
+
+async def main() -> None:
+    """The phone by itself, then the console in the middle of a task."""
+    await phone_screens()
+    async with VirtualPhone() as phone, service(phone.address) as (process, address), async_playwright() as playwright:
+        # Chromium's own sandbox needs rights that containers do not give.
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await browser.new_page(viewport=DESKTOP, color_scheme="light")
+        await page.goto(address)
+        await expect(page.locator("#link")).to_have_text("Connected")
+        # A virtual phone is quicker than any eye: this one takes its time to answer.
+        phone.faults.set(input_ms=SLOW_MS)
+        await page.get_by_label("Command").fill(TASK)
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#stage")).to_contain_text(MIDDLE, timeout=RUN_S * 1000)
+        await expect(page.locator("#stage img")).to_be_visible()
+        # The service stands still for a moment, so that all pictures show the same one.
+        process.send_signal(signal.SIGSTOP)
+        try:
+            await shoot(page, "console.png")
+            await page.emulate_media(color_scheme="dark")
+            await shoot(page, "console-dark.png")
+            await page.emulate_media(color_scheme="light")
+            await page.set_viewport_size(NARROW)
+            await shoot(page, "console-phone.png")
+        finally:
+            process.send_signal(signal.SIGCONT)
+        await page.set_viewport_size(DESKTOP)
+        await expect(page.locator("#badge")).to_contain_text("succeeded", timeout=RUN_S * 1000)
+        assert phone.truth.searches == ("OpenGUI",)
+        await browser.close()
+
+
+async def shoot(page: Page, name: str) -> None:
+    """One picture of the page; fails when the start token could be read in it."""
+    words = await page.evaluate("document.body.innerText")
+    assert not re.search(r"token=|[\w-]{40,}", words), "the page shows something that looks like a token"
+    write(await page.screenshot(animations="disabled"), name)
+
+
+async def phone_screens() -> None:
+    """Three screens of the virtual phone, side by side."""
+    screens = []
+    async with VirtualPhone(clock=lambda: MORNING) as phone:
+        screens.append(await phone.encoded(png=True))
+        phone.desk.launch("browser")
+        search(phone.desk, "OpenGUI")
+        screens.append(await phone.encoded(png=True))
+        phone.desk.launch("shop")
+        screens.append(await phone.encoded(png=True))
+    write(side_by_side(screens), "phone.png")
+
+
+def side_by_side(screens: list[bytes], height: int = 900, gap: int = 36, radius: int = 32) -> bytes:
+    """The screens at this height, with round corners, on nothing."""
+    shown = [Image.open(io.BytesIO(screen)).convert("RGB") for screen in screens]
+    shown = [image.resize((image.width * height // image.height, height), Image.Resampling.LANCZOS) for image in shown]
+    ground = Image.new("RGBA", (sum(image.width for image in shown) + gap * (len(shown) - 1), height))
+    left = 0
+    for image in shown:
+        mask = Image.new("L", image.size)
+        ImageDraw.Draw(mask).rounded_rectangle((0, 0, image.width - 1, image.height - 1), radius, fill=255)
+        ground.paste(image, (left, 0), mask)
+        left += image.width + gap
+    buffer = io.BytesIO()
+    ground.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def write(png: bytes, name: str) -> None:
+    """The picture, as small as it gets; what has no see-through corners has a palette of 256 colours."""
+    buffer = io.BytesIO()
+    image: Image.Image = Image.open(io.BytesIO(png))
+    if image.mode != "RGBA":
+        image = image.quantize(256, dither=Image.Dither.NONE)
+    image.save(buffer, "PNG", optimize=True)
+    assert buffer.tell() < LARGEST, f"{name} has {buffer.tell()} bytes"
+    (HERE / name).write_bytes(buffer.getvalue())
+    print(f"{name}: {buffer.tell() // 1000} kB")
+
+
+@asynccontextmanager
+async def service(phone: str) -> AsyncIterator[tuple[Process, str]]:
+    """A service with this phone and nothing else, and the address of its console."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as directory:
+        kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
+        settings = {
+            "PYTHONPATH": str(REPOSITORY),
+            "ANDROID_ADB_SERVER_PORT": str(port),
+            "ANDROID_SERIALS": phone,
+            "VIRTUAL_PHONES": "0",
+            "CONSOLE_PORT": "0",
+            "DATA_DIR": str(Path(directory) / "data"),
+        }
+        process = await create_subprocess_exec(
+            sys.executable, "-m", "bot.cli", "run", cwd=directory, env={**kept, **settings}, stdout=PIPE, stderr=STDOUT
+        )
+        try:
+            async with asyncio.timeout(START_S):
+                address = await console_of(process)
+            draining = asyncio.create_task(drained(process))
+            yield process, address
+            process.send_signal(signal.SIGTERM)
+            await process.wait()
+            await draining
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+            await kill_adb_server(port)
+
+
+async def console_of(process: Process) -> str:
+    """The address that the service prints, once it is ready."""
+    assert process.stdout is not None
+    address = ""
+    while line := (await process.stdout.readline()).decode():
+        if line.startswith("Console: "):
+            address = line.removeprefix("Console: ").strip()
+        if "Ready." in line:
+            return address
+    raise RuntimeError("the service ended before it was ready")
+
+
+async def drained(process: Process) -> None:
+    """Reads on, so that the service never waits for its reader."""
+    assert process.stdout is not None
+    while await process.stdout.readline():
+        pass
+
+
+async def kill_adb_server(port: int) -> None:
+    """Ends the adb server that the service began; it would live on for others."""
+    with contextlib.suppress(OSError):
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"0009host:kill")
+        await writer.drain()
+        writer.close()
+
+
+def free_port() -> int:
+    """A port that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
