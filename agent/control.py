@@ -24,6 +24,7 @@ class Control:
         self.paused = False
         self.draining = False
         self._stop = asyncio.Event()
+        self._end = asyncio.Event()
         self._go = asyncio.Event()
         self._go.set()
         self._standing = asyncio.Event()
@@ -39,6 +40,7 @@ class Control:
         self.cancelled = True
         self.paused = False
         self._stop.set()
+        self._end.set()
         self._go.set()
 
     def pause(self) -> None:
@@ -61,6 +63,7 @@ class Control:
         self.draining = True
         self.paused = False
         self._stop.set()
+        self._end.set()
         self._go.set()
 
     async def wait_standing(self) -> None:
@@ -91,13 +94,17 @@ class Control:
         notes, self._notes = self._notes, []
         return notes
 
-    async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await `work`, unless a stop comes first: then it is cancelled, waited for, and Stopped is raised."""
-        if self._stop.is_set():
+    async def guard(self, work: Coroutine[Any, Any, T], *, pausing: bool = True) -> T:
+        """Await `work`, unless a stop comes first: then it is cancelled, waited for, and Stopped is raised.
+
+        With `pausing` off only an end counts: a pause leaves the work alone (a place in a queue, an open question).
+        """
+        sign = self._stop if pausing else self._end
+        if sign.is_set():
             work.close()
             raise Stopped
         task = asyncio.ensure_future(work)
-        stop = asyncio.ensure_future(self._stop.wait())
+        stop = asyncio.ensure_future(sign.wait())
         try:
             await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():

@@ -19,7 +19,7 @@ from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Waiting
 from agent.faults import fault_of
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, usage_of
+from agent.graph.executor.state import ExecutorState
 from agent.guards.policy import Policy
 from agent.models.base import Models
 from agent.outcome import Outcome
@@ -31,8 +31,9 @@ from agent.ports.secrets import Secrets
 from agent.pump import pumped
 from agent.questions import Answer, Question
 from agent.runs.active import ActiveRun
+from agent.runs.forms import config_of, ended, fresh
 from devices.errors import PhoneError
-from devices.phone import Phones
+from devices.phone import Phone, Phones
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,6 @@ GIVE_BACK_S = 600.0
 STAND_STILL_S = 5.0
 """A call that was cut off may take that long to let go of its thread."""
 RESTORE_S = 10.0
-NODES_PER_STEP = 6
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class LocalRunner:
                     yield event
             except Stopped:
                 if run.control.cancelled:
-                    yield self._cancelled(order)
+                    yield await self._cut(order, Outcome.CANCELLED, "Cancelled.")
             except (PhoneError, NoPhone) as error:
                 fault = fault_of(error)
-                yield RunEnded(run=order.run, subtask=order.subtask, outcome=fault.outcome, summary=fault.sentence)
+                yield await self._cut(order, fault.outcome, fault.sentence)
             finally:
                 run.acting = False
                 run.control.stood()
@@ -133,15 +133,12 @@ class LocalRunner:
         return self._runs.setdefault(run, ActiveRun(run))
 
     async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
-        config: RunnableConfig = {
-            "configurable": {"thread_id": f"run:{order.run}"},
-            "recursion_limit": order.max_steps * NODES_PER_STEP + 20,
-        }
-        payload: ExecutorState | Command[Any] | None = _fresh(order)
+        config = config_of(order)
+        payload: ExecutorState | Command[Any] | None = fresh(order)
         state = await self._graph.aget_state(config)
         if state.values.get("subtask") == order.subtask:
             if not state.next:
-                yield _ended(order, state.values)
+                yield ended(order, state.values)
                 return
             payload = None
         pending = state.interrupts if payload is None else ()
@@ -160,7 +157,7 @@ class LocalRunner:
             state = await self._graph.aget_state(config)
             pending = state.interrupts
             if not state.next:
-                yield _ended(order, state.values)
+                yield ended(order, state.values)
                 return
             if run.control.draining and not pending:
                 return
@@ -191,12 +188,12 @@ class LocalRunner:
         """Hold a lease and a prepared phone. Places in the queue are told while waiting."""
         while run.control.paused:
             await run.control.hold()
-        if run.lease is not None:
+        if run.phone is not None:
             return
         queue = self._with.leases.acquire(run.id, order.phone, first=first)
         try:
             while run.lease is None:
-                item = await run.control.guard(_next(queue))
+                item = await run.control.guard(_next(queue), pausing=False)
                 if isinstance(item, Lease):
                     run.lease = item
                 else:
@@ -208,16 +205,17 @@ class LocalRunner:
         run.phone = phone
         run.live.fresh = run.live.sight = None
         yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
-        await run.control.guard(phone.prepare())
+        await _prepared(run, phone)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
         answer = asyncio.ensure_future(run.answer_to(question.id))
         try:
-            await run.control.guard(_wait(answer, self._with.give_back if run.lease is not None else None))
+            waited = _wait(answer, self._with.give_back if run.lease is not None else None)
+            await run.control.guard(waited, pausing=False)
             if not answer.done():
                 await self._give_back(run)
-                await run.control.guard(_wait(answer, None))
+                await run.control.guard(_wait(answer, None), pausing=False)
             return answer.result()
         finally:
             answer.cancel()
@@ -256,9 +254,29 @@ class LocalRunner:
             grace=have.grace,
         )
 
-    @staticmethod
-    def _cancelled(order: RunOrder) -> RunEnded:
-        return RunEnded(run=order.run, subtask=order.subtask, outcome=Outcome.CANCELLED, summary="Cancelled.")
+    async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
+        """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
+        values = (await self._graph.aget_state(config_of(order))).values
+        if values.get("subtask") != order.subtask or "past" not in values:
+            values = {**fresh(order), "past": [], "frame": None}
+        return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+
+
+async def _prepared(run: ActiveRun, phone: Phone) -> None:
+    """Prepare the phone; a pause cuts that off, and a resume begins it anew."""
+    while True:
+        await run.control.hold()
+        run.acting = True
+        try:
+            await run.control.guard(phone.prepare())
+        except Stopped:
+            if not run.control.paused:
+                raise
+        else:
+            return
+        finally:
+            run.acting = False
+            run.control.stood()
 
 
 async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
@@ -268,30 +286,3 @@ async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
 async def _wait(answer: asyncio.Future[Answer], seconds: float | None) -> None:
     """Wait for the answer without cancelling it when the time is over."""
     await asyncio.wait({answer}, timeout=seconds)
-
-
-def _fresh(order: RunOrder) -> ExecutorState:
-    return {
-        "run": order.run,
-        "subtask": order.subtask,
-        "task": order.task,
-        "goal": order.goal,
-        "plan": order.plan,
-        "max_steps": order.max_steps,
-        "notes": list(order.notes),
-    }
-
-
-def _ended(order: RunOrder, values: dict[str, Any]) -> RunEnded:
-    result = values["result"]
-    return RunEnded(
-        run=order.run,
-        subtask=order.subtask,
-        outcome=Outcome(result["outcome"]),
-        summary=result["summary"],
-        data=result["data"],
-        notes=tuple(values["notes"]),
-        steps=len(values["past"]),
-        usage=usage_of(values),  # type: ignore[arg-type]  # the graph's own values are its state
-        frame=values["frame"],
-    )

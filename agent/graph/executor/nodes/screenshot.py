@@ -42,6 +42,7 @@ async def screenshot(
     context.live.fresh = None
     sight = await _see(context, observation)
     context.live.sight = sight
+    notes = context.control.take_notes()
     return Command(
         goto="vision_model",
         update={
@@ -52,6 +53,8 @@ async def screenshot(
             "did": [],
             "effect": [],
             "mark": None,
+            # Also what was written while the run was queued or a question was open.
+            "told": [*state["told"], *(f"The person writes: {note}" for note in notes)],
         },
     )
 
