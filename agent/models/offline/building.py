@@ -27,7 +27,7 @@ from agent.models.offline.clauses import (
     Wait,
     WriteNote,
 )
-from agent.models.offline.matching import GOOD, likeness
+from agent.models.offline.matching import GOOD, SAME, likeness
 from agent.models.offline.patterns import Rule, patterns
 from agent.models.offline.quoting import is_quote
 from agent.models.offline.times import time_of_day
@@ -65,22 +65,32 @@ def text_of(words: str) -> str | None:
     """What is to be typed: the words as they are, the answer that they refer to, or None for what nobody said."""
     if is_quote(words):
         return words
-    if patterns().words["answer"].fullmatch(words):
+    plain = _plain(words)
+    if is_quote(plain):
+        return plain
+    if patterns().words["answer"].fullmatch(plain):
         return THE_ANSWER
-    return None if patterns().words["indirect"].fullmatch(words) else words
+    return None if patterns().words["indirect"].fullmatch(plain) else words
+
+
+def _plain(words: str) -> str:
+    """Without politeness and signs at the end."""
+    return patterns().after.sub("", words).strip()
 
 
 def number_of(words: str) -> int:
     """The number in words such as "twice", "3 times", "2nd" or 第二个; 1 for none, -1 for the last."""
     if found := _NUMBER.search(words):
         return int(found[0])
-    plain = words.casefold()
-    return next((number for word, number in patterns().numbers.items() if word in plain.split() or word in words), 1)
+    spoken = words.casefold().split()
+    known = sorted(patterns().numbers.items(), key=lambda pair: -len(pair[0]))
+    return next((number for word, number in known if word in spoken or (not word.isascii() and word in words)), 1)
 
 
 def _press(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del groups, first
-    return (Press(Key(rule.key)),)
+    del first
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Press(Key(rule.key)),) * times if 0 < times <= MAX_TIMES else None
 
 
 def _url(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
@@ -103,7 +113,8 @@ def _wait(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
 
 
 def _scroll(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    del first
+    if rule.later and first:
+        return None
     direction = _DIRECTIONS[groups.get("direction", "down").casefold()]
     until = groups.get("until", "")
     if rule.finger:
@@ -136,12 +147,12 @@ def _is_switch(label: str) -> bool:
 
 def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del rule, first
-    text = text_of(groups["text"])
-    if text is None or patterns().words["answer"].fullmatch(groups["to"]):
+    text, to = text_of(groups["text"]), _plain(groups["to"])
+    if text is None or patterns().words["answer"].fullmatch(to):
         return None
-    if found := _APP.fullmatch(groups["to"]):
+    if found := _APP.fullmatch(to):
         return (Open(found["app"]), SendMessage(found["rest"], text))
-    return (SendMessage(groups["to"], text),)
+    return (SendMessage(to, text),)
 
 
 def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
@@ -176,15 +187,16 @@ def _search(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | Non
 
 def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del first
-    text, field = text_of(groups["text"]), groups.get("field", "")
-    if text is None or (rule.known_field and not _is_field(field)):
+    text, field = text_of(groups["text"].rstrip("。").removesuffix(".")), _plain(groups.get("field", ""))
+    if text is None or (rule.known_field and not is_field(field)):
         return None
     return (TypeText(text, field),)
 
 
-def _is_field(name: str) -> bool:
+def is_field(name: str) -> bool:
+    """Whether fields are called like this."""
     known = labels().fields
-    return any(likeness(name, word) >= GOOD for kind in known.values() for word in kind)
+    return any(likeness(name, word) >= SAME for kind in known.values() for word in kind)
 
 
 def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from agent.models.offline.building import Groups, build
+from agent.models.offline.building import Groups, build, is_field
 from agent.models.offline.clauses import (
     THE_ANSWER,
     Ask,
@@ -36,6 +36,7 @@ MAX_CLAUSES = 40
 
 _KEPT = 64
 _ANSWER_SHOWN = "it"
+_VERBATIM = ("message", "note", "type")
 
 
 @lru_cache(maxsize=_KEPT)
@@ -122,34 +123,39 @@ def _unfilled(text: str) -> str:
 
 
 def _clause(text: str, *, first: bool) -> list[Clause] | None:
-    text = _trimmed(text)
-    if not text:
+    text = _unfilled(text)
+    if not _trimmed(text):
         return None
     direct = _direct(text, first=first)
-    placed = _placed(text, first=first)
+    placed = _placed(text)
     # "type hello in the Notes app": a place that is named in full comes before a text that swallows it.
     return placed if placed is not None else direct
 
 
-def _placed(text: str, *, first: bool) -> list[Clause] | None:
+def _placed(text: str) -> list[Clause] | None:
     """A clause that names its app: that app, and then the clause in it."""
+    plain = _trimmed(text)
     for where in patterns().where:
-        found = where.pattern.fullmatch(text)
-        if found is None or (where.unless is not None and where.unless.fullmatch(text)):
+        found = where.pattern.fullmatch(plain)
+        if found is None or (where.unless is not None and where.unless.fullmatch(plain)):
             continue
-        inner = _direct(_trimmed(found["rest"]), first=False)
+        inner = _direct(f"{found.groupdict().get('verb', '')}{found['rest']}", first=False)
         if inner is None:
             continue
         app = found["app"].strip()
-        if inner and isinstance(inner[0], Open) and first and inner[0].name == app:
+        if isinstance(inner[0], TypeText) and is_field(app):
+            continue
+        if isinstance(inner[0], Open) and inner[0].name.casefold() == app.casefold():
             return inner
         return [Open(app), *inner]
     return None
 
 
 def _direct(text: str, *, first: bool) -> list[Clause] | None:
+    plain = _trimmed(text)
     for rule in patterns().rules:
-        found = rule.pattern.fullmatch(text)
+        # Words for other people are kept with all their signs, and so is "please" in them.
+        found = rule.pattern.fullmatch(text.strip() if rule.kind in _VERBATIM else plain)
         if found is None:
             continue
         built = build(rule, _groups(found), first=first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.models.offline.clauses import Open, OpenUrl, Search
 from agent.models.offline.matching import folded
 from agent.models.offline.moves import Done, Move
-from agent.models.offline.page import Page, Several
+from agent.models.offline.page import Page
 from agent.models.offline.strategies.launching import launch_known
 from agent.models.offline.strategies.tapping import touched
 from agent.models.offline.strategies.typing import field_of, fill
@@ -14,6 +14,7 @@ from agent.models.offline.vocabulary import labels
 from agent.scene import ScreenElement
 
 MAX_RESULTS = 10
+_LONGEST_BUTTON = 30
 _TOP = 0.2
 """Share of the height in which a page's only field is its search."""
 
@@ -64,8 +65,8 @@ def _search_field(page: Page) -> ScreenElement | None:
 
 
 def _search_button(page: Page) -> ScreenElement | None:
-    for word in labels().fields["search"]:
-        found = page.find(word, such=page.tappable)
-        if found is not None and not isinstance(found, Several):
-            return found
-    return None
+    """What is called Search, or begins with it in a few words, as "Search settings" does."""
+    words = tuple(folded(word) for word in labels().buttons["search"])
+    fitting = [each for each in page.named if folded(each.text).startswith(words) and page.tappable(each)]
+    shortest = min(fitting, key=lambda each: len(each.text), default=None)
+    return shortest if shortest is not None and len(shortest.text) <= _LONGEST_BUTTON else None

@@ -62,9 +62,8 @@ def _secret(view: View, field: ScreenElement) -> Move:
 
 
 def _secret_name(view: View, field: ScreenElement) -> str:
-    kind = "password" if "password" in field.states or field_of(view.page, "code") is not field else "code"
-    words = labels().fields[kind]
-    return words[-1] if view.chinese and kind == "password" else words[3] if view.chinese else words[0]
+    code = "password" not in field.states and field_of(view.page, "code") is field
+    return view.words("a_code" if code else "a_password")
 
 
 def _asks(page: Page) -> bool:

@@ -1,0 +1,360 @@
+"""One decision at a time, on scenes made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.actions import AskUser, EnterSecret, Finish, OpenApp, PressKey, Scroll, Tap, Type, Wait, WaitFor
+from agent.dialects.select import dialect_for
+from agent.models.base import Delta, Message, ModelRequest, Purpose
+from agent.models.errors import ModelAnswerUnusable
+from agent.models.offline.pilot import OfflinePilot
+from agent.models.offline.progress import added, mark, taken
+from agent.scene import PastStep, ScreenElement
+from devices.geometry import Bounds
+from devices.inputs import Key
+from tests.agent.offline.scenes import SPACE, answer, data, element, next_action, scene, screen, step, touched
+from tests.agent.offline.test_grammar import CASES
+
+LAUNCHER = "com.android.launcher3"
+
+
+def ended(action: object) -> str:
+    """The summary of a failure."""
+    assert isinstance(action, Finish)
+    assert action.status == "failure"
+    assert "VLM_API_KEY" in action.summary
+    return action.summary
+
+
+async def test_a_label_is_touched_and_not_the_area_around_it() -> None:
+    """The policy reads labels: an area without one would slip by. Seen failing with Row.title giving the area."""
+    shown = screen(
+        element("button", "", 300), element("text", "A", 300, right=60), element("text", "Send to all", 320, left=100)
+    )
+    action = await next_action(scene("tap the first row", shown))
+    assert touched(action, shown) == "Send to all"
+
+
+async def test_words_that_nothing_happens_on_are_not_touched() -> None:
+    shown = screen(element("text", "Save"))
+    assert "Save" in ended(await next_action(scene("tap Save", shown)))
+
+
+async def test_a_disabled_button_is_not_touched() -> None:
+    ended(await next_action(scene("tap Save", screen(element("button", "Save", 300, "disabled")))))
+
+
+async def test_two_that_fit_equally_are_not_guessed() -> None:
+    shown = screen(element("button", "Coffee beans 500"), element("button", "Coffee beans 250", 500))
+    summary = ended(await next_action(scene("tap coffee beans", shown)))
+    assert "Coffee beans 500, Coffee beans 250" in summary
+
+
+async def test_what_is_not_in_sight_is_looked_for_up_and_down_and_then_declined() -> None:
+    shown = screen(element("list", "", 0, "scrollable"), element("button", "Other"))
+    past: list[PastStep] = []
+    directions = []
+    for _ in range(40):
+        action = await next_action(scene("tap Save", shown, past))
+        if isinstance(action, Finish):
+            break
+        assert isinstance(action, Scroll)
+        directions.append(action.direction)
+        stage = "lookdown" if action.direction == "down" else "lookup"
+        past.append(step(f"1/1 {stage}: x", "scroll", "nothing visible changed" if len(past) in {2, 6} else "new: 'x'"))
+    assert directions == ["down"] * 3 + ["up"] * 4
+    ended(action)
+
+
+async def test_a_list_without_an_end_is_not_scrolled_for_ever() -> None:
+    shown = screen(element("list", "", 0, "scrollable"))
+    past = [step("1/1 lookdown: x")] * 8 + [step("1/1 lookup: x")] * 16
+    ended(await next_action(scene("tap Save", shown, past)))
+
+
+async def test_the_keyboard_is_closed_before_looking_further() -> None:
+    shown = screen(element("field", "x", 300, "editable", "focused"), keyboard_shown=True)
+    assert await next_action(scene("tap Save", shown)) == PressKey(key=Key.BACK)
+
+
+@pytest.mark.parametrize(
+    ("did", "told"),
+    [
+        ("interrupted: tap 'Pay'", "The work was interrupted while this was being done"),
+        ("tap 'Pay'", "The phone did not confirm the last action; it may or may not have happened"),
+        ("tap 'Pay'", ""),
+    ],
+)
+async def test_a_touch_that_may_have_happened_is_not_repeated(did: str, told: str) -> None:
+    """Seen failing with the line about `uncertain` in tapping.py taken out: it touches again."""
+    past = [step("1/1 tap: Tapping Pay", did, "")]
+    shown = screen(element("button", "Pay"))
+    assert "twice" in ended(await next_action(scene("tap Pay", shown, past, [told] if told else [])))
+
+
+async def test_a_touch_that_was_not_sent_is_tried_once_more() -> None:
+    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", "")]
+    shown = screen(element("button", "Pay"))
+    assert isinstance(await next_action(scene("tap Pay", shown, past, ["Not done: the link was cut."])), Tap)
+    ended(await next_action(scene("tap Pay", shown, past * 2, ["Not done: the link was cut."])))
+
+
+async def test_the_phones_reason_is_told() -> None:
+    past = [step("1/1 open: Opening Foo", "open 'Foo'", "")]
+    told = ["Not done: No installed app is called 'Foo'."]
+    summary = ended(await next_action(scene("open Foo", screen(app=LAUNCHER), past, told)))
+    assert "No installed app is called 'Foo'." in summary
+    assert "Not done" not in summary
+
+
+async def test_a_refusal_of_the_policy_ends_the_work() -> None:
+    past = [step("1/1 tap: Tapping Pay", "refused: tap 'Pay'", "")]
+    told = ["Refused and not done: the app is closed to the agent by the policy. Find a way without it."]
+    summary = ended(await next_action(scene("tap Pay", screen(element("button", "Pay")), past, told)))
+    assert "closed to the agent by the policy." in summary
+    assert "Find a way" not in summary
+
+
+async def test_an_app_by_its_other_names() -> None:
+    past = [step("1/1 open: x", "open '设置'", "")]
+    assert await next_action(scene("打开设置", screen(app=LAUNCHER))) == OpenApp(name="设置")
+    assert await next_action(scene("打开设置", screen(app=LAUNCHER), past, ["Not done: x"])) == OpenApp(name="settings")
+
+
+async def test_an_app_that_does_not_come_to_the_front_is_not_open() -> None:
+    ended(await next_action(scene("open Foo", screen(app=LAUNCHER), [step("1/1 open: x", "open 'Foo'")])))
+
+
+async def test_a_screen_without_elements() -> None:
+    dark = screen()
+    blind = type(dark)(SPACE, None, None)
+    past = [step("1/1 blind: x")] * 3
+    assert isinstance(await next_action(scene("tap Save", blind)), Wait)
+    assert "does not tell me" in ended(await next_action(scene("tap Save", blind, past)))
+
+
+async def test_a_page_that_does_not_come() -> None:
+    shown = screen(element("text", "Please wait…"))
+    past = [step("1/1 loading: x")] * 3
+    assert await next_action(scene("read the screen", shown)) == WaitFor(what="gone", text="Please wait…", seconds=15)
+    assert "in time" in ended(await next_action(scene("read the screen", shown, past)))
+
+
+async def test_a_pop_up_that_does_not_go_away() -> None:
+    shown = screen(
+        element("text", "Update", 800, left=100, right=800), element("button", "Yes", 900, left=100, right=800)
+    )
+    past = [step("1/1 dismiss: x")] * 3
+    assert await next_action(scene("scroll down", shown)) == PressKey(key=Key.BACK)
+    assert "Update" in ended(await next_action(scene("scroll down", shown, past)))
+
+
+async def test_a_message_with_ok_alone_is_confirmed() -> None:
+    shown = screen(
+        element("text", "Saved", 800, left=100, right=800), element("button", "Got it", 900, left=100, right=800)
+    )
+    assert touched(await next_action(scene("scroll down", shown)), shown) == "Got it"
+
+
+async def test_no_clause_takes_for_ever() -> None:
+    past = [step("1/1 scroll: x")] * 40
+    shown = screen(element("list", "", 0, "scrollable"))
+    assert "more steps" in ended(await next_action(scene("scroll down", shown, past)))
+
+
+async def test_nothing_to_scroll_is_no_success() -> None:
+    past = [step("1/1 scroll: x", "scroll down", "nothing visible changed")]
+    ended(await next_action(scene("scroll down", screen(element("text", "x")), past)))
+    done = await next_action(scene("scroll to the bottom", screen(element("text", "x")), past))
+    assert isinstance(done, Finish)
+    assert done.status == "success"
+
+
+async def test_the_field_under_a_label() -> None:
+    shown = screen(
+        element("text", "City", 300), element("field", "", 410, "editable"), element("field", "", 800, "editable")
+    )
+    action = await next_action(scene("type Rome into the city field", shown))
+    assert isinstance(action, Type)
+    assert action.target is not None
+    assert touched(action, shown) == ""
+    assert "Street" in ended(await next_action(scene("type x into the Street field", shown)))
+
+
+async def test_text_that_does_not_show_is_no_success() -> None:
+    past = [step("1/1 type: x", "type 'Rome'", "nothing visible changed")]
+    ended(await next_action(scene("type Rome", screen(element("field", "City", 300, "editable")), past)))
+    ended(await next_action(scene("type Rome", screen(), [step("1/1 type: x", "type 'Rome'", "")])))
+
+
+async def test_a_code_waits_for_a_field_and_is_sent_off_only_when_nothing_else_does_it() -> None:
+    shown = screen(element("field", "6-digit code", 300, "editable"), element("button", "Verify", 500))
+    action = await next_action(scene("enter the code", shown))
+    assert isinstance(action, EnterSecret)
+    assert action.submit
+    action = await next_action(scene("enter the code and tap Verify", shown))
+    assert isinstance(action, EnterSecret)
+    assert not action.submit
+    ended(await next_action(scene("enter the code", screen(element("button", "Verify")))))
+    refused = screen(element("field", "6-digit code", 300, "editable"), element("text", "Wrong code. Try again.", 500))
+    ended(await next_action(scene("enter the code", refused, [step("1/1 secret: x")])))
+
+
+async def test_questions_are_turned_to_the_person() -> None:
+    asked = await next_action(scene("ask me which colour I want for my bike", screen()))
+    assert asked == AskUser(question="Please tell me which colour you want for your bike.")
+    assert await next_action(scene("ask me 'Red or blue?'", screen())) == AskUser(question="Red or blue?")
+    ended(await next_action(scene("ask me why", screen(), [step("1/1 ask: x", "ask", "")])))
+
+
+async def test_an_answer_is_used() -> None:
+    past = [step("1/2 ask: Asking", "ask 'x'", "answer: Add to cart")]
+    shown = screen(element("button", "Add to cart"))
+    assert touched(await next_action(scene("ask me what to tap and then tap it", shown, past)), shown) == "Add to cart"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "said"),
+    [
+        ("read the Price", [element("text", "$3"), element("text", "$4", 500)], "do not see"),
+        ("read the third row", [], "no 3 rows"),
+        ("read the screen", [], "nothing to read"),
+        ("read Coffee beans", [element("text", "Coffee beans 5"), element("text", "Coffee beans 2", 500)], "More than"),
+        ("wait until Results appears", [element("text", "x")], "did not appear"),
+        ("search cats in the notes app", [element("text", "x")], "nothing to search"),
+        ("turn on Sync", [element("switch", "Sync", 300, "unchecked")], "did not move"),
+        ("turn on Sync", [element("text", "x")], "no switch"),
+        ("set an alarm for 9:15", [element("text", "07:00"), element("switch", "", 300, "checked")], "no alarm at"),
+        ("write a note saying hi", [element("text", "x")], "no button for a new note"),
+        ("send a message to Bob saying hi", [element("text", "x")], "no way to write to Bob"),
+        ("sign in as anna", [element("text", "x")], "no page to sign in"),
+        ("open the address foo.example", [], "could not open"),
+        ("press enter", [], "cannot tell"),
+    ],
+)
+async def test_what_cannot_be_done_is_said(text: str, shown: list[ScreenElement], said: str) -> None:
+    """The app was opened, what comes first was tried, and then there is nothing to be seen."""
+    tried = {
+        "wait": [step("1/1 wait: x", "wait", "not so within 20 s")],
+        "search": [step("1/2 open: x"), step("2/2 search: x", "", "")] * 2,
+        "turn": [step("1/1 open: x"), *[step("1/1 switch: x", "tap", "nothing visible changed")] * 2],
+        "open": [step("1/1 url: x", "open", "")],
+        "press": [step("1/1 press: x", "press", "")],
+    }
+    past = tried.get(text.split(maxsplit=1)[0], [] if text.startswith("read") else [step("1/1 open: x")])
+    if text.startswith("search"):
+        past = [step("1/2 open: x")]
+    assert said in ended(await next_action(scene(text, screen(*shown), past)))
+
+
+async def test_the_switch_itself_is_touched_when_its_row_did_nothing() -> None:
+    shown = screen(
+        element("button", "", 300),
+        element("text", "Sync", 300, right=400),
+        element("switch", "", 300, "unchecked", left=700),
+    )
+    first = await next_action(scene("turn on Sync", shown, [step("1/1 open: x")]))
+    assert touched(first, shown) == "Sync"
+    past = [step("1/1 open: x"), step("1/1 switch: x", "tap 'Sync'", "nothing visible changed")]
+    second = await next_action(scene("turn on Sync", shown, past))
+    assert isinstance(second, Tap)
+    assert second.target != first.target  # type: ignore[union-attr]  # it is a tap: see touched
+
+
+async def test_waiting_goes_in_pieces() -> None:
+    shown = screen(element("text", "x"))
+    assert await next_action(scene("wait 25 seconds", shown)) == Wait(seconds=10)
+    past = [step("1/1 wait: x")] * 2
+    assert await next_action(scene("wait 25 seconds", shown, past)) == Wait(seconds=5)
+    done = await next_action(scene("wait 25 seconds", shown, past + past[:1]))
+    assert isinstance(done, Finish)
+
+
+async def test_a_search_button_reveals_the_field() -> None:
+    shown = screen(element("button", "Search settings"))
+    past = [step("1/2 open: x")]
+    assert touched(await next_action(scene("open settings and search wifi", shown, past)), shown) == "Search settings"
+
+
+async def test_an_app_that_saves_by_itself_is_left_with_back() -> None:
+    text = "write a note saying hi"
+    past = [step("1/1 open: x"), step("1/1 new: x"), step("1/1 text: x", "type", "the field now reads 'hi'")]
+    shown = screen(element("field", "hi", 300, "editable"))
+    assert await next_action(scene(text, shown, past)) == PressKey(key=Key.BACK)
+    kept = screen(element("text", "hi"))
+    assert isinstance(await next_action(scene(text, kept, [*past, step("1/1 save: x")])), Finish)
+
+
+def test_the_place_survives_in_a_thought() -> None:
+    thought = mark(1, 3, "search", "Searching: a/b", ["turn on\nwifi"])
+    (found,) = taken([step(thought, "type 'a'", "new: 'x'")])
+    assert (found.index, found.stage, found.worked, found.moved) == (1, "search", True, True)
+    assert added([step(thought), step("no mark")]) == ("turn on wifi",)
+    assert taken([step("Opened browser.")]) == ()
+
+
+async def test_other_purposes_get_short_honest_answers() -> None:
+    assert await data(Purpose.INTENT, "open browser and search OpenGUI") == {
+        "kind": "simple",
+        "need_plan": False,
+        "answer": "",
+    }
+    refused = await data(Purpose.INTENT, "帮我写一首诗")
+    assert refused["kind"] == "refuse"
+    assert "VLM_API_KEY" in refused["answer"]
+    assert (await data(Purpose.INTENT, "help"))["kind"] == "chat"
+    assert (await data(Purpose.SUPERVISE, "facts"))["decision"] == "complete"
+    assert (await data(Purpose.VERIFY, "facts"))["proven"] is False
+    assert "no plans" in (await answer(Purpose.PLAN, "task")).text
+    assert (await answer(Purpose.SUMMARIZE, "facts")).text == ""
+    assert (await answer(Purpose.CAPTION, "facts")).usage.calls == 0
+
+
+async def test_an_answer_is_streamed_and_a_call_without_a_scene_refused() -> None:
+    heard: list[Delta] = []
+    request = ModelRequest(Purpose.PLAN, (Message("user", ("x",)),))
+    reply = await OfflinePilot().complete(request, on_delta=heard.append)
+    assert "".join(each.text for each in heard) == reply.text
+    with pytest.raises(ModelAnswerUnusable):
+        await OfflinePilot().complete(ModelRequest(Purpose.ACT, ()))
+    assert (await OfflinePilot().complete(ModelRequest(Purpose.INTENT, ()))).text
+
+
+BOX = st.tuples(*[st.integers(0, 800)] * 2).map(lambda at: Bounds(at[0], at[1], at[0] + 90, at[1] + 90))
+STATES = ["editable", "focused", "scrollable", "checked", "password", "disabled"]
+LABELS = ["", "Search", "Send", "To", "Save", "New note", "Bob", "Loading", "07:00", "Not now", "code", "x"]
+ELEMENT = st.builds(
+    ScreenElement,
+    st.just(0),
+    st.sampled_from(["button", "text", "field", "switch", "list", "image"]),
+    st.sampled_from(LABELS),
+    BOX,
+    st.sets(st.sampled_from(STATES)).map(tuple),
+)
+STAGES = ["open", "tap", "type", "search", "lookdown", "secret", "new", "text", "save", "send", "ask", "switch", "user"]
+TOLD = ["Not done: x", "The person writes: go on", "The person writes: tap Bob", "hm"]
+STEP = st.builds(
+    step,
+    st.builds(lambda n, stage: f"{n}/2 {stage}: x", st.integers(1, 9), st.sampled_from(STAGES)),
+    st.sampled_from(["tap 'x'", "not allowed: tap 'x'", "interrupted: x"]),
+    st.sampled_from(["", "new: 'x'", "nothing visible changed", "answer: y", "the field now reads 'x'"]),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from([text for text, _ in CASES]),
+    st.lists(ELEMENT, max_size=12),
+    st.lists(STEP, max_size=6),
+    st.lists(st.sampled_from(TOLD), max_size=2),
+)
+async def test_every_scene_gets_an_answer_that_its_dialect_reads(
+    text: str, elements: list[ScreenElement], past: list[PastStep], told: list[str]
+) -> None:
+    reply = await answer(Purpose.ACT, "", scene=scene(text, screen(*elements), past, told))
+    decision = dialect_for("auto", "offline").parse(reply, SPACE)
+    assert len(decision.actions) == 1
+    assert len(decision.summary.split()) <= 10
