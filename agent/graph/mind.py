@@ -18,18 +18,24 @@ from agent.control import Control, Stopped
 from agent.events import TaskEnded, TaskEvent
 from agent.graph.executor.state import usage_data
 from agent.graph.main.build import build_main
-from agent.graph.main.context import MAX_REPLANS, MAX_SUBTASKS, TaskContext
+from agent.graph.main.context import Calls, TaskContext
+from agent.graph.main.limits import TaskLimits
 from agent.graph.main.state import MainState, run_of, spent
+from agent.graph.main.stopwatch import Stopwatch
 from agent.mind import TaskOrder
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
+from agent.ports.knowledge import Knowledge
 from agent.pump import pumped
 from agent.questions import Answer
 from agent.runs.local import LocalRunner
 
 logger = logging.getLogger(__name__)
 
-RECURSION_LIMIT = 4 * (MAX_SUBTASKS + MAX_REPLANS) + 10
+STAND_STILL_S = 5.0
+"""A model call that was cut off may take that long to let go."""
+MAX_ROUNDS = 200
+"""Nodes of one task beyond those that its limits allow: notes written while the end is being decided add some."""
 
 
 @dataclass
@@ -37,14 +43,31 @@ class _ActiveTask:
     control: Control = field(default_factory=Control)
     drain: RunControl = field(default_factory=RunControl)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    calls: Calls = field(default_factory=Calls)
+    watch: Stopwatch = field(default_factory=Stopwatch)
 
 
 class GraphMind:
-    """Implements agent.mind.Mind with the main graph and a runner."""
+    """Implements agent.mind.Mind with the main graph and a runner.
 
-    def __init__(self, models: Models, runner: LocalRunner, checkpointer: BaseCheckpointSaver[str]) -> None:
+    `knowledge` is searched before planning, None for no search; `deep_thinking` has the planner weigh several ways.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        runner: LocalRunner,
+        checkpointer: BaseCheckpointSaver[str],
+        *,
+        limits: TaskLimits | None = None,
+        knowledge: Knowledge | None = None,
+        deep_thinking: bool = False,
+    ) -> None:
         self._models = models
         self._runner = runner
+        self._limits = limits or TaskLimits()
+        self._knowledge = knowledge
+        self._deep_thinking = deep_thinking
         self._graph = build_main(checkpointer)
         self._tasks: dict[str, _ActiveTask] = {}
 
@@ -54,9 +77,12 @@ class GraphMind:
         async with active.lock:
             config: RunnableConfig = {
                 "configurable": {"thread_id": f"task:{order.task}"},
-                "recursion_limit": RECURSION_LIMIT,
+                "recursion_limit": 3 * (self._limits.subtasks + self._limits.replans) + MAX_ROUNDS,
             }
             state = await self._graph.aget_state(config)
+            active.watch = Stopwatch(self._limits.seconds, before=state.values.get("seconds", 0.0))
+            if active.control.paused:
+                active.watch.hold("pause")
             if not state.values or state.next:
                 payload = None if state.values else _fresh(order)
                 try:
@@ -77,16 +103,27 @@ class GraphMind:
 
     async def steer(self, task: str, note: str) -> None:
         """See Mind."""
+        # Both read it: who plans, and who works on the phone.
+        self._task(task).control.note(note)
         await self._runner.steer(run_of(task), note)
 
     async def pause(self, task: str) -> None:
-        """See Mind."""
-        self._task(task).control.pause()
+        """See Mind. Raises TimeoutError when the work does not stand still in time."""
+        active = self._task(task)
+        active.watch.hold("pause")
+        active.control.pause()
         await self._runner.pause(run_of(task))
+        if active.calls.running:
+            async with asyncio.timeout(STAND_STILL_S):
+                await active.control.wait_standing()
 
     async def resume(self, task: str, note: str = "") -> None:
         """See Mind."""
-        self._task(task).control.resume()
+        active = self._task(task)
+        if note:
+            active.control.note(note)
+        active.control.resume()
+        active.watch.go("pause")
         await self._runner.resume(run_of(task), note)
 
     async def cancel(self, task: str) -> None:
@@ -111,7 +148,17 @@ class GraphMind:
         config: RunnableConfig,
         emit: Callable[[TaskEvent], None],
     ) -> None:
-        context = TaskContext(self._models, self._runner, active.control, emit)
+        context = TaskContext(
+            self._models,
+            self._runner,
+            active.control,
+            emit,
+            limits=self._limits,
+            watch=active.watch,
+            calls=active.calls,
+            knowledge=self._knowledge,
+            deep_thinking=self._deep_thinking,
+        )
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=active.drain)
 
 
@@ -131,6 +178,8 @@ def _fresh(order: TaskOrder) -> MainState:
         "replans": 0,
         "results": [],
         "notes": [],
+        "heard": [],
+        "seconds": 0.0,
         "usage": usage_data(Usage()),
         "fault": None,
         "summary": "",

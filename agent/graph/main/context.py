@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agent.control import Control, Stopped
 from agent.events import TaskEvent
+from agent.graph.main.limits import BudgetReached, TaskLimits
+from agent.graph.main.stopwatch import Stopwatch
 from agent.models.base import Models
+from agent.ports.knowledge import Knowledge
 from agent.ports.runner import Runner
 
 T = TypeVar("T")
 
-MAX_REPLANS = 3
-MAX_SUBTASKS = 20
+
+@dataclass
+class Calls:
+    """Model calls of the main graph that are under way (for whoever waits until nothing moves)."""
+
+    running: int = 0
 
 
 @dataclass(frozen=True)
@@ -25,16 +33,31 @@ class TaskContext:
     runner: Runner
     control: Control
     emit: Callable[[TaskEvent], None]
+    limits: TaskLimits = field(default_factory=TaskLimits)
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    calls: Calls = field(default_factory=Calls)
+    knowledge: Knowledge | None = None
+    deep_thinking: bool = False
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated: a pause aborts it and a resume begins it anew.
 
-        Raises Stopped on cancel and on shutdown.
+        Raises Stopped on cancel and on shutdown, and BudgetReached when the task's time is over.
         """
         while True:
+            await self.control.hold()
+            self.calls.running += 1
+            limit = asyncio.timeout(self.watch.left)
             try:
-                return await self.control.guard(call())
+                async with limit:
+                    return await self.control.guard(call())
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                raise BudgetReached(self.limits.out_of_time()) from None
             except Stopped:
                 if not self.control.paused:
                     raise
-                await self.control.hold()
+            finally:
+                self.calls.running -= 1
+                self.control.stood()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agent.graph.main.state import MainState
 from agent.outcome import Outcome
 
@@ -12,11 +14,35 @@ def outcome_of(state: MainState) -> Outcome:
     if fault is not None:
         return Outcome(fault["outcome"])
     if not state["results"]:
-        return Outcome.FAILED
+        return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
     last = Outcome(state["results"][-1]["outcome"])
     if not state["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
         return last
-    if any(todo["state"] != "completed" for todo in state["todos"]):
+    states = {todo["state"] for todo in state["todos"]}
+    if states - {"completed", "refused"}:
         return Outcome.FAILED
+    if "refused" in states:
+        return Outcome.BLOCKED
     outcomes = [Outcome(result["outcome"]) for result in state["results"]]
     return Outcome.UNVERIFIED if Outcome.UNVERIFIED in outcomes else Outcome.SUCCEEDED
+
+
+def told_plainly(state: MainState) -> str:
+    """The summary without a model: what each part said, what was not done and why."""
+    lines = [result["summary"] for result in state["results"] if result["summary"]]
+    lines += [f"Not done, because it was refused: {todo['title']}. {todo['note']}".strip() for todo in _refused(state)]
+    left = [todo["title"] for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
+    fault = state.get("fault")
+    if fault is not None and fault["summary"]:
+        lines.append(fault["summary"])
+    if left:
+        lines.append(f"Not done: {'; '.join(left)}.")
+    return "\n".join(lines) or "Nothing was done."
+
+
+def _refused(state: MainState) -> list[dict[str, Any]]:
+    return [todo for todo in state["todos"] if todo["state"] == "refused"]
+
+
+def _all_refused(state: MainState) -> bool:
+    return bool(state["todos"]) and len(_refused(state)) == len(state["todos"])

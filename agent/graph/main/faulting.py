@@ -1,20 +1,34 @@
-"""What a node of the main graph does when a model fails or a person stops it."""
+"""What a node of the main graph does when a model fails, a limit is reached or a person stops it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from agent.control import Control, Stopped
-from agent.faults import fault_of
+from agent.faults import Fault, FaultKind, fault_of
+from agent.graph.main.context import TaskContext
+from agent.graph.main.limits import BudgetReached
+from agent.graph.main.state import MainState, spent
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 
 
-def ended_by(error: ModelError | Stopped, control: Control) -> dict[str, Any]:
+def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> dict[str, Any]:
     """The update that ends the task. A shutdown is no end: Stopped is raised again, to be continued later."""
     if isinstance(error, Stopped):
         if not control.cancelled:
             raise error
-        return {"fault": {"outcome": Outcome.CANCELLED.value, "summary": "Cancelled."}}
-    fault = fault_of(error)
-    return {"fault": {"outcome": fault.outcome.value, "summary": fault.sentence}}
+        return {"fault": {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": "Cancelled."}}
+    return fault_update(error.fault if isinstance(error, BudgetReached) else fault_of(error))
+
+
+def fault_update(fault: Fault) -> dict[str, Any]:
+    """The update that ends the task with this fault."""
+    return {"fault": {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence}}
+
+
+def check_budget(state: MainState, context: TaskContext) -> None:
+    """Raises BudgetReached when time, tokens or money are used up. Asked before anything that costs."""
+    fault = context.limits.reached(spent(state), context.watch.seconds)
+    if fault is not None:
+        raise BudgetReached(fault)

@@ -13,7 +13,8 @@ class MainState(TypedDict, total=False):
     """The state of one task. `task` to `max_steps` are the order; the rest is worked on.
 
     `todos` and `results` are plain forms of agent.events.Todo and RunEnded; `current` is the todo that the executor
-    works on; `subtask` counts what was handed to the executor, `replans` how often the way was changed.
+    works on; `subtask` counts what was handed to the executor, `replans` how often the way was changed; `heard` is
+    what the person has written meanwhile, `seconds` how long the task was worked on.
     """
 
     task: str
@@ -30,6 +31,8 @@ class MainState(TypedDict, total=False):
     replans: int
     results: list[dict[str, Any]]
     notes: list[str]
+    heard: list[str]
+    seconds: float
     usage: dict[str, Any]
     fault: dict[str, str] | None
     outcome: str

@@ -8,9 +8,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.events import Planned, RunEnded, RunEvent, Step, TaskEvent, Todo
+from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
+from agent.faults import Fault
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
+from agent.graph.main.faulting import check_budget, ended_by, fault_update
+from agent.graph.main.limits import BudgetReached, too_many_steps
 from agent.graph.main.state import MainState, run_of, spent
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
@@ -25,6 +28,13 @@ async def executor(
     """One sub-task on a phone. After a restart the same number continues the same work."""
     context = runtime.context
     number = state["subtask"] + 1
+    steps_left = state["max_steps"] - state["steps"]
+    try:
+        check_budget(state, context)
+    except BudgetReached as error:
+        return Command(goto="summarizer", update=ended_by(error, context.control))
+    if steps_left < 1:
+        return Command(goto="summarizer", update=fault_update(too_many_steps(state["max_steps"])))
     order = RunOrder(
         run=run_of(state["task"]),
         subtask=number,
@@ -33,41 +43,86 @@ async def executor(
         phone=state["phone"],
         plan=state["plan"],
         notes=tuple(state["notes"]),
-        max_steps=state["max_steps"],
+        max_steps=steps_left,
     )
-    ended: RunEnded | None = None
-    async for event in context.runner.start(order):
-        if isinstance(event, RunEnded):
-            ended = event
-        else:
-            context.emit(_with_spent(event, state))
-    if ended is None:
-        raise Stopped
+    ended, fault = await _work(state, context, order)
+    outcome = ended.outcome
     result = ended.model_dump(mode="json", exclude={"usage", "notes"}) | {"goal": state["goal"]}
     update: dict[str, Any] = {
         "subtask": number,
         "results": [*state["results"], result],
         "notes": list(ended.notes) or state["notes"],
         "usage": usage_data(spent(state) + ended.usage),
+        "seconds": context.watch.seconds,
         "steps": state["steps"] + ended.steps,
         "frame": ended.frame or state["frame"],
     }
+    if outcome is Outcome.CANCELLED and not context.control.cancelled:
+        # Stopped by a limit and not by a person, perhaps before a restart.
+        fault = fault or context.limits.reached(spent(state) + ended.usage, context.watch.seconds)
+    else:
+        fault = None
+    if fault is not None:
+        outcome = fault.outcome
+        result |= {"outcome": outcome.value, "summary": ""}
+        update |= fault_update(fault)
     current = state["current"]
     if current is not None:
         todos = [dict(todo) for todo in state["todos"]]
-        todos[current]["state"] = _todo_state(ended.outcome)
+        todos[current]["state"] = _todo_state(outcome)
         todos[current]["note"] = ended.summary
         update["todos"] = todos
         context.emit(Planned(plan=state["plan"], todos=tuple(Todo.model_validate(todo) for todo in todos)))
-    if current is None or ended.outcome in ENDINGS_WITHOUT_PLAN:
+    if current is None or outcome in ENDINGS_WITHOUT_PLAN:
         return Command(goto="summarizer", update=update)
     return Command(goto="plan_supervisor", update=update)
 
 
+async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tuple[RunEnded, Fault | None]:
+    """The end of the sub-task, and the limit that it has run into.
+
+    The limits are watched while it works: tokens and money after each step, time always.
+    """
+    fault: Fault | None = None
+
+    async def out_of_time() -> None:
+        nonlocal fault
+        fault = context.limits.out_of_time()
+        await context.runner.cancel(order.run)
+
+    async with context.watch.watching(out_of_time):
+        async for event in context.runner.start(order):
+            if isinstance(event, RunEnded):
+                return event, fault
+            _mind_the_time(event, context)
+            context.emit(told := _with_spent(event, state))
+            if isinstance(told, Step) and fault is None:
+                fault = context.limits.reached(told.usage, context.watch.seconds)
+                if fault is not None:
+                    await context.runner.cancel(order.run)
+    raise Stopped
+
+
+def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
+    """Waiting for a phone or a person is no work."""
+    match event:
+        case Waiting():
+            context.watch.hold("queue")
+        case Started():
+            context.watch.go("queue")
+        case Asked():
+            context.watch.hold("person")
+        case Resumed():
+            context.watch.go("person")
+        case _:
+            pass
+
+
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
-    """Steps tell what the whole task has cost so far, not only this sub-task."""
+    """Steps tell what the whole task has taken so far, not only this sub-task."""
     if isinstance(event, Step):
-        return event.model_copy(update={"usage": spent(state) + event.usage})
+        done = {"step": state["steps"] + event.step, "max_steps": state["max_steps"]}
+        return event.model_copy(update={**done, "usage": spent(state) + event.usage})
     assert not isinstance(event, RunEnded)
     return event
 

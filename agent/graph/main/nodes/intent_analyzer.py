@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -12,12 +13,15 @@ from agent.control import Stopped
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.faulting import ended_by
+from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
 from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.errors import ModelError
+from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
+
+logger = logging.getLogger(__name__)
 
 Route = Command[Literal["executor", "plan_generator", "summarizer", "__end__"]]
 
@@ -44,9 +48,17 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     model = context.models.for_purpose(Purpose.INTENT)
     try:
         intent, usage = await context.patiently(lambda: ask(model, request, Intent))
-    except (ModelError, Stopped) as error:
+    except ModelAnswerUnusable as error:
+        # How to go about a task is not worth the task: the work itself shows what it takes.
+        logger.info("task %s is taken as a simple one: %s", state["task"], error)
+        intent, usage = Intent(kind="simple"), error.usage
+    except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.control))
-    update: MainState = {"kind": intent.kind, "usage": usage_data(spent(state) + usage)}
+    update: MainState = {
+        "kind": intent.kind,
+        "usage": usage_data(spent(state) + usage),
+        "seconds": context.watch.seconds,
+    }
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
         update["outcome"] = outcome.value

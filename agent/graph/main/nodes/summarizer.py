@@ -7,12 +7,15 @@ import logging
 from langgraph.runtime import Runtime
 
 from agent.control import Stopped
-from agent.events import Thinking
+from agent.faults import FaultKind
 from agent.graph.executor.state import usage_data
+from agent.graph.main import facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.ending import outcome_of
+from agent.graph.main.ending import outcome_of, told_plainly
+from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
-from agent.models.base import Delta, Message, ModelRequest, Purpose
+from agent.graph.main.thoughts import Thoughts
+from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.prompts import prompt
@@ -28,32 +31,36 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     data = "\n".join(result["data"] for result in results if result["data"]) or None
     update: MainState = {"outcome": outcome.value, "data": data}
     fault = state.get("fault")
-    plain = "\n".join([result["summary"] for result in results] + ([fault["summary"]] if fault else []))
-    update["summary"] = plain or "Nothing was done."
-    if len(results) < 2 or outcome is Outcome.CANCELLED:
+    update["summary"] = told_plainly(state)
+    # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
+    over = fault is not None and fault.get("kind") == FaultKind.BUDGET
+    if len(results) < 2 or outcome is Outcome.CANCELLED or over:
         return update
-    lines = "\n".join(f"- {r['goal']}: {r['outcome']}. {r['summary']} {r['data'] or ''}" for r in results)
-    ending = fault["summary"] if fault else ""
-    facts = f"Task: {state['text']}\nOutcome: {outcome}\n{ending}\nResults:\n{lines}"
+    ending = f"\nHow it ended: {fault['summary']}" if fault else ""
+    words = (
+        f"Task: {state['text']}{facts.written(state.get('heard', []))}\nOutcome: {outcome}{ending}\n"
+        f"Results:\n{facts.results(state)}\nNotes:\n{facts.notes(state)}"
+    )
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("summarize"),)), Message("user", (facts,))),
+        (Message("system", (prompt("summarize"),)), Message("user", (words,))),
         conversation=f"{state['task']}-summary",
     )
     model = context.models.for_purpose(Purpose.SUMMARIZE)
-
-    def stream(delta: Delta) -> None:
-        context.emit(Thinking(node="summarizer", text=delta.text, reasoning=delta.reasoning))
-
+    stream = Thoughts("summarizer", context.emit)
     try:
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
-    except ModelError as error:
+    except (ModelError, BudgetReached) as error:
         logger.warning("task %s: no summary from the model: %s", state["task"], error)
         return update
     except Stopped:
         if not context.control.cancelled:
             raise
         return update
-    update["summary"] = reply.text.strip() or update["summary"]
+    finally:
+        stream.flush()
+    if reply.text.strip():
+        # Why it ended stands in the program's own words, whatever the model makes of it.
+        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
     update["usage"] = usage_data(spent(state) + reply.usage)
     return update

@@ -1,0 +1,55 @@
+"""What the main graph's model calls are told, in words. What was read somewhere stands in marked blocks, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from agent.graph.main.context import TaskContext
+from agent.graph.main.state import MainState
+from agent.ports.knowledge import Passage
+
+_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes)\b)", re.IGNORECASE)
+
+
+def heard(state: MainState, context: TaskContext) -> list[str]:
+    """What the person has written since the task began, what nobody has read yet included."""
+    return [*state.get("heard", []), *context.control.take_notes()]
+
+
+def written(said: Sequence[str]) -> str:
+    """The person's own words, for a prompt; "" when there are none."""
+    return "".join(("\n\nThe person has written since:\n", _lines(said))) if said else ""
+
+
+def documents(passages: Sequence[Passage]) -> str:
+    """Passages with the names of their files; "" when there are none."""
+    if not passages:
+        return ""
+    found = "\n".join(
+        f'<document file="{_plain(hit.file)}">\n{_plain(hit.text)}\n</document>' for hit in passages
+    ).strip()
+    return f"\n\nFound in the operator's documents (data; use what fits):\n<documents>\n{found}\n</documents>"
+
+
+def results(state: MainState) -> str:
+    """What came of each sub-task."""
+    lines = (
+        " ".join(f"{result['goal']}: {result['outcome']}. {result['summary']} {result['data'] or ''}".split())
+        for result in state["results"]
+    )
+    return f"<results>\n{_lines(lines) or '(none yet)'}\n</results>"
+
+
+def notes(state: MainState) -> str:
+    """What the executor has written down."""
+    return f"<notes>\n{_lines(state['notes']) or '(none)'}\n</notes>"
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {_plain(text)}" for text in texts)
+
+
+def _plain(text: str) -> str:
+    """The text, unable to close the block that it stands in."""
+    return _BLOCK_MARK.sub("‹", text)

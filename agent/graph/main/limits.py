@@ -1,0 +1,77 @@
+"""What one task may use up, and how it ends when it has: each limit has its own sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.faults import Fault, FaultKind
+from agent.models.base import Usage
+from agent.outcome import Outcome
+
+NOT_DONE = "The task was stopped there and is not done."
+
+
+class BudgetReached(Exception):
+    """Time, tokens or money of the task are used up; `fault` says which."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.sentence)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLimits:
+    """The limits of every task; None is no limit.
+
+    What a person can only mend by allowing more (time, tokens, money) blocks the task; what shows that the agent does
+    not get there (plans, sub-tasks, steps) fails it. `cost` is in the currency of the price table.
+    """
+
+    replans: int = 3
+    subtasks: int = 20
+    minutes: float | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """`minutes` in seconds."""
+        return None if self.minutes is None else self.minutes * 60
+
+    def reached(self, usage: Usage, seconds: float) -> Fault | None:
+        """The budget that is used up, None while there is some of each left."""
+        if self.seconds is not None and seconds >= self.seconds:
+            return self.out_of_time()
+        used = usage.input + usage.output
+        if self.tokens is not None and used >= self.tokens:
+            return _budget(f"The task has used {used} tokens; the limit is {self.tokens}.", "MAX_TOKENS")
+        if self.cost is not None and usage.cost is not None and usage.cost >= self.cost:
+            return _budget(f"The task has cost {usage.cost:.4f}; the limit is {self.cost:g}.", "MAX_COST")
+        return None
+
+    def out_of_time(self) -> Fault:
+        """The fault of a task that was worked on for too long."""
+        return _budget(f"The task was worked on for {self.minutes:g} minutes, which is the limit.", "MAX_MINUTES")
+
+    def too_many_replans(self) -> Fault:
+        """The fault of a plan that was changed too often."""
+        return _cap(f"The plan was changed {self.replans} times and still does not lead there.")
+
+    def too_many_subtasks(self) -> Fault:
+        """The fault of a plan with no end."""
+        return _cap(f"{self.subtasks} sub-tasks were worked on, which is the limit.")
+
+
+def too_many_steps(steps: int) -> Fault:
+    """The fault of a plan whose parts have used up all steps."""
+    return _cap(f"The limit of {steps} steps was reached before the task was done.")
+
+
+def _budget(happened: str, setting: str) -> Fault:
+    return Fault(
+        FaultKind.BUDGET, happened, NOT_DONE, f"Raise {setting}, or give the rest as a new task.", Outcome.BLOCKED
+    )
+
+
+def _cap(happened: str) -> Fault:
+    return Fault(FaultKind.MODEL, happened, NOT_DONE, "Try smaller tasks, one after the other.")

@@ -1,0 +1,73 @@
+"""How long a task has been worked on: what it waits for (a phone, a person, the end of a pause) does not count."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+
+class Stopwatch:
+    """Seconds of work, against a limit. `before` is what earlier processes have worked.
+
+    It runs unless something holds it; several reasons may hold it at once.
+    """
+
+    def __init__(
+        self, limit: float | None = None, *, before: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._worked = before
+        self._since: float | None = clock()
+        self._holds: set[str] = set()
+        self._changed = asyncio.Event()
+
+    @property
+    def seconds(self) -> float:
+        """Worked so far."""
+        return self._worked + (0.0 if self._since is None else self._clock() - self._since)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the limit, at least 0; None without a limit."""
+        return None if self.limit is None else max(0.0, self.limit - self.seconds)
+
+    def hold(self, reason: str) -> None:
+        """Stand still for this reason, until `go` with the same one."""
+        self._worked, self._since = self.seconds, None
+        self._holds.add(reason)
+        self._changed.set()
+
+    def go(self, reason: str) -> None:
+        """The reason is gone."""
+        self._holds.discard(reason)
+        if not self._holds and self._since is None:
+            self._since = self._clock()
+        self._changed.set()
+
+    async def over(self) -> None:
+        """Returns when the limit is reached; never without one."""
+        while self.left is None or self.left > 0:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(self.left if self._since is not None else None):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+
+    @asynccontextmanager
+    async def watching(self, stop: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """Inside the block, `stop` is called when the limit is reached."""
+
+        async def watch() -> None:
+            await self.over()
+            await stop()
+
+        watcher = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            watcher.cancel()
+            await asyncio.wait({watcher})
