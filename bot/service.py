@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
     """Run the service until a signal asks it to stop. `announce` gets the console's address.
 
-    Raises SettingsError or StoreError when the service cannot start. A chat that cannot be started is logged; the rest runs.
+    Raises SettingsError or StoreError when the service cannot start. A chat that cannot be started is logged; the
+    rest runs.
     """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
