@@ -53,7 +53,6 @@ class Patterns(BaseModel):
     before: re.Pattern[str]
     after: re.Pattern[str]
     head: re.Pattern[str]
-    known: re.Pattern[str]
     where: tuple[Where, ...]
     rules: tuple[Rule, ...]
     chat: tuple[Chat, ...]
@@ -84,7 +83,6 @@ def patterns() -> Patterns:
         before=compiled(splitting["before"]),
         after=compiled(rf"(?:{splitting['after']})$"),
         head=compiled(f"{heads}|{unknown}"),
-        known=compiled(heads),
         where=tuple(
             Where(pattern=row["pattern"], unless=compiled(row["not"]) if "not" in row else None)
             for row in rows("where")

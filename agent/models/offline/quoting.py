@@ -31,11 +31,7 @@ class Quotes:
 
     def restored(self, text: str) -> str:
         """The text with the quotes in it again, without their marks."""
-        return _HOLDER.sub(self._give, text)
-
-    def _give(self, found: re.Match[str]) -> str:
-        number = ord(found[0]) - _FIRST
-        return self._kept[number] if number < len(self._kept) else ""
+        return _HOLDER.sub(lambda found: self._kept[ord(found[0]) - _FIRST], text)
 
 
 def is_quote(text: str) -> bool:
