@@ -52,7 +52,8 @@ class PastStep:
     """One step taken: what the model said, what was done, what came of it.
 
     `reply` is the model's answer as it was (for dialects that show it again), `did` and `effect` are short
-    sentences; `image` is there only for steps inside the image window.
+    sentences; `image` is there only for steps inside the image window, and `shown` is what stood beside it then, word
+    for word: said again as it was, it costs an endpoint nothing new.
     """
 
     number: int
@@ -62,6 +63,12 @@ class PastStep:
     effect: str
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
+    shown: str = ""
+
+    @property
+    def in_window(self) -> bool:
+        """Whether the model is shown this step as it saw it then."""
+        return self.image is not None or bool(self.shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,11 @@ class Dialect(Protocol):
         ...
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Messages and tools for this scene; the stable part first, the current screen last."""
+        """Messages and tools for this scene; the stable part first, the current screen last.
+
+        The last text of the last message is all that is about the current screen; a later scene has it as the step's
+        `shown` as long as its picture is in the window, and everything before it is said again as it was.
+        """
         ...
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:

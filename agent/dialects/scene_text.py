@@ -1,12 +1,14 @@
 """The scene in words, in the order that lets prompt caches work: what stays first, the current screen last.
 
+From one step to the next, everything before the current screen stays as it was and only grows at its end.
+
 What was read from the phone stands in marked blocks, and cannot close them: it is data, never an instruction.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from agent.models.base import ImagePart, Message
 from agent.scene import PastStep, Scene, Screen, ScreenElement
@@ -33,16 +35,18 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Task, goal, plan and notes."""
+    """Task, goal and plan: what stays the same for a whole sub-task."""
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
     if scene.plan:
         parts.append(f"Plan:\n{scene.plan}")
-    if scene.notes:
-        notes = "\n".join(f"- {_one_line(note)}" for note in scene.notes)
-        parts.append(f"Your notes:\n{_block('notes', notes)}")
     return "\n\n".join(parts)
+
+
+def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
+    """All that changes with every step: notes, what the model is told, and the current screen."""
+    return "\n\n".join(part for part in (_notes_text(scene), _told_text(scene), _screen_text(scene, line)) if part)
 
 
 def step_line(past: PastStep) -> str:
@@ -62,14 +66,21 @@ def effect_text(past: PastStep) -> str:
     return f"What step {past.number} changed:\n{_block('steps', _one_line(past.effect) or 'unknown')}"
 
 
-def told_text(scene: Scene) -> str:
+def _notes_text(scene: Scene) -> str:
+    if not scene.notes:
+        return ""
+    notes = "\n".join(f"- {_one_line(note)}" for note in scene.notes)
+    return f"Your notes:\n{_block('notes', notes)}"
+
+
+def _told_text(scene: Scene) -> str:
     """What the model is told since its last step, "" when there is nothing."""
     if not scene.told:
         return ""
     return "\n".join(["Told to you since your last step:", *(f"- {_BLOCK_MARK.sub('‹', told)}" for told in scene.told)])
 
 
-def screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
+def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     """The current screen: state, and one line for each element."""
     screen = scene.screen
     lines = [f"Step {scene.step} of at most {scene.max_steps}. The screen now, as data:"]
@@ -85,18 +96,35 @@ def screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 
 
 def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[Message, ...]:
-    """Instructions, then one message with the way so far and the current screen.
+    """Instructions, goal, one line for each past step, and the current screen.
 
-    Pictures of past steps that the scene still holds stand before the current one, each with its step.
+    Past steps inside the image window are a conversation instead of lines: screen, answer, screen, answer.
     """
-    parts: list[str | ImagePart] = [goal_text(scene), steps_text(scene.past)]
-    for past in scene.past:
-        if past.image is not None:
-            parts += [f"The screen at step {past.number}, before it was done:", past.image]
-    parts += [told_text(scene), screen_text(scene, line)]
-    if scene.screen.image is not None:
-        parts.append(scene.screen.image)
-    return (Message("system", (instructions,)), Message("user", tuple(part for part in parts if part)))
+    first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
+    messages = [Message("system", (instructions,))]
+    parts: list[str | ImagePart] = [goal_text(scene), steps_text(scene.past[:first])]
+    for past in scene.past[first:]:
+        parts += then(past)
+        messages += [user(parts), Message("assistant", (past.reply or past.did,))]
+        parts = [effect_text(past)]
+    return (*messages, user([*parts, *now(scene, line)]))
+
+
+def then(past: PastStep) -> tuple[str | ImagePart, ...]:
+    """The screen of a past step inside the window, as it was shown."""
+    text = past.shown or f"The screen at step {past.number}, before it was done:"
+    return (text,) if past.image is None else (text, past.image)
+
+
+def now(scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[str | ImagePart, ...]:
+    """The current screen: its words, and its picture where there is one."""
+    text = now_text(scene, line)
+    return (text,) if scene.screen.image is None else (text, scene.screen.image)
+
+
+def user(parts: Iterable[str | ImagePart]) -> Message:
+    """What the model is told, without empty parts."""
+    return Message("user", tuple(part for part in parts if part))
 
 
 def _picture_note(screen: Screen) -> str:

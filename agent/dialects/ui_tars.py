@@ -13,7 +13,7 @@ from agent.dialects.base import BadReply, Decision
 from agent.dialects.call_syntax import Call
 from agent.dialects.grid import Grid, number
 from agent.dialects.replies import made, shortened
-from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, screen_text, told_text, unnumbered
+from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.ui_tars_reply import read_reply
 from agent.models.base import ImagePart, Message, ModelReply, ToolSpec
 from agent.prompts import prompt
@@ -51,15 +51,10 @@ class UiTarsDialect:
         messages = [Message("system", (self._instructions(space),))]
         parts: list[str | ImagePart] = [goal_text(scene)]
         for past in scene.past:
-            parts += [f"Screenshot {past.number}:", past.image or IMAGE_REMOVED]
-            messages.append(Message("user", tuple(parts)))
-            messages.append(Message("assistant", (past.reply or past.did,)))
+            parts += then(past) if past.in_window else (f"Screenshot {past.number}:", IMAGE_REMOVED)
+            messages += [user(parts), Message("assistant", (past.reply or past.did,))]
             parts = [effect_text(past)]
-        parts += [told_text(scene), screen_text(scene, unnumbered(self._grid(space).written))]
-        if scene.screen.image is not None:
-            parts.append(scene.screen.image)
-        messages.append(Message("user", tuple(part for part in parts if part)))
-        return tuple(messages), ()
+        return (*messages, user([*parts, *now(scene, unnumbered(self._grid(space).written))])), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""

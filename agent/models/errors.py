@@ -11,6 +11,8 @@ ModelError
 
 from __future__ import annotations
 
+from agent.models.base import Usage
+
 
 class ModelError(Exception):
     """A model call failed; nothing was done on the phone because of it."""
@@ -37,4 +39,8 @@ class NoVision(ModelRefused):
 
 
 class ModelAnswerUnusable(ModelError):
-    """The answer could not be read as what was asked for, even after a repair turn."""
+    """The answer could not be read as what was asked for, even after a repair turn. `usage` is what it cost."""
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()

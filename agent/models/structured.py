@@ -44,7 +44,8 @@ async def ask(model: Model, request: ModelRequest, schema: type[T]) -> tuple[T, 
     answer, problem = _read(second, schema)
     if answer is not None:
         return answer, first.usage + second.usage
-    raise ModelAnswerUnusable(f"{model.name} did not answer in the form it was asked for, twice.")
+    spent = first.usage + second.usage
+    raise ModelAnswerUnusable(f"{model.name} did not answer in the form it was asked for, twice.", spent)
 
 
 def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[Message, ...]:

@@ -24,12 +24,14 @@ from devices.phone import Observation, Phone, Phones
 class Live:
     """What this process has seen of the phone. Empty after a restart: then the phone is looked at again.
 
-    `fresh` is a settled observation that no model has been shown yet.
+    `fresh` is a settled observation that no model has been shown yet; `shown` holds the words beside the pictures of
+    the image window, by sub-task and step.
     """
 
     sight: Sight | None = None
     fresh: Observation | None = None
     caption: asyncio.Task[str] | None = None
+    shown: dict[tuple[int, int], str] = field(default_factory=dict)
     step_began: float = field(default_factory=time.monotonic)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from agent.faults import fault_of
 from agent.models.base import Usage
@@ -40,6 +40,7 @@ class ReplyData(TypedDict):
     text: str
     reasoning: str
     tool_calls: list[dict[str, str]]
+    finish_reason: NotRequired[str]
 
 
 class DecisionData(TypedDict):

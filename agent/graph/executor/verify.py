@@ -52,7 +52,7 @@ async def verify(
         verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
         logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
-        return None, Usage()
+        return None, error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", state["run"], error)
         return None, Usage()

@@ -11,7 +11,7 @@ from agent.actions import ElementTarget, Finish, action_data
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.replies import reply_of
+from agent.graph.executor.replies import reply_of, why_unusable
 from agent.graph.executor.state import ExecutorState, ended, usage_data, usage_of
 from agent.graph.executor.verify import verify
 from agent.observing import Sight
@@ -34,7 +34,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         decision = context.dialect.parse(reply_of(state), sight.screen.space)
         _check_elements(decision, sight)
     except BadReply as error:
-        return _bad(state, str(error))
+        return _bad(state, why_unusable(reply_of(state), error))
     actions = decision.actions
     update: dict[str, Any] = {"bad_replies": 0}
     if len(actions) > 1 and isinstance(actions[-1], Finish):

@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from agent.control import Stopped
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.scene import scene_of
+from agent.graph.executor.scene import remember_shown, scene_of
 from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usage_of
 from agent.models.base import ModelRequest, Purpose
 from agent.models.errors import ModelError
@@ -29,6 +29,7 @@ async def vision_model(
     try:
         scene = await scene_of(state, context, sight)
         messages, tools = context.dialect.render(scene)
+        remember_shown(state, context, messages)
         request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=state["run"])
         reply = await context.control.guard(context.models.vision.complete(request))
     except Stopped:
@@ -42,6 +43,7 @@ async def vision_model(
             "reply": {
                 "text": reply.text,
                 "reasoning": reply.reasoning,
+                "finish_reason": reply.finish_reason,
                 "tool_calls": [
                     {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
                 ],
