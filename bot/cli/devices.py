@@ -8,7 +8,6 @@ from typing import Any
 
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
-from bot.core import phones_of
 from bot.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.tasks.views import phone_json
@@ -36,6 +35,9 @@ async def device_rows(settings: Settings) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await remote.listed("devices")
+    # Here and not above: who asks a service does not load the agent.
+    from bot.core import phones_of  # noqa: PLC0415 - see above
+
     phones = phones_of(settings)
     with DataDirectory(settings.data_dir):
         try:

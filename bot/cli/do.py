@@ -8,16 +8,18 @@ import json
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.events import TaskEnded
 from agent.outcome import Outcome
 from bot.cli.errors import Refused
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
-from bot.cli.local import Local, own_core
 from bot.cli.remote import Remote, running_service
 from bot.settings import Settings
 from bot.tasks.lines import line_of
+
+if TYPE_CHECKING:
+    from bot.cli.local import Local
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
@@ -28,6 +30,9 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await _follow(remote, options)
+    # Here and not above: who hands a task to a service does not load the agent.
+    from bot.cli.local import own_core  # noqa: PLC0415 - see above
+
     async with own_core(settings) as local:
         return await _follow(local, options)
 

@@ -1,0 +1,163 @@
+"""What is typed wrongly, what is set wrongly, and commands that need no phone."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import main
+from bot.store.directory import DataDirectory
+from bot.store.store import DATABASE_NAME
+from tests.fixtures.adb import AdbServer
+
+MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "summarizer"}
+EXECUTOR_NODES = {
+    *("executor_entry", "screenshot", "vision_model", "action_summary", "parse_action", "execute_action"),
+    *("call_user", "check_loop", "executor_exit"),
+}
+
+Said = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize(
+    ("words", "about"),
+    [
+        ([], "COMMAND"),
+        (["dance"], "dance"),
+        (["do"], "TASK"),
+        (["do", "x", "--devise", "y"], "--devise"),
+        (["do", "x", "--answer"], "--answer"),
+        (["do", "open", "settings"], "settings"),
+        (["tasks", "--limit", "none"], "a number from 1"),
+        (["tasks", "--limit", "-3"], "a number from 1"),
+    ],
+)
+def test_wrong_words_are_usage(words: list[str], about: str, capsys: Said) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 64
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert about in told.err
+    assert "usage:" in told.err
+
+
+@pytest.mark.parametrize("task", ["", "   ", "\n\t"])
+def test_an_empty_task_is_usage(task: str, machine: Path, capsys: Said) -> None:
+    assert main(["do", "--json", task]) == 64
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "What is to be done? For example: opengui do" in told.err
+    assert not (machine / "data").exists()
+
+
+@pytest.mark.parametrize("command", [["run"], ["do", "x"], ["tasks"], ["devices"], ["doctor"]])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DISCORD_ALLOWED_USER_IDS", "12345,alice"),
+        ("TELEGRAM_ALLOWED_CHAT_IDS", "-100;200"),
+        ("ADB_SERVERS", "localhost"),
+    ],
+)
+def test_a_list_that_does_not_parse_names_its_setting(
+    command: list[str], name: str, value: str, machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert main(command) == 64
+    told = capsys.readouterr().err
+    assert name in told
+    assert value not in told
+    assert "Traceback" not in told
+    assert not (machine / "data").exists()
+
+
+@pytest.mark.parametrize("command", [["run"], ["do", "x"]])
+def test_a_dialect_that_does_not_exist_stops_the_start(
+    command: list[str], machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    """Seen failing as a traceback, after the database had been made."""
+    monkeypatch.setenv("VLM_DIALECT", "klingon")
+    assert main(command) == 64
+    told = capsys.readouterr().err
+    assert "VLM_DIALECT" in told
+    assert "ui-tars" in told
+    assert not (machine / "data").exists()
+
+
+def test_a_file_of_settings_is_read_and_the_environment_wins(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    (machine / ".env").write_text("MAX_STEPS=many\nLOG_LEVEL=shout\n")
+    monkeypatch.setenv("LOG_LEVEL", "info")
+    assert main(["tasks"]) == 64
+    told = capsys.readouterr().err
+    assert "MAX_STEPS" in told
+    assert "LOG_LEVEL" not in told
+
+
+def test_both_graphs_with_their_nodes(capsys: Said) -> None:
+    assert main(["graph"]) == 0
+    first, second = capsys.readouterr().out.split("%% Executor graph")
+    assert "%% Main graph" in first
+    for text, nodes in ((first, MAIN_NODES), (second, EXECUTOR_NODES)):
+        assert "graph TD;" in text
+        assert set(re.findall(r"^\s(\w+)\(\w+\)$", text, re.MULTILINE)) == nodes
+    assert re.search(r"intent_analyzer -.*-> __end__", first)
+    assert re.search(r"plan_supervisor -.*-> plan_supervisor", first)
+    assert re.search(r"parse_action -.*-> executor_exit", second)
+    assert re.search(r"call_user -.*-> execute_action", second)
+
+
+def test_no_tasks_yet(capsys: Said) -> None:
+    assert main(["tasks"]) == 0
+    assert capsys.readouterr().out == "No tasks yet.\n"
+    assert main(["tasks", "--json"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("command", [["run"], ["do", "x"], ["tasks"], ["devices"]])
+def test_a_directory_that_somebody_else_uses(command: list[str], machine: Path, capsys: Said) -> None:
+    """Seen failing for `devices`: it started virtual phones a second time, on the files of those that ran."""
+    with DataDirectory(machine / "data"):
+        assert main(command) == 69
+    told = capsys.readouterr().err
+    assert "is in use by another process (pid" in told
+    assert "Stop that one first" in told
+
+
+@pytest.mark.parametrize("command", [["run"], ["do", "x"], ["tasks"]])
+def test_a_damaged_database_is_left_as_it_is(command: list[str], machine: Path, capsys: Said) -> None:
+    (machine / "data").mkdir(mode=0o700)
+    path = machine / "data" / DATABASE_NAME
+    path.write_bytes(b"not a database, but somebody's work " * 100)
+    before = path.read_bytes()
+    assert main(command) == 69
+    told = capsys.readouterr().err
+    assert f"{path} is damaged" in told
+    assert "move it away" in told
+    assert "Traceback" not in told
+    assert path.read_bytes() == before
+
+
+def test_a_directory_that_is_a_file(machine: Path, capsys: Said) -> None:
+    (machine / "data").write_text("mine")
+    assert main(["tasks"]) == 69
+    assert "cannot be used" in capsys.readouterr().err
+    assert (machine / "data").read_text() == "mine"
+
+
+def test_without_a_phone_it_is_blocked(adb_server: AdbServer, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
+    """No task is kept: there is nothing to be continued."""
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(adb_server.port))
+    monkeypatch.setenv("ANDROID_SERIALS", "not-there")
+    assert main(["do", "--json", "open settings"]) == 3
+    told = capsys.readouterr()
+    (final,) = (json.loads(line) for line in told.out.splitlines())
+    assert (final["type"], final["outcome"], final["steps"]) == ("final", "blocked", 0)
+    assert "No phone is connected" in final["summary"]
+    assert main(["tasks", "--json"]) == 0
+    assert capsys.readouterr().out == ""

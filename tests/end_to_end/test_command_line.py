@@ -1,0 +1,212 @@
+"""The command line as a script uses it: lines of JSON, exit codes, answers; alone and with a running service."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from devices.simulator.state import Note
+from tests.end_to_end.brain import FINISH, Act, call, on, tap
+from tests.end_to_end.service import Place, Service, place_with
+from tests.end_to_end.workshop import Workshop, hang, kinds, workshop_at
+from tests.fixtures.adb import AdbServer
+
+BLUETOOTH: tuple[Act, ...] = (call("open_app", name="Settings", say="Opening Settings"), tap("Bluetooth"), FINISH)
+GIVE_UP = call("finish", status="failure", summary="It was not allowed.")
+SIGN_IN: tuple[Act, ...] = (
+    call("open_app", name="Account"),
+    on("User name", "type", text="anna", submit=True),
+    on("6-digit code", "enter_secret", question="Which code came to your phone?", submit=True),
+)
+
+
+def deleting(place: Place) -> tuple[Act, ...]:
+    """What deletes a note that is there, which has to be approved."""
+    place.phone.state.notes.append(Note(99, "Bread", ""))
+    place.phone.changed()
+    return (call("open_app", name="Notes"), tap("Bread"), tap("Delete"))
+
+
+# One loop for all, so that no phone of this file ever stands still: a service asks every phone on its adb server.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def alone(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Workshop]:
+    """No service runs: the command does the task itself."""
+    async with place_with(adb_server, tmp_path) as place, workshop_at(place) as made:
+        yield made
+
+
+class TestAlone:
+    """`opengui do` without a service."""
+
+    async def test_a_task_that_succeeds(self, alone: Workshop) -> None:
+        alone.brain.acts(*BLUETOOTH)
+        ran = await alone.do("switch Bluetooth on")
+        assert ran.code == 0, ran.err
+        assert alone.place.phone.truth.toggles["bluetooth"]
+        assert kinds(ran.lines) == ["task", "started", "step", "step", "step", "final"]
+        first, second, _ = ran.of("step")
+        assert (first["step"], first["max_steps"], first["summary"]) == (1, 60, "Opening Settings")
+        assert first["action"]["kind"] == "open_app"
+        assert second["app"] == "com.android.settings"
+        assert (alone.place.data / "frames").is_dir()
+        assert second["frame"]
+        assert second["mark"]
+        final = ran.final
+        assert (final["outcome"], final["summary"], final["steps"]) == ("succeeded", "It is done.", 3)
+        assert final["data"] == "42"
+        assert final["tokens"]["input"] > 0
+        assert final["tokens"]["calls"] >= 4
+        listed = await alone.opengui("tasks", "--json")
+        assert [(row["task"], row["state"], row["outcome"]) for row in listed.lines] == [
+            (ran.lines[0]["task"], "ended", "succeeded")
+        ]
+
+    async def test_a_question_without_an_answer_blocks(self, alone: Workshop) -> None:
+        alone.brain.acts(*SIGN_IN, FINISH)
+        ran = await alone.do("sign in as anna")
+        assert ran.code == 3, ran.err
+        (question,) = ran.of("question")
+        assert (question["kind"], question["text"]) == ("secret", "Which code came to your phone?")
+        assert ran.final["outcome"] == "blocked"
+        assert "Which code" in ran.final["summary"]
+        assert alone.place.phone.truth.signed_in == ""
+
+    async def test_ctrl_c_cancels(self, alone: Workshop) -> None:
+        alone.brain.acts(BLUETOOTH[0], hang)
+        ran = await alone.signalled(signal.SIGINT, "step", "switch Bluetooth on")
+        assert ran.code == 5, ran.err
+        assert ran.final["outcome"] == "cancelled"
+        assert "Traceback" not in ran.err
+
+    async def test_words_for_a_person(self, alone: Workshop) -> None:
+        alone.brain.acts(*SIGN_IN, FINISH)
+        ran = await alone.opengui("do", "sign in as anna", "--answer", "246810")
+        assert ran.code == 0, ran.err
+        assert "? Which code came to your phone?" in ran.out
+        assert ran.out.splitlines()[-2:] == ["SUCCEEDED: It is done.", "42"]
+        assert alone.place.phone.truth.signed_in == "anna"
+        assert "246810" not in ran.out + ran.err
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared(
+    adb_server: AdbServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Workshop, Service]]:
+    """One workshop with one running service for all tests of a class."""
+    async with (
+        place_with(adb_server, tmp_path_factory.mktemp("service")) as place,
+        workshop_at(place) as workshop,
+        place.service() as service,
+    ):
+        yield workshop, service
+
+
+class TestWithAService:
+    """Commands that a running service is asked to do."""
+
+    async def test_the_service_does_the_task(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, service = shared
+        workshop.brain.acts(*BLUETOOTH)
+        was = workshop.place.phone.truth.toggles["bluetooth"]
+        ran = await workshop.do("switch Bluetooth")
+        assert ran.code == 0, ran.err
+        assert workshop.place.phone.truth.toggles["bluetooth"] is not was
+        assert kinds(ran.lines) == ["task", "started", "step", "step", "step", "final"]
+        assert ran.final["data"] == "42"
+        listed = await workshop.opengui("tasks", "--json", "--limit", "1")
+        assert [row["task"] for row in listed.lines] == [ran.lines[0]["task"]]
+        assert "Traceback" not in service.log
+
+    async def test_what_is_not_proven_is_unverified(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        workshop.brain.acts(FINISH, FINISH, proven=False)
+        ran = await workshop.do("switch Bluetooth on")
+        assert ran.code == 2, ran.err
+        assert ran.final["outcome"] == "unverified"
+        assert "Nothing shows it." in ran.final["summary"]
+
+    async def test_what_the_agent_gives_up_has_failed(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        workshop.brain.acts(call("finish", status="failure", summary="There is no such switch."))
+        ran = await workshop.do("switch the moon on", "--quick")
+        assert ran.code == 4, ran.err
+        assert (ran.final["outcome"], ran.final["summary"]) == ("failed", "There is no such switch.")
+
+    async def test_answers_are_used_in_order(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        notes = workshop.place.phone.truth.notes
+        ask = call("ask_user", question="The first or the last?", choices=["first", "last"])
+        workshop.brain.acts(ask, *deleting(workshop.place), FINISH)
+        assert len(workshop.place.phone.truth.notes) == len(notes) + 1
+        ran = await workshop.do("delete a note", "--answer", "the very last", "--answer", "allow")
+        assert ran.code == 0, ran.err
+        assert [question["kind"] for question in ran.of("question")] == ["ask", "approve"]
+        assert ran.of("question")[0]["choices"] == ["first", "last"]
+        assert workshop.place.phone.truth.notes == notes
+        assert "the very last" in workshop.model.requests[-2].text
+
+    async def test_a_denied_approval_leads_to_what_the_agent_says(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        workshop.brain.acts(*deleting(workshop.place), GIVE_UP)
+        notes = workshop.place.phone.truth.notes
+        ran = await workshop.do("delete the last note", "--answer", "deny")
+        assert ran.code == 4, ran.err
+        assert ran.final["summary"] == "It was not allowed."
+        assert workshop.place.phone.truth.notes == notes
+
+    async def test_an_answer_that_is_none_blocks(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        workshop.brain.acts(call("take_over", reason="Solve the puzzle"), FINISH)
+        ran = await workshop.do("buy a ticket", "--answer", "perhaps")
+        assert ran.code == 3
+        assert "Please answer done" in ran.err
+        assert "Solve the puzzle" in ran.final["summary"]
+
+    async def test_ctrl_c_cancels_what_the_service_does(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        workshop.brain.acts(BLUETOOTH[0], hang)
+        ran = await workshop.signalled(signal.SIGINT, "step", "switch Bluetooth on")
+        assert ran.code == 5, ran.err
+        assert ran.final["outcome"] == "cancelled"
+
+    async def test_what_is_wrong_with_the_words(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        unknown = await workshop.do("open Settings", "--device", "nokia")
+        assert (unknown.code, unknown.out) == (64, "")
+        assert 'No phone is called "nokia". Known: Virtual Phone.' in unknown.err
+
+    async def test_the_phones(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        ran = await workshop.opengui("devices", "--json")
+        assert ran.code == 0
+        (phone,) = ran.lines
+        assert (phone["serial"], phone["state"], phone["usable"]) == (workshop.place.phone.address, "ready", True)
+        assert phone["id"]
+        assert phone["name"] == "Virtual Phone"
+
+    async def test_the_doctor_beside_a_service(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, _ = shared
+        ran = await workshop.opengui("doctor")
+        assert "✓ Phone Virtual Phone" in ran.out
+        assert "The service is running." in ran.out
+
+
+async def test_a_service_that_dies_while_it_is_followed(alone: Workshop) -> None:
+    alone.brain.acts(BLUETOOTH[0], hang)
+    async with alone.place.service() as service:
+        followed = alone.signalled(signal.SIGCONT, "final", "switch Bluetooth on")
+        running = asyncio.create_task(followed)
+        await alone.model.arrived(3, timeout=30)
+        await service.kill()
+        ran = await running
+    assert ran.code == 69
+    assert "has gone away" in ran.err
+    assert "Traceback" not in ran.err

@@ -1,0 +1,121 @@
+"""A machine with a model that can be told anew for each test, and commands run on it as an operator runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tests.end_to_end.brain import Act, brain
+from tests.end_to_end.service import OPENGUI, START_S, Place
+from tests.fakes.model_server import Answer, ModelServer, Recorded
+
+MODEL = "a-model"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command that has ended. `lines` are the objects that it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def final(self) -> dict[str, Any]:
+        return self.lines[-1]
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """The lines of one type."""
+        return [line for line in self.lines if line["type"] == kind]
+
+
+class Brain:
+    """The model's mind; `acts` gives it new ones. It believes every proof while `proven` holds."""
+
+    def __init__(self) -> None:
+        self._think = brain()
+        self.proven = True
+
+    def acts(self, *acts: Act, proven: bool = True) -> None:
+        self._think = brain(*acts)
+        self.proven = proven
+
+    def __call__(self, request: Recorded) -> Answer:
+        if not self.proven and "You check whether a task" in request.text:
+            return Answer(text=json.dumps({"proven": False, "reason": "Nothing shows it."}))
+        return self._think(request)
+
+
+@dataclass
+class Workshop:
+    """A place with a model endpoint. Commands there use it."""
+
+    place: Place
+    brain: Brain
+    model: ModelServer
+
+    async def opengui(self, *arguments: str, **more: str) -> Ran:
+        """Run a command to its end."""
+        return Ran(*await self.place.opengui(*arguments, **more))
+
+    async def do(self, *arguments: str, **more: str) -> Ran:
+        """`opengui do --json …`."""
+        return await self.opengui("do", "--json", *arguments, **more)
+
+    async def signalled(self, how: signal.Signals, after: str, *arguments: str) -> Ran:
+        """`opengui do --json …`, sent a signal as soon as it has printed a line of this type."""
+        process = await asyncio.create_subprocess_exec(
+            *OPENGUI,
+            "do",
+            "--json",
+            *arguments,
+            cwd=self.place.directory,
+            env=self.place.environment({}),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        try:
+            async with asyncio.timeout(START_S):
+                out = b""
+                while line := await process.stdout.readline():
+                    out += line
+                    if json.loads(line)["type"] == after:
+                        process.send_signal(how)
+                        break
+                rest, err = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        assert process.returncode is not None
+        return Ran(process.returncode, (out + rest).decode(), err.decode())
+
+
+@asynccontextmanager
+async def workshop_at(place: Place) -> AsyncIterator[Workshop]:
+    """The workshop at a place."""
+    thinking = Brain()
+    async with ModelServer(thinking) as model:
+        place.settings |= {"VLM_BASE_URL": model.base_url, "VLM_MODEL": MODEL}
+        yield Workshop(place, thinking, model)
+
+
+def hang(_: Recorded) -> Answer:
+    """An act of a model that never answers."""
+    return Answer(hang="before")
+
+
+def kinds(lines: Sequence[dict[str, Any]]) -> list[str]:
+    """The types of the lines, in order."""
+    return [line["type"] for line in lines]
