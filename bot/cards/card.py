@@ -57,7 +57,6 @@ async def render_step(step: StepRow, *, frames: Frames) -> Message:
     return Message(
         heading=say("card.step_of", task=step.task, progress=_progress(step.step, step.max_steps, step.app)),
         body=step.summary,
-        footer=step.effect,
         picture=await screen_picture(frames, step.frame, step.mark),
     )
 
