@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from agent.graph.main.limits import TaskLimits
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy
 from agent.models.base import Models
@@ -16,6 +17,7 @@ from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings
 from bot.store.checkpoints import open_checkpoints
 from bot.store.directory import DataDirectory
+from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
@@ -76,11 +78,25 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             frames=store.frames,
             secrets=secrets,
         )
-        mind = GraphMind(models, LocalRunner(equipment, checkpoints), checkpoints)
+        mind = GraphMind(
+            models,
+            LocalRunner(equipment, checkpoints),
+            checkpoints,
+            limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
+            knowledge=knowledge_of(settings),
+            deep_thinking=settings.deep_thinking,
+        )
         desk = TaskDesk(store, mind, leases, secrets, limits=DeskLimits(max_steps=settings.max_steps))
         stack.push_async_callback(desk.stop)
         await desk.start()
         yield Core(settings, store, phones, models, desk)
+
+
+def knowledge_of(settings: Settings) -> KnowledgeFolder | None:
+    """The documents that are searched before planning, None when there are none or nobody wants it."""
+    if settings.knowledge_dir is None or not settings.search_before_planning:
+        return None
+    return KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
 
 
 def phones_of(settings: Settings) -> AdbPhones:

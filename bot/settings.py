@@ -84,7 +84,12 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "adb_servers": "servers",
     "virtual_phones": "virtual_phones",
     "console_port": "port",
+    "search_before_planning": "yes_no",
+    "deep_thinking": "yes_no",
     "max_steps": "positive",
+    "max_minutes": "above_zero",
+    "max_tokens": "positive",
+    "max_cost": "above_zero",
     "stream_steps": "stream_steps",
     "log_level": "log_level",
 }
@@ -138,7 +143,13 @@ class Settings(BaseSettings):
     data_dir: Path = Path("data")
     console_host: Host = "127.0.0.1"
     console_port: Port = 8765
+    knowledge_dir: Path | None = None
+    search_before_planning: bool = True
+    deep_thinking: bool = False
     max_steps: Annotated[int, Field(ge=1)] = 60
+    max_minutes: Annotated[float, Field(gt=0)] | None = 120
+    max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
+    max_cost: Annotated[float, Field(gt=0)] | None = None
     stream_steps: Literal["threads", "all", "none"] = "threads"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 

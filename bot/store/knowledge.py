@@ -1,0 +1,127 @@
+"""A folder of documents with a full-text index in a file of its own; trigrams, so that Chinese is found as well."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.ports.knowledge import Passage
+from bot.store.errors import StoreError
+from bot.store.passages import passages_of, wanted
+
+logger = logging.getLogger(__name__)
+
+KNOWLEDGE_NAME = "knowledge.sqlite3"
+SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".csv", ".tsv", ".json", ".yaml", ".yml", ".toml", ".html"})
+MAX_FILES = 2000
+MAX_BYTES = 2_000_000
+"""Of one document; what is longer is no text for people."""
+BUSY_S = 5.0
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (file TEXT PRIMARY KEY, stamp TEXT NOT NULL) STRICT;
+CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5 (text, file UNINDEXED, tokenize = 'trigram');
+"""
+
+
+class KnowledgeFolder:
+    """Implements agent.ports.knowledge.Knowledge.
+
+    The index is brought up to date with the folder before each search; only files whose size or time of change is
+    new are read again. Hidden files, other kinds than text and links that lead out of the folder are left out.
+    """
+
+    def __init__(self, folder: Path, index: Path) -> None:
+        self._folder = folder
+        self._index = index
+        self._turn = asyncio.Lock()
+
+    async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
+        """See Knowledge. Raises StoreError when the folder or the index cannot be used."""
+        async with self._turn:
+            # A caller that is cancelled does not wait; the next one waits for the file instead.
+            return await asyncio.to_thread(self._search, query, limit)
+
+    def _search(self, query: str, limit: int) -> tuple[Passage, ...]:
+        try:
+            with contextlib.closing(sqlite3.connect(self._index, timeout=BUSY_S)) as connection:
+                with connection:
+                    connection.executescript(_SCHEMA)
+                    connection.execute("BEGIN IMMEDIATE")
+                    self._refresh(connection)
+                return _found(connection, query, limit)
+        except StoreError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(
+                f"The documents in {self._folder} could not be searched ({error}). Check that the folder can be read; "
+                f"{self._index.name} in the data directory may be deleted, it is made anew."
+            ) from error
+
+    def _refresh(self, connection: sqlite3.Connection) -> None:
+        """Take up what is new or changed, drop what is gone."""
+        known = dict(connection.execute("SELECT file, stamp FROM files"))
+        there = dict(self._files())
+        for file in known.keys() - there.keys():
+            _drop(connection, file)
+        for file, (path, stamp) in there.items():
+            if known.get(file) == stamp:
+                continue
+            _drop(connection, file)
+            try:
+                text = path.read_text(encoding="utf-8-sig")
+            except (UnicodeDecodeError, OSError) as error:
+                logger.warning("document %s is left out: %s", file, type(error).__name__)
+                text = ""
+            rows = [(passage, file) for passage in passages_of(text)]
+            connection.executemany("INSERT INTO passages (text, file) VALUES (?, ?)", rows)
+            connection.execute("INSERT INTO files (file, stamp) VALUES (?, ?)", (file, stamp))
+
+    def _files(self) -> Iterator[tuple[str, tuple[Path, str]]]:
+        """Every document by its path inside the folder, with what tells whether it has changed."""
+        if not self._folder.is_dir():
+            raise StoreError(f"The folder {self._folder} (KNOWLEDGE_DIR) does not exist.")
+        root = self._folder.resolve()
+        number = 0
+        for path in sorted(self._folder.rglob("*")):
+            inside = path.relative_to(self._folder)
+            if path.suffix.lower() not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
+                continue
+            if not path.resolve().is_relative_to(root) or not path.is_file():
+                continue
+            about = path.stat()
+            if about.st_size > MAX_BYTES:
+                logger.warning("document %s is left out: it is longer than %d bytes", inside, MAX_BYTES)
+                continue
+            number += 1
+            if number > MAX_FILES:
+                logger.warning("only the first %d documents of %s are searched", MAX_FILES, self._folder)
+                return
+            yield inside.as_posix(), (path, f"{about.st_size}.{about.st_mtime_ns}")
+
+
+def _drop(connection: sqlite3.Connection, file: str) -> None:
+    connection.execute("DELETE FROM passages WHERE file = ?", (file,))
+    connection.execute("DELETE FROM files WHERE file = ?", (file,))
+
+
+def _found(connection: sqlite3.Connection, query: str, limit: int) -> tuple[Passage, ...]:
+    """The best passages. Words of two letters are too short for trigrams; they are looked for one by one."""
+    long, short = wanted(query)
+    rows: list[tuple[str, str]] = []
+    if long:
+        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in long)
+        rows = connection.execute(
+            "SELECT file, text FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?", (match, limit)
+        ).fetchall()
+    if short and len(rows) < limit:
+        score = " + ".join("(instr(text, ?) > 0)" for _ in short)
+        rows += connection.execute(
+            f"SELECT file, text FROM passages WHERE {score} > 0 ORDER BY {score} DESC LIMIT ?",  # noqa: S608 - only marks
+            (*short, *short, limit),
+        ).fetchall()
+    return tuple(Passage(file, text) for file, text in list(dict.fromkeys(rows))[:limit])
