@@ -122,12 +122,23 @@ class Phone(Protocol):
         """The latest knowledge of this phone, from memory."""
         ...
 
-    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
+    async def observe(
+        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+    ) -> Observation:
         """Look at the phone.
 
         With `after` (the look before the last input) it first waits for the first change and then until the
         screen stops moving, at most `patience` seconds; the settled frame is the one returned.
+        Without `settle` a screen that has changed already is returned at once, `settled` false: nothing may be done
+        on it before `stands_still` was asked about it.
         Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
+        """
+        ...
+
+    async def stands_still(self, since: Observation) -> bool:
+        """Look once more: whether the phone shows the same as then, but for the status bar and a blinking caret.
+
+        Raises as `observe` does.
         """
         ...
 

@@ -16,7 +16,9 @@ from devices.adb.connection import Connection
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.pictures import Frame
 from devices.adb.preparation import Preparation
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, settle
+from devices.adb.reading import Reading, same_elements, same_facts
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe
+from devices.adb.settling import settle as settled
 from devices.adb.shell import Shell
 from devices.adb.state import State, read_state
 from devices.adb.together import together
@@ -85,19 +87,57 @@ class AdbPhone:
             self._info, health=health, reason=reason, fix=fix, battery=state.battery, app=state.package
         )
 
-    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
-        """See `Phone.observe`. Elements and state are asked while the frame is captured, or once it rests."""
+    async def observe(
+        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+    ) -> Observation:
+        """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
         if after is None:
             return await self._look()
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
         # A secure screen had no picture: what was seen of it was black.
         before = after.image or Image.new("RGB", (after.size.width, after.size.height))
-        rest = await settle(self._camera.capture, before, first_change=first_change, patience=patience)
-        async with together() as group:
-            elements = group.create_task(self._trees.read(rest.frame.size))
-            state = group.create_task(read_state(self._shell))
-        return await self._observation(rest.frame, elements.result(), state.result(), settled=rest.settled)
+        reading = Reading(self._trees, self._shell)
+
+        def shown(frame: Frame, new: bool) -> None:
+            if new or not reading.begun:
+                reading.begin(frame.size)
+
+        glance = not settle and after.image is not None and self._screen is not None
+        try:
+            if glance and self._screen is not None:
+                reading.begin(self._screen)
+            rest = await settled(
+                self._camera.capture,
+                before,
+                first_change=first_change,
+                patience=patience,
+                glance=glance,
+                shown=shown,
+            )
+            if not reading.begun or reading.size != rest.frame.size:
+                reading.begin(rest.frame.size)
+            elements, state = await reading.result()
+        finally:
+            await reading.drop()
+        return await self._observation(rest.frame, elements, state, settled=rest.settled)
+
+    async def stands_still(self, since: Observation) -> bool:
+        """See `Phone.stands_still`. Elements and state are asked again, too: a picture alone does not tell the app."""
+        picture = since.image
+        if picture is None:
+            return False
+        reading = Reading(self._trees, self._shell)
+        reading.begin(since.size)
+        try:
+            frame = await self._camera.capture()
+            now, then = await asyncio.to_thread(lambda: (Probe.of(frame.image), Probe.of(picture)))
+            if not now.same_as(then):
+                return False
+            elements, state = await reading.result()
+        finally:
+            await reading.drop()
+        return same_facts(since, state) and same_elements(since.elements, elements, since.size)
 
     async def _look(self) -> Observation:
         async with together() as group:

@@ -67,12 +67,19 @@ class Rest:
 
 
 async def settle(
-    capture: Callable[[], Awaitable[Frame]], before: Image.Image, *, first_change: float, patience: float
+    capture: Callable[[], Awaitable[Frame]],
+    before: Image.Image,
+    *,
+    first_change: float,
+    patience: float,
+    glance: bool = False,
+    shown: Callable[[Frame, bool], None] = lambda _frame, _new: None,
 ) -> Rest:
     """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
 
     A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
-    there is. Raises what `capture` raises.
+    there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
+    loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
     """
     began = time.monotonic()
     previous = await asyncio.to_thread(Probe.of, before)
@@ -85,7 +92,11 @@ async def settle(
         now = time.monotonic()
         if same and (changed or now - began >= first_change):
             return Rest(frame, settled=True)
+        if glance and not same:
+            return Rest(frame, settled=False)
+        glance = False
         changed = changed or not same
+        shown(frame, not same)
         if now - began >= patience:
             return Rest(frame, settled=False)
         previous = probe

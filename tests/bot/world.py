@@ -71,11 +71,16 @@ class SeenPhone:
         self.info = info
         self._sees = sees
 
-    async def observe(self, *, after: Observation | None = None, patience: float = 2.5) -> Observation:
-        del after, patience
+    async def observe(
+        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+    ) -> Observation:
+        del after, patience, settle
         if isinstance(self._sees, PhoneError):
             raise self._sees
         return self._sees
+
+    async def stands_still(self, since: Observation) -> bool:
+        raise AssertionError(since)
 
     async def act(self, what: Input, *, receipt: str) -> Done:
         raise AssertionError((what, receipt))

@@ -61,6 +61,41 @@ class PhoneContract:
         after = await subject.phone.observe(after=before)
         assert after.package == "org.example.notes"
 
+    async def test_an_early_look_is_told_from_a_settled_one(self, subject: Subject) -> None:
+        before = await subject.phone.observe()
+        await subject.phone.act(Tap(element(before, "Notes").bounds.centre), receipt="r-1.0")
+        early = await subject.phone.observe(after=before, settle=False)
+        assert not early.settled
+        assert early.package == "org.example.notes"
+        assert element(early, "New note").clickable
+        assert await subject.phone.stands_still(early)
+
+    async def test_without_a_change_an_early_look_waits_as_any_other(self, subject: Subject) -> None:
+        """Seen failing with the first frame returned whether it had changed or not."""
+        before = await subject.phone.observe()
+        subject.virtual.faults.set(effect_ms=300)
+        await subject.phone.act(Tap(element(before, "Notes").bounds.centre), receipt="r-1.0")
+        after = await subject.phone.observe(after=before, settle=False)
+        assert after.settled
+        assert element(after, "New note").clickable
+
+    async def test_a_screen_that_moved_does_not_stand_still(self, subject: Subject) -> None:
+        """Seen failing with `stands_still` returning True."""
+        seen = await subject.phone.observe()
+        assert await subject.phone.stands_still(seen)
+        subject.virtual.pop_up("Update", "There is a new version.", ("Later",))
+        subject.virtual.changed()
+        assert not await subject.phone.stands_still(seen)
+        now = await subject.phone.observe(after=seen)
+        assert now.settled
+        assert element(now, "Later").clickable
+
+    async def test_a_look_without_a_picture_is_never_known_to_stand_still(self, subject: Subject) -> None:
+        await subject.phone.act(OpenApp("Vault"), receipt="o")
+        look = await subject.phone.observe()
+        assert look.image is None
+        assert not await subject.phone.stands_still(look)
+
     async def test_every_command_of_an_input_carries_its_receipt_once(self, subject: Subject) -> None:
         """Seen failing with `with_receipt` returning the line alone."""
         look = await subject.phone.observe()

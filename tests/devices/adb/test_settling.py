@@ -79,3 +79,28 @@ async def test_what_the_camera_raises_is_passed_on() -> None:
 
     with pytest.raises(ConnectionError):
         await settle(broken, A, first_change=1, patience=1)
+
+
+async def test_a_glance_ends_at_the_first_frame_that_shows_a_change() -> None:
+    camera = Camera(B, C, C)
+    rest = await settle(camera.capture, A, first_change=5, patience=9, glance=True)
+    assert not rest.settled
+    assert rest.frame.image is B
+    assert camera.taken == 1
+
+
+async def test_a_glance_at_nothing_new_goes_on_until_the_screen_rests() -> None:
+    """A change that comes late is in full swing: it is not returned at once."""
+    camera = Camera(A, B, C, C)
+    told: list[tuple[bool, bool]] = []
+    rest = await settle(
+        camera.capture,
+        A,
+        first_change=5,
+        patience=9,
+        glance=True,
+        shown=lambda frame, new: told.append((frame.image is A, new)),
+    )
+    assert rest.settled
+    assert rest.frame.image is C
+    assert told == [(True, False), (False, True), (False, True)]
