@@ -136,10 +136,18 @@ class SendFile(_Frozen):
 
 
 class Note(_Frozen):
-    """Remember a fact for the rest of the task."""
+    """Remember a fact for the rest of the task; with `screen` also everything that the screen shows in words."""
 
     kind: Literal["note"] = "note"
     text: str
+    screen: bool = False
+
+
+class SumUp(_Frozen):
+    """Have another model sum up what was noted; the answer is kept as a note and as data of the task."""
+
+    kind: Literal["sum_up"] = "sum_up"
+    instruction: str = Field(min_length=1, max_length=2000)
 
 
 class AskUser(_Frozen):
@@ -190,6 +198,7 @@ Action = Annotated[
     | WaitFor
     | SendFile
     | Note
+    | SumUp
     | AskUser
     | TakeOver
     | EnterSecret

@@ -39,7 +39,11 @@ def describe(action: act.Action, sight: Sight | None) -> str:
         case act.SendFile():
             return f"send file {_short(action.path)}"
         case act.Note():
+            if action.screen:
+                return f"note the screen{f': {_short(action.text)}' if action.text else ''}"
             return f"note {_short(action.text)}"
+        case act.SumUp():
+            return f"sum up the notes: {_short(action.instruction)}"
         case act.AskUser():
             return f"ask {_short(action.question)}"
         case act.TakeOver():

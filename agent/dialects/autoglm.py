@@ -106,13 +106,11 @@ def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
     match key:
         case "note":
             message = given.take("message")
-            fact = message if isinstance(message, str) and message.lower() not in _PLACEHOLDERS else thought
-            if not fact:
-                raise BadReply("Note needs the fact itself in message.")
-            return made(act.Note, name, text=fact)
+            if isinstance(message, str) and message.lower() not in _PLACEHOLDERS:
+                return made(act.Note, name, text=message)
+            return made(act.Note, name, text=thought, screen=True)
         case "callapi":
-            asked = given.text("instruction", "message")
-            return made(act.Note, name, text=f"{asked}: {thought}" if thought else asked)
+            return made(act.SumUp, name, instruction=given.text("instruction", "message"))
         case "interact":
             question = given.optional_text("message") or thought or "Several things fit. Which one do you mean?"
             return made(act.AskUser, name, question=question, choices=_choices(given.take("choices", "options")))

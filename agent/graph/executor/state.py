@@ -64,7 +64,8 @@ class ExecutorState(TypedDict, total=False):
 
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
     `question` is what a person is asked, `approved` the action index that a person allowed, `secret` the id of a
-    secret that waits to be typed; `told` is what the model is told next; `history` feeds the guard against loops.
+    secret that waits to be typed; `told` is what the model is told next; `history` feeds the guard against loops;
+    `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
     run: str
@@ -94,6 +95,7 @@ class ExecutorState(TypedDict, total=False):
     past: list[PastData]
     history: list[list[str]]
     warned: int
+    gathered: str | None
     usage: dict[str, Any]
     result: ResultData | None
 

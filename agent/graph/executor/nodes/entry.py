@@ -39,6 +39,7 @@ async def executor_entry(
         "past": [],
         "history": [],
         "warned": 0,
+        "gathered": None,
         "usage": usage_data(Usage()),
         "result": None,
     }

@@ -7,7 +7,19 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.actions import Action, AskUser, EnterSecret, Finish, Note, SendFile, TakeOver, Wait, WaitFor, action_from
+from agent.actions import (
+    Action,
+    AskUser,
+    EnterSecret,
+    Finish,
+    Note,
+    SendFile,
+    SumUp,
+    TakeOver,
+    Wait,
+    WaitFor,
+    action_from,
+)
 from agent.control import Stopped
 from agent.describing import describe
 from agent.graph.executor import asking
@@ -15,8 +27,9 @@ from agent.graph.executor.acting import Trouble, act
 from agent.graph.executor.anchors import anchor_of, found_again
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.hands import Aim, aim, to_input
+from agent.graph.executor.noting import noted, sum_up
 from agent.graph.executor.quiet import send_file, wait, wait_for
-from agent.graph.executor.state import ExecutorState, ended_by
+from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usage_of
 from agent.graph.executor.steps import close_step
 from agent.observing import Sight
 from agent.ports.journal import ActionKey, LeaseLost
@@ -41,6 +54,8 @@ class _Progress:
         self.notes = list(state["notes"])
         self.index = state["index"]
         self.mark = state.get("mark")
+        self.gathered = state.get("gathered")
+        self.usage = usage_of(state)
 
     def update(self, **more: object) -> dict[str, object]:
         """The update of the graph's state, with `more` beside it."""
@@ -51,6 +66,8 @@ class _Progress:
             "notes": self.notes,
             "index": self.index,
             "mark": self.mark,
+            "gathered": self.gathered,
+            "usage": usage_data(self.usage),
             **more,
         }
 
@@ -105,8 +122,15 @@ async def _one(
             anchor = anchor_of(aim(action, sight), sight)
             return {"question": asking.question(state, context, action), "anchor": anchor}
         case Note():
-            progress.notes.append(action.text)
+            progress.notes.append(noted(action, context, sight))
             progress.did.append(what)
+        case SumUp():
+            words, usage = await sum_up(action, context, state, progress.notes, sight)
+            progress.did.append(what)
+            progress.usage += usage
+            progress.gathered = words
+            progress.notes.append(words)
+            progress.told.append(f"Your notes were summed up: {words}")
         case Wait():
             progress.did.append(what)
             progress.effect.append(await wait(context, sight, action))

@@ -98,5 +98,5 @@ async def _finish(
             outcome = Outcome.UNVERIFIED
             summary = f"{summary} (not proven: {reason})".strip()
     update["did"] = [f"finish: {claim.status}"]
-    update["result"] = ended(outcome, summary, claim.data)
+    update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
     return Command(goto="executor_exit", update=update)
