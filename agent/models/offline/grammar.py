@@ -166,7 +166,7 @@ def _direct(text: str, *, first: bool) -> list[Clause] | None:
 
 def _groups(found: re.Match[str]) -> Groups:
     """The groups that took part; those of a second way to say it (`text2`) under the plain name."""
-    return {name.rstrip("2"): value.strip() for name, value in found.groupdict().items() if value and value.strip()}
+    return {name.rstrip("23"): value.strip() for name, value in found.groupdict().items() if value and value.strip()}
 
 
 def _referred(clauses: list[Clause]) -> list[Clause]:
@@ -177,10 +177,10 @@ def _referred(clauses: list[Clause]) -> list[Clause]:
     for clause in clauses:
         known = clause
         match clause:
-            case Tap(label=label) | Open(name=label) if patterns().words["referring"].fullmatch(label):
+            case Tap(label=label) | Toggle(label=label) | Open(name=label) if _refers(label):
                 if not last:
                     raise Unreadable(label)
-                known = replace(clause, label=last) if isinstance(clause, Tap) else Open(last)
+                known = Open(last) if isinstance(clause, Open) else replace(clause, label=last)
             case Search(query=text) | TypeText(text=text) | WriteNote(text=text) | SendMessage(text=text):
                 if text == THE_ANSWER and not asked:
                     raise Unreadable(_ANSWER_SHOWN)
@@ -192,6 +192,10 @@ def _referred(clauses: list[Clause]) -> list[Clause]:
             last = _named(known) or last
         whole.append(known)
     return whole
+
+
+def _refers(label: str) -> bool:
+    return bool(patterns().words["referring"].fullmatch(label))
 
 
 def _named(clause: Clause) -> str:

@@ -53,6 +53,8 @@ CASES: list[tuple[str, list[Clause]]] = [
     ("ensure location is disabled", [Toggle("location", on=False)]),
     ("disable the 7 am alarm", [Alarm("07:00", on=False)]),
     ("set an alarm for 12:15 a.m.", [Alarm("00:15", on=True)]),
+    ("turn on wifi, then turn it off again", [Toggle("wifi", on=True), Toggle("wifi", on=False)]),
+    ("tap Groceries in Notes", [Open("Notes"), Tap("Groceries")]),
     ("double tap the picture", [Tap("picture", gesture="double_tap")]),
     ("press and hold Groceries", [Tap("Groceries", gesture="long_press")]),
     ("tap Add to cart three times", [Tap("Add to cart")] * 3),
@@ -105,6 +107,9 @@ CASES: list[tuple[str, list[Clause]]] = [
     ("打开浏览器访问example.com", [Open("浏览器"), OpenUrl("example.com")]),
     ("打开商店，读一下价格", [Open("商店"), Read("价格")]),
     ("请截图", [Read()]),
+    ("在地址栏输入熊猫", [TypeText("熊猫", "地址栏")]),
+    ("用户名是lee，登录账号", [Open("账号"), SignIn("lee")]),
+    ("用anna登录账号", [Open("账号"), SignIn("anna")]),
 ]
 
 

@@ -32,7 +32,7 @@ def _listed(name: str) -> list[Any]:
     cases = rows.get("instruction") or [{"text": text} for text in rows["instructions"]]
     every = os.environ.get("PILOT_SEEDS") == "all"
     return [
-        pytest.param(case, seed, id=f"{case['text'][:40]}-{seed}")
+        pytest.param(case, seed, id=f"{number}-{case['text'][:40]}-{seed}")
         for number, case in enumerate(cases)
         for seed in (SEEDS if every else [SEEDS[number % len(SEEDS)]])
     ]
@@ -56,7 +56,7 @@ async def test_an_instruction_is_followed(phones: Phones, case: dict[str, Any], 
 @pytest.mark.parametrize(("case", "seed"), _listed("declined.toml"))
 @pytest.mark.parametrize("quick", [False, True])
 async def test_what_it_cannot_do_is_declined(phones: Phones, case: dict[str, Any], seed: int, quick: bool) -> None:
-    """Seen failing with GOOD (the least likeness) at 0.2 and without the list of unknown verbs."""
+    """Seen failing with `likeness` replaced by difflib's ratio, and with the unknown verbs taken out of the heads."""
     rig = phones.fresh(seed)
     before = lasting(rig.phone.truth)
     result = await piloted(rig, case["text"], quick=quick)
