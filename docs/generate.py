@@ -102,8 +102,8 @@ def settings() -> str:
 def policy() -> str:
     """One row for each rule of the policy file."""
     rules = tomllib.loads(POLICY.read_text(encoding="utf-8"))["approve"]
-    rows = [f"| `{name}` | {rule['reason']} | {', '.join(rule['labels'])} |" for name, rule in rules.items()]
-    return "\n".join(["| rule | because it | labels |", "|---|---|---|", *rows])
+    rows = [f"| `{name}` | {rule['reason']} |" for name, rule in rules.items()]
+    return "\n".join(["| rule | stops what |", "|---|---|", *rows])
 
 
 if __name__ == "__main__":
