@@ -13,7 +13,7 @@ from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Pe
 from bot.chats.telegram import limits
 from bot.chats.telegram.fetching import Fetcher
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
-from bot.chats.telegram.replying import say
+from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
 
 Welcome = Callable[[Person, Place], bool]
@@ -97,7 +97,7 @@ class Messages:
     async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
         if answer is not None and not reply.task:
-            await say(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}")
+            await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}")
         # Said only to people who are answered at all: strangers must not learn that a bot listens here.
         if lost and (reply.task or answer is not None):
-            await say(self._sender, own, Message(body=lost), f"lost:{own.address.chat}:{own.message}")
+            await tell(self._sender, own, Message(body=lost), f"lost:{own.address.chat}:{own.message}")

@@ -10,7 +10,7 @@ import telegram
 from bot.chats.base import ChatError, FloodWait, Intake, Message, Press
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.places import PLATFORM, person_of, place_of, ref_of
-from bot.chats.telegram.replying import say
+from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Presses:
         if answer is None and reply.toast and not in_time:
             answer = Message(body=reply.toast)
         if answer is not None and not reply.task:
-            await say(self._sender, below, answer, f"press:{query.id}")
+            await tell(self._sender, below, answer, f"press:{query.id}")
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> None:
         text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"

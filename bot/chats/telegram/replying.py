@@ -10,7 +10,7 @@ from bot.chats.telegram import limits
 from bot.chats.telegram.sending import Sender
 
 
-async def say(sender: Sender, below: MessageRef, message: Message, nonce: str) -> None:
+async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str) -> None:
     """Send a silent reply to `below`. A short flood limit is waited out; nobody else would send it later.
 
     Raises what `Sender.send` raises.
