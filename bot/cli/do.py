@@ -95,8 +95,7 @@ def _words(line: dict[str, Any]) -> str:
         case "task":
             return f"Task {line['task']}"
         case "step":
-            effect = f" → {line['effect']}" if line["effect"] else ""
-            return f"{line['step']:>3}/{line['max_steps']} {line['summary']}{effect}"
+            return f"{line['step']:>3}/{line['max_steps']} {line['summary']}"
         case "question":
             choices = f" ({' / '.join(line['choices'])})" if line["choices"] else ""
             detail = f"\n    {line['detail']}" if line["detail"] else ""
