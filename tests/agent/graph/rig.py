@@ -47,14 +47,14 @@ class Rig:
     def __post_init__(self) -> None:
         self.leases = FirstPhone(self.phones)
 
-    def mind(self, models: Models, *, dialect: str = "tools", **options: Any) -> GraphMind:
+    def mind(self, models: Models, *, dialect: str = "tools", image_window: int = 1, **options: Any) -> GraphMind:
         """A new mind on the same checkpoints, journal and phone."""
         equipment = Equipment(
             phones=self.phones,
             leases=self.leases,
             models=models,
             dialect=dialect_for(dialect, "scripted"),
-            image_window=1,
+            image_window=image_window,
             policy=Policy.default(),
             journal=self.journal,
             frames=self.frames,
