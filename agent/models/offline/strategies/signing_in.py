@@ -62,7 +62,7 @@ def _secret(view: View, field: ScreenElement) -> Move:
 
 
 def _secret_name(view: View, field: ScreenElement) -> str:
-    code = "password" not in field.states and field_of(view.page, "code") is field
+    code = "password" not in field.states and field_of(view.page, "password") is not field
     return view.words("a_code" if code else "a_password")
 
 

@@ -14,6 +14,7 @@ from agent.models.offline.vocabulary import labels
 from agent.scene import ScreenElement
 from devices.inputs import Key
 
+_BULLETS = frozenset("•●*")
 READS = "the field now reads "
 
 
@@ -93,9 +94,10 @@ def field_of(page: Page, kind: str) -> ScreenElement | None:
 
 
 def secret_field(page: Page) -> ScreenElement | None:
-    """Where a code or a password goes."""
+    """Where a code or a password goes, also when one stands in it, covered."""
     hidden = next((each for each in page.fields if "password" in each.states), None)
-    return hidden or field_of(page, "code") or field_of(page, "password")
+    covered = next((each for each in page.fields if each.text and set(each.text) <= _BULLETS), None)
+    return hidden or covered or field_of(page, "code") or field_of(page, "password")
 
 
 def ready_field(page: Page) -> ScreenElement | None:
