@@ -16,6 +16,8 @@ def model_settings(settings: Settings) -> ModelSettings:
         base_url=settings.vlm_base_url,
         api_key=settings.vlm_api_key,
         api=settings.vlm_api,
+        timeout=settings.vlm_timeout,
+        prices=settings.prices,
     )
     return ModelSettings(
         vision=vision,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from agent.models.pricing import Price
 from bot.texts import say
 
 ADB_PORT: Final = 5037
@@ -35,6 +37,11 @@ def _listed(value: object) -> object:
     if not isinstance(value, str):
         return value
     return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
+
+
+def _object(value: object) -> object:
+    """JSON text as what it says; anything else stays as it is."""
+    return json.loads(value) if isinstance(value, str) else value
 
 
 def _servers(value: object) -> object:
@@ -64,6 +71,8 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
 Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 
+Prices = Annotated[Mapping[str, Price], NoDecode, BeforeValidator(_object)]
+
 _EXPECTED: Final[Mapping[str, str]] = {
     "discord_client_id": "id",
     "discord_allowed_guild_ids": "ids",
@@ -81,6 +90,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "reasoning_base_url": "url",
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
+    "vlm_timeout": "above_zero",
+    "prices": "prices",
     "adb_servers": "servers",
     "virtual_phones": "virtual_phones",
     "console_port": "port",
@@ -129,6 +140,8 @@ class Settings(BaseSettings):
     vlm_dialect: str = "auto"
     vlm_image_window: Annotated[int, Field(ge=1)] | None = None
     vlm_api: Literal["chat", "responses", "auto"] = "chat"
+    vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
+    prices: Prices = Field(default_factory=dict)
     basic_api_key: SecretStr = SecretStr("")
     basic_base_url: Url = ""
     basic_model: str = ""

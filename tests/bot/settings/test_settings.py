@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.models.pricing import Price
+from bot.endpoints import model_settings
 from bot.settings import Settings, SettingsError, load_settings
 
 EXAMPLE = Path(__file__).parents[3] / ".env.example"
@@ -90,6 +92,12 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
         ("VLM_BASE_URL", "localhost:8000"),
         ("VLM_API", "telepathy"),
         ("VLM_IMAGE_WINDOW", "0"),
+        ("VLM_TIMEOUT", "soon"),
+        ("PRICES", "cheap"),
+        ("PRICES", '["dear"]'),
+        ("PRICES", '{"dear": {"input": -1, "output": 2}}'),
+        ("PRICES", '{"dear": {"input": 1}}'),
+        ("PRICES", '{"dear": {"input": 1, "output": NaN}}'),
         ("ADB_SERVERS", "localhost"),
         ("ADB_SERVERS", "localhost:99999"),
         ("ADB_SERVERS", ":5037"),
@@ -134,6 +142,17 @@ def test_a_token_without_any_list_is_refused_with_a_reason(tmp_path: Path) -> No
         tmp_path, "DISCORD_BOT_TOKEN=x\nDISCORD_ALLOWED_USER_IDS=1\nTELEGRAM_BOT_TOKEN=y\nTELEGRAM_ALLOWED_USER_IDS=1"
     )
     assert listed.discord_refusal() == listed.telegram_refusal() == ""
+
+
+def test_prices_are_an_object_of_models_and_reach_every_role(tmp_path: Path) -> None:
+    text = 'VLM_TIMEOUT=30\nPRICES={"a": {"input": 2, "output": 8, "cached": 0.5}, "b": {"input": 1, "output": 4}}'
+    settings = from_text(tmp_path, text)
+    assert settings.prices == {"a": Price(input=2, output=8, cached=0.5), "b": Price(input=1, output=4)}
+    roles = model_settings(settings)
+    for endpoint in (roles.vision, roles.basic, roles.reasoning):
+        assert endpoint is not None
+        assert endpoint.prices == settings.prices
+        assert endpoint.timeout == 30
 
 
 def test_adb_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
