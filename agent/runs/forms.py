@@ -11,7 +11,7 @@ from agent.graph.executor.state import ExecutorState, ResultData, usage_of
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
 
-NODES_PER_STEP = 6
+NODES_PER_STEP = 8
 
 
 def config_of(order: RunOrder) -> RunnableConfig:

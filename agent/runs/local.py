@@ -203,7 +203,7 @@ class LocalRunner:
                 await queue.aclose()
         phone = self._with.phones.get(run.lease.phone)
         run.phone = phone
-        run.live.fresh = run.live.sight = None
+        run.live.fresh = run.live.sight = run.live.watch.pending = None
         yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
         await _prepared(run, phone)
 

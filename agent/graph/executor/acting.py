@@ -9,6 +9,7 @@ from typing import Any
 from agent.control import Stopped
 from agent.effects import describe
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early import Early
 from agent.observing import Sight
 from agent.ports.journal import ActionKey, ActionState
 from devices.errors import InputRejected, PhoneError
@@ -25,8 +26,12 @@ class Trouble(Exception):
     """An action did not work out; the sentence is for the model."""
 
 
-async def act(context: RunContext, key: ActionKey, data: dict[str, Any], what: Input, sight: Sight) -> str:
+async def act(
+    context: RunContext, key: ActionKey, data: dict[str, Any], what: Input, sight: Sight, *, last: bool = False
+) -> str:
     """Send one input and return what came of it, in words. `sight` is what was seen before.
+
+    After the `last` action of a step the model may be shown the screen before it is known to stand still.
 
     Raises Trouble when nothing, or nothing certain, came of it, Stopped when the run was stopped meanwhile (the
     journal then says uncertain), and LeaseLost when the phone belongs to somebody else now.
@@ -53,21 +58,32 @@ async def act(context: RunContext, key: ActionKey, data: dict[str, Any], what: I
             "The phone did not confirm the last action; it may or may not have happened and was not sent again. "
             "Look at the screen before you decide."
         ) from error
-    effect = await _effect(context, key, what, sight)
+    tail = ""
     if done.field_text is not None:
-        effect = f"{effect}; the field now reads {context.mask.text(done.field_text)!r}"
+        tail = f"; the field now reads {context.mask.text(done.field_text)!r}"
     if done.note:
-        effect = f"{effect}; {done.note}"
-    effect = context.mask.text(effect)
+        tail = f"{tail}; {done.note}"
+    effect = context.mask.text(await _effect(context, key, what, sight, last=last) + tail)
+    early = context.live.watch.pending
+    if early is not None:
+        early.effect, early.tail = effect, tail
     await context.journal.finish(key, "done", effect)
     return effect
 
 
-async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight) -> str:
-    """Wait until the screen stands still; that look is the next observation."""
+async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight, *, last: bool) -> str:
+    """Look at what came of it; that look is the next observation."""
+    watch = context.live.watch
+    watch.pending = None
     patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
+    # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it is.
+    # The mask returns what it was given only when it knows of none.
+    nothing_to_cover = context.mask.observation(sight.observation) is sight.observation
+    early = last and nothing_to_cover and watch.haste.ready()
     try:
-        after = await context.control.guard(context.phone.observe(after=sight.observation, patience=patience))
+        after = await context.control.guard(
+            context.phone.observe(after=sight.observation, patience=patience, settle=not early)
+        )
     except (Stopped, asyncio.CancelledError):
         await asyncio.shield(context.journal.finish(key, "done", "sent; stopped before its effect was seen"))
         raise
@@ -76,4 +92,6 @@ async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight
         return "sent; its effect could not be seen"
     covered = context.mask.observation(after)
     context.live.fresh = after
-    return describe(sight.observation, covered)
+    if early and not after.settled:
+        watch.pending = Early(key, sight.observation, after, patience)
+    return await asyncio.to_thread(describe, sight.observation, covered)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from agent.control import Control
 from agent.dialects.base import Dialect
 from agent.events import RunEvent
+from agent.graph.executor.early import Watch
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import Models
@@ -24,14 +25,15 @@ from devices.phone import Observation, Phone, Phones
 class Live:
     """What this process has seen of the phone. Empty after a restart: then the phone is looked at again.
 
-    `fresh` is a settled observation that no model has been shown yet; `shown` holds the words beside the pictures of
-    the image window, by sub-task and step.
+    `fresh` is an observation that no model has been shown yet, settled unless `watch` says otherwise; `shown` holds
+    the words beside the pictures of the image window, by sub-task and step.
     """
 
     sight: Sight | None = None
     fresh: Observation | None = None
     caption: asyncio.Task[str] | None = None
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    watch: Watch = field(default_factory=Watch)
     step_began: float = field(default_factory=time.monotonic)
 
 

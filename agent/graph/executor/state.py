@@ -65,6 +65,7 @@ class ExecutorState(TypedDict, total=False):
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
     `question` is what a person is asked, `approved` the action index that a person allowed, `secret` the id of a
     secret that waits to be typed; `told` is what the model is told next; `history` feeds the guard against loops;
+    `untold` is the event of the last step, until it is known what its action changed (see agent.graph.executor.early);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -91,6 +92,7 @@ class ExecutorState(TypedDict, total=False):
     anchor: dict[str, Any] | None
     secret: str | None
     told: list[str]
+    untold: dict[str, Any] | None
     notes: list[str]
     past: list[PastData]
     history: list[list[str]]

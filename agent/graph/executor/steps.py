@@ -8,6 +8,7 @@ from typing import Any
 from agent.effects import fingerprint
 from agent.events import Step
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early import hold
 from agent.graph.executor.replies import reply_of, reply_text
 from agent.graph.executor.state import ExecutorState, PastData, usage_of
 
@@ -19,7 +20,7 @@ HISTORY = 16
 def close_step(
     state: ExecutorState, context: RunContext, *, did: list[str], effect: list[str], told: list[str]
 ) -> dict[str, Any]:
-    """The update that ends this step and begins the next; the step is told to the outside."""
+    """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
     decision = state["decision"]
     done = context.mask.text(" · ".join(did) or "nothing")
     came = context.mask.text("; ".join(effect))
@@ -33,22 +34,20 @@ def close_step(
         "frame": state["frame"],
     }
     mark = state.get("mark")
-    context.emit(
-        Step(
-            run=state["run"],
-            subtask=state["subtask"],
-            step=state["step"],
-            max_steps=state["max_steps"],
-            summary=_caption(context, decision["summary"], decision["thought"], done),
-            thought=context.mask.text(decision["thought"]),
-            action=decision["actions"][0] if decision["actions"] else {},
-            effect=came,
-            app=state["app"],
-            frame=state["frame"],
-            mark=(mark[0], mark[1]) if mark else None,
-            usage=usage_of(state),
-            seconds=time.monotonic() - context.live.step_began,
-        )
+    step = Step(
+        run=state["run"],
+        subtask=state["subtask"],
+        step=state["step"],
+        max_steps=state["max_steps"],
+        summary=_caption(context, decision["summary"], decision["thought"], done),
+        thought=context.mask.text(decision["thought"]),
+        action=decision["actions"][0] if decision["actions"] else {},
+        effect=came,
+        app=state["app"],
+        frame=state["frame"],
+        mark=(mark[0], mark[1]) if mark else None,
+        usage=usage_of(state),
+        seconds=time.monotonic() - context.live.step_began,
     )
     return {
         "past": [*state["past"], past],
@@ -61,6 +60,7 @@ def close_step(
         "approved": None,
         "anchor": None,
         "secret": None,
+        "untold": hold(context, step),
         "history": _history(state, context, done),
     }
 

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early import tell
 from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.guards.stuck import Level, Move, level
@@ -25,11 +26,13 @@ async def check_loop(
 ) -> Command[Literal["screenshot", "executor_exit"]]:
     """Close the step, then go on or end."""
     context = runtime.context
-    update = _closed(state, context)
+    tell(state, context)
+    update = {"untold": None, **_closed(state, context)}
     control = context.control
     if control.paused:
         context.live.fresh = None
         context.live.sight = None
+        context.live.watch.pending = None
         await control.hold()
     if control.cancelled:
         update["result"] = ended(Outcome.CANCELLED, "Cancelled.")

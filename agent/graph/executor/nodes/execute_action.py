@@ -173,7 +173,9 @@ async def _send(
     if where.point is not None:
         spot = where.point.mapped(sight.observation.size, sight.screen.space)
         progress.mark = [spot.x, spot.y]
-    progress.effect.append(await act(context, key, state["decision"]["actions"][progress.index], physical, sight))
+    actions = state["decision"]["actions"]
+    last = progress.index + 1 == len(actions)
+    progress.effect.append(await act(context, key, actions[progress.index], physical, sight, last=last))
 
 
 async def _approved(state: ExecutorState, context: RunContext, action: Action, progress: _Progress) -> Route:

@@ -14,6 +14,7 @@ from agent.control import Stopped
 from agent.dialects.select import image_size_for
 from agent.events import Told
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early import corrected
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
 from devices.errors import CaptureFailed, PhoneError, PhoneGone
@@ -29,7 +30,13 @@ async def screenshot(
 ) -> Command[Literal["vision_model", "check_loop", "executor_exit"]]:
     """Look at the phone. Only the look is tried again, never an action."""
     context = runtime.context
-    context.live.step_began = time.monotonic()
+    watch = context.live.watch
+    if watch.pending is not None and watch.pending.moved:
+        context.live.fresh = None
+    else:
+        context.live.step_began = time.monotonic()
+        if context.live.fresh is None:
+            watch.pending = None  # nobody knows any more what was done to the screen since
     try:
         observation = context.live.fresh
         if observation is None:
@@ -39,9 +46,11 @@ async def screenshot(
     except PhoneError as error:
         logger.warning("run %s: no observation: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error)})
-    context.live.fresh = None
+    fresh, context.live.fresh = context.live.fresh, None
     sight = await _see(context, observation)
     context.live.sight = sight
+    early = fresh is not None and watch.pending is not None
+    closed = {} if early else await corrected(state, context, sight.observation)
     notes = context.control.take_notes()
     return Command(
         goto="vision_model",
@@ -53,6 +62,7 @@ async def screenshot(
             "did": [],
             "effect": [],
             "mark": None,
+            **closed,
             # Also what was written while the run was queued or a question was open.
             "told": [*state["told"], *(f"The person writes: {note}" for note in notes)],
         },
@@ -61,8 +71,11 @@ async def screenshot(
 
 async def _look(context: RunContext) -> Observation:
     """An observation: captured up to three times, and after an unplugged cable came back."""
+    early = context.live.watch.pending
     for attempt in range(1, CAPTURE_TRIES + 1):
         try:
+            if early is not None and attempt == 1:
+                return await context.phone.observe(after=early.seen, patience=early.patience)
             return await context.phone.observe()
         except CaptureFailed:
             if attempt == CAPTURE_TRIES:

@@ -10,6 +10,7 @@ from langgraph.types import Command
 
 from agent.control import Stopped
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early import InVain, answer_to
 from agent.graph.executor.scene import remember_shown, scene_of
 from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usage_of
 from agent.models.base import ModelRequest, Purpose
@@ -31,12 +32,14 @@ async def vision_model(
         messages, tools = context.dialect.render(scene)
         remember_shown(state, context, messages)
         request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=state["run"])
-        reply = await context.control.guard(context.models.vision.complete(request))
+        reply = await context.control.guard(answer_to(state, context, request))
     except Stopped:
         return Command(goto="check_loop")
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error)})
+    if isinstance(reply, InVain):
+        return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage)})
     return Command(
         goto=["action_summary", "parse_action"],
         update={
@@ -51,5 +54,6 @@ async def vision_model(
             "decision": {"thought": "", "summary": "", "actions": []},
             "usage": usage_data(usage_of(state) + reply.usage),
             "told": [],
+            "untold": None,
         },
     )
