@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,7 @@ import pytest_asyncio
 from simcord.backend.models import Channel, User
 from yarl import URL
 
-from bot.store.checkpoints import CHECKPOINTS_NAME
-from bot.store.store import DATABASE_NAME
+from bot.store.store import DATABASE_NAME, Store
 from devices.simulator.phone import VirtualPhone
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
@@ -275,13 +273,10 @@ async def test_a_taken_port_and_a_platform_without_lists(bare: Place) -> None:
             assert "Traceback" not in service.log + err
 
 
-@pytest.mark.parametrize("name", [DATABASE_NAME, CHECKPOINTS_NAME])
-async def test_a_damaged_file_stops_the_start_and_is_left_alone(bare: Place, name: str) -> None:
-    code, _, err = await bare.opengui("tasks")
-    assert code == 0, err
-    with sqlite3.connect(bare.data / CHECKPOINTS_NAME) as other:
-        other.execute("CREATE TABLE IF NOT EXISTS some (thing)")
-    path = bare.data / name
+async def test_a_damaged_database_stops_the_start_and_is_left_alone(bare: Place) -> None:
+    bare.data.mkdir(mode=0o700)
+    await (await Store.open(bare.data)).close()
+    path = bare.data / DATABASE_NAME
     content = path.read_bytes()[:100] + b"\xa5" * 8000
     path.write_bytes(content)
     code, out, err = await bare.opengui("run")

@@ -86,15 +86,6 @@ class TestAlone:
         assert ran.final["outcome"] == "cancelled"
         assert "Traceback" not in ran.err
 
-    async def test_words_for_a_person(self, alone: Workshop) -> None:
-        alone.brain.acts(*SIGN_IN, FINISH)
-        ran = await alone.opengui("do", "sign in as anna", "--answer", "246810")
-        assert ran.code == 0, ran.err
-        assert "? Which code came to your phone?" in ran.out
-        assert ran.out.splitlines()[-2:] == ["SUCCEEDED: It is done.", "42"]
-        assert alone.place.phone.truth.signed_in == "anna"
-        assert "246810" not in ran.out + ran.err
-
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(
@@ -124,6 +115,16 @@ class TestWithAService:
         listed = await workshop.opengui("tasks", "--json", "--limit", "1")
         assert [row["task"] for row in listed.lines] == [ran.lines[0]["task"]]
         assert "Traceback" not in service.log
+
+    async def test_words_for_a_person(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, service = shared
+        workshop.brain.acts(*SIGN_IN, FINISH)
+        ran = await workshop.opengui("do", "sign in as anna", "--answer", "246810")
+        assert ran.code == 0, ran.err
+        assert "? Which code came to your phone?" in ran.out
+        assert ran.out.splitlines()[-2:] == ["SUCCEEDED: It is done.", "42"]
+        assert workshop.place.phone.truth.signed_in == "anna"
+        assert "246810" not in ran.out + ran.err + service.log
 
     async def test_what_is_not_proven_is_unverified(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared
