@@ -105,6 +105,26 @@ def test_the_instructions_stay_the_same_while_the_task_goes_on(dialect: Dialect)
 
 
 @each_dialect
+def test_notes_and_what_is_told_stand_after_the_steps(dialect: Dialect) -> None:
+    """What comes and goes must not push aside what stays: a prompt cache ends at the first difference."""
+    more = replace(SCENE, notes=(*SCENE.notes, "Platform 5 is open"), told=(), step=4)
+    one, other = dialect.render(SCENE)[0], dialect.render(more)[0]
+    assert one[:-1] == other[:-1]
+    assert one[-1].parts[:-2] == other[-1].parts[:-2]
+    assert "Platform 5 is open" in str(other[-1].parts[-2])
+
+
+@each_dialect
+def test_a_step_inside_the_window_is_said_again_as_it_was_shown(dialect: Dialect) -> None:
+    """Its words and its picture are those of the message that it was shown in, so that nothing of it is new."""
+    shown = dialect.render(replace(SCENE, past=()))[0][-1]
+    then = replace(SCENE.past[1], number=3, image=picture(b"now"), shown=str(shown.parts[-2]))
+    later = dialect.render(replace(SCENE, past=(then,), step=4, screen=replace(SCENE.screen, image=picture(b"new"))))[0]
+    assert later[: len(later) - 2] == dialect.render(replace(SCENE, past=()))[0]
+    assert later[-2] == Message("assistant", (then.reply,))
+
+
+@each_dialect
 def test_words_of_the_screen_cannot_leave_their_block(dialect: Dialect) -> None:
     """Seen failing, for every dialect, with the replacement of the marks in `_block` taken out."""
     messages, _ = dialect.render(SCENE)

@@ -35,8 +35,8 @@ class Forgetful(ResponseStore):
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("window", [1, 5])
 async def test_everything_before_the_screen_stays_as_it_was(rig: Rig, dialect: str, window: int) -> None:
-    """A prompt cache pays for what is equal from the beginning. Seen failing with the notes back beside the goal (for
-    a task with notes), and for the window of 5 with `shown` left out of the scene.
+    """A prompt cache pays for what is equal from the beginning. Seen failing for the window of 5 with `shown` left out
+    of the scene, and for the window of 1 with the current screen before the steps.
     """
     async with world(rig, ModelServer(switcher(dialect)), dialect=dialect, image_window=window) as there:
         assert (await there.do()).outcome is Outcome.SUCCEEDED
