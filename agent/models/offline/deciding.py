@@ -70,13 +70,13 @@ def choose(scene: Scene) -> Choice:
     return _Work(scene, Instruction(tuple(clauses), instruction.chinese), also).choice()
 
 
-def _failed(reason: str, done: tuple[str, ...], *, chinese: bool) -> Choice:
+def _failed(reason: str, done: tuple[str, ...], *, chinese: bool, data: str | None = None) -> Choice:
     if done:
         so_far = wording("so_far", chinese=chinese, done=wording("join", chinese=chinese).join(done))
     else:
         so_far = wording("nothing_done", chinese=chinese)
     summary = wording("failed", chinese=chinese, reason=reason, done=so_far)
-    return Choice(Finish(status="failure", summary=summary), summary, "")
+    return Choice(Finish(status="failure", summary=summary, data=data), summary, "")
 
 
 class _Work:
@@ -167,14 +167,18 @@ class _Work:
         return tuple(done_words(clause, chinese=self._chinese) for clause in clauses)
 
     def _stuck(self, move: Stuck, index: int) -> Choice:
-        return _failed(move.reason, self._done(index), chinese=self._chinese)
+        data = "\n".join(self._noted()) or None
+        return _failed(move.reason, self._done(index), chinese=self._chinese, data=data)
+
+    def _noted(self) -> tuple[str, ...]:
+        """What was read before the clause of this step."""
+        count = sum(step.stage == "note" for step in self._steps)
+        return self._scene.notes[-count:] if count else ()
 
     def _finished(self, found: str) -> Choice:
         text = wording("join", chinese=self._chinese).join(self._done(len(self._clauses)))
         summary = text[:1].upper() + text[1:] + wording("end", chinese=self._chinese)
-        noted = sum(step.stage == "note" for step in self._steps)
-        kept = self._scene.notes[-noted:] if noted else ()
-        data = "\n".join([*kept, found]).strip()
+        data = "\n".join([*self._noted(), found]).strip()
         return Choice(Finish(status="success", summary=summary, data=data or None), summary, "")
 
 

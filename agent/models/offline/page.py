@@ -18,6 +18,8 @@ _WIDE = 0.6
 """Share of the screen's width from which a touchable area is a row of a list."""
 _THIN = 0.02
 """Share of the height below which a row is cut off by the list's edge."""
+_HEADING = 0.11
+"""Share of the height that status bar and title bar take."""
 _MOST_IN_POPUP = 12
 _POPUP_SIDE = 0.03
 _POPUP_TOP = 0.12
@@ -109,6 +111,12 @@ class Page:
         ]
         rows = [Row(area, tuple(each for each in self.named if holds(area.bounds, each))) for area in areas]
         return tuple(sorted((row for row in rows if row.labels), key=lambda row: row.area.bounds.top))
+
+    @property
+    def heading(self) -> tuple[ScreenElement, ...]:
+        """What stands in the title bar."""
+        edge = self._screen.space.height * _HEADING
+        return tuple(each for each in self.named if each.bounds.centre.y < edge and each.role != "field")
 
     @property
     def scrollable(self) -> bool:

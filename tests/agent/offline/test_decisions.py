@@ -240,7 +240,7 @@ async def test_what_cannot_be_done_is_said(text: str, shown: list[ScreenElement]
     tried = {
         "wait": [step("1/1 wait: x", "wait", "not so within 20 s")],
         "search": [step("1/2 open: x"), step("2/2 search: x", "", "")] * 2,
-        "turn": [step("1/1 open: x"), *[step("1/1 switch: x", "tap", "nothing visible changed")] * 2],
+        "turn": [step("1/1 open: x"), *[step("1/1 switch: x"), step("1/1 switch: x")]],
         "open": [step("1/1 url: x", "open", "")],
         "press": [step("1/1 press: x", "press", "")],
     }
@@ -259,9 +259,19 @@ async def test_the_switch_itself_is_touched_when_its_row_did_nothing() -> None:
     first = await next_action(scene("turn on Sync", shown, [step("1/1 open: x")]))
     assert touched(first, shown) == "Sync"
     past = [step("1/1 open: x"), step("1/1 switch: x", "tap 'Sync'", "nothing visible changed")]
+    assert isinstance(await next_action(scene("turn on Sync", shown, past)), WaitFor)
+    past.append(step("1/1 settle: x", "wait", "not so within 5 s"))
     second = await next_action(scene("turn on Sync", shown, past))
     assert isinstance(second, Tap)
     assert second.target != first.target  # type: ignore[union-attr]  # it is a tap: see touched
+
+
+async def test_what_was_read_is_kept_when_a_later_clause_fails() -> None:
+    past = [step("1/2 note: x", "note 'Price: $3'", "")]
+    action = await next_action(scene("read the price and tap Save", screen(), past, notes=("Price: $3",)))
+    ended(action)
+    assert isinstance(action, Finish)
+    assert action.data == "Price: $3"
 
 
 async def test_waiting_goes_in_pieces() -> None:

@@ -59,6 +59,18 @@ async def test_the_name_must_be_exact(phones: Phones) -> None:
     assert [(each.to, each.text) for each in rig.phone.truth.messages] == [("Bob", "lunch?")]
 
 
+async def test_a_name_in_a_conversation_is_not_its_title(phones: Phones) -> None:
+    """Seen failing with every label of the page taken as its title: the words go to Alice."""
+    rig = phones.fresh(SEED)
+    desk = rig.phone.desk
+    rig.phone.state.conversations[0].lines.append(ChatLine("Bob", mine=False))
+    desk.launch("messages")
+    desk.open("thread", person="Alice")
+    result = await piloted(rig, "open messages and send a message to Bob saying surprise", "allow")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert ("Bob", "surprise") in [(each.to, each.text) for each in rig.phone.truth.messages]
+
+
 async def test_another_note_that_is_open_is_left_as_it_is(phones: Phones) -> None:
     """Seen failing with the check for a new note in `note_next` taken out."""
     rig = phones.fresh(SEED)

@@ -23,7 +23,7 @@ def search_next(clause: Search, view: View) -> Move:
     """Type and submit once; the titles of what was found are the data."""
     steps = view.staged("search")
     if steps and steps[-1].worked:
-        if not _shown(view.page, clause.query):
+        if view.page.keyboard or not _shown(view.page, clause.query):
             return view.stuck("no_results", name=clause.query)
         return Done(found=results(view.page))
     if len(steps) > 1:

@@ -62,8 +62,8 @@ def _find_person(clause: SendMessage, view: View) -> Move:
 
 
 def _is_person(page: Page, name: str) -> bool:
-    """Whether the page's title, or the recipient's field, is the person."""
-    return any(folded(each.text) == folded(name) for each in page.named)
+    """Whether the title bar, or a field, names the person: words in a conversation do not count."""
+    return any(folded(each.text) == folded(name) for each in (*page.heading, *page.fields[:-1]))
 
 
 def _composer(page: Page) -> ScreenElement | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.actions import PressKey
+from agent.actions import PressKey, WaitFor
 from agent.actions import Tap as TapAction
 from agent.models.offline.clauses import Alarm, Open, Toggle
 from agent.models.offline.matching import GOOD, likeness
@@ -12,6 +12,7 @@ from agent.models.offline.moves import Act, Done, Move, Stuck
 from agent.models.offline.page import Page
 from agent.models.offline.strategies.launching import launch_known
 from agent.models.offline.strategies.looking import look_further
+from agent.models.offline.strategies.tapping import PATIENCE_S
 from agent.models.offline.times import time_of_day
 from agent.models.offline.view import View, on
 from agent.scene import ScreenElement
@@ -49,6 +50,8 @@ def _set(view: View, label: ScreenElement, switch: ScreenElement, name: str, *, 
     if ("checked" in switch.states) == wanted:
         return Done()
     touches = len(view.staged("switch"))
+    if touches and not view.since("switch") and not view.staged("switch")[-1].moved:
+        return view.act(WaitFor(what="change", seconds=PATIENCE_S), "settle", "waiting")
     if touches >= MAX_TOUCHES:
         return view.stuck("not_switched", name=name)
     # The label tells the rules in front of the hands what is touched; some rows react on the switch alone.
