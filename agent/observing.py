@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from agent.models.base import ImagePart
+from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from agent.picture import ImagePart
 from devices.geometry import Bounds, Size
-
-if TYPE_CHECKING:
-    from agent.models.base import ImagePart
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from agent.models.base import ImagePart, Message
+from agent.models.base import Message
+from agent.picture import ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Point
 

@@ -15,7 +15,8 @@ from agent.dialects.grid import Grid, number
 from agent.dialects.replies import made, shortened
 from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.ui_tars_reply import read_reply
-from agent.models.base import ImagePart, Message, ModelReply, ToolSpec
+from agent.models.base import Message, ModelReply, ToolSpec
+from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
 from devices.geometry import Size

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from agent.picture import ImagePart
 from agent.scene import Scene
-from devices.geometry import Size
 
 
 class Purpose(StrEnum):
@@ -23,15 +23,6 @@ class Purpose(StrEnum):
     SUMMARIZE = "summarize"
     VERIFY = "verify"
     CAPTION = "caption"
-
-
-@dataclass(frozen=True, slots=True)
-class ImagePart:
-    """An encoded picture, at exactly the size that the model is told."""
-
-    data: bytes = field(repr=False)
-    media_type: Literal["image/jpeg", "image/webp", "image/png"]
-    size: Size
 
 
 @dataclass(frozen=True, slots=True)

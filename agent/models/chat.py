@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.models.base import ImagePart, Message, ModelReply, ModelRequest, ToolSpec
+from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec
 from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
@@ -15,6 +15,7 @@ from agent.models.pricing import priced
 from agent.models.shown import ShownOnce
 from agent.models.tokens import usage_of
 from agent.models.trouble import Trouble
+from agent.picture import ImagePart
 
 PATH = "/chat/completions"
 

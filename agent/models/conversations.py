@@ -7,7 +7,8 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent.models.base import ImagePart, Message, ModelReply
+from agent.models.base import Message, ModelReply
+from agent.picture import ImagePart
 
 MOST_CONVERSATIONS = 64
 """Conversations that are followed at once; more than there are phones. The one unused for longest goes first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from agent.models.base import ImagePart
+from agent.picture import ImagePart
 
 
 def data_url(image: ImagePart) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from agent.models.base import ImagePart, Message, ModelRequest, ToolSpec
+from agent.models.base import Message, ModelRequest, ToolSpec
 from agent.models.conversations import Turn
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
 from agent.models.habits import Habits
 from agent.models.picture_url import data_url
+from agent.picture import ImagePart
 
 CALL_WAS_DONE = "The next message shows what came of it."
 """The output of every tool call: the endpoint insists on one, and the new observation says it better."""

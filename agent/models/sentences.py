@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.models.base import ImagePart, ModelRequest
+from agent.models.base import ModelRequest
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import (
     ModelError,
@@ -15,6 +15,7 @@ from agent.models.errors import (
     UnknownModel,
 )
 from agent.models.trouble import QUOTA_CODES, Kind, Trouble
+from agent.picture import ImagePart
 
 ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture", re.IGNORECASE)
 ABOUT_THE_MODEL = re.compile(

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
-from agent.models.base import ImagePart, Message, ModelReply, Usage
+from agent.models.base import Message, ModelReply, Usage
+from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4
 """Latin text, by the tokenizers in use; a Chinese sign is about one token."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
-from agent.models.base import ImagePart, Message
+from agent.models.base import Message
 from agent.observing import Sight
+from agent.picture import ImagePart
 from agent.ports.frames import Frames
 from agent.scene import PastStep, Scene
 from devices.geometry import Size

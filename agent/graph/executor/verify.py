@@ -9,10 +9,11 @@ from pydantic import BaseModel
 from agent.actions import Finish
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
-from agent.models.base import ImagePart, Message, ModelRequest, Purpose, Usage
+from agent.models.base import Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.observing import Sight
+from agent.picture import ImagePart
 from agent.prompts import prompt
 
 logger = logging.getLogger(__name__)

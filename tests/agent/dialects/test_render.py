@@ -11,7 +11,8 @@ import pytest
 
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
-from agent.models.base import ImagePart, Message, ToolSpec
+from agent.models.base import Message, ToolSpec
+from agent.picture import ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Bounds, Size
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agent.models.base import ImagePart, Message, ModelReply, ModelRequest, Purpose
+from agent.models.base import Message, ModelReply, ModelRequest, Purpose
 from agent.models.openai_model import OpenAIModel
+from agent.picture import ImagePart
 from tests.agent.models.endpoints import TAP, picture
 from tests.fakes.model_server import Answer
 

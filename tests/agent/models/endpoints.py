@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from PIL import Image
 from pydantic import BaseModel, SecretStr
 
-from agent.models.base import Delta, ImagePart, Message, ModelRequest, Purpose, ToolSpec
+from agent.models.base import Delta, Message, ModelRequest, Purpose, ToolSpec
 from agent.models.connection import RetryPolicy
 from agent.models.endpoint import Api, EndpointSettings
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price
+from agent.picture import ImagePart
 from devices.geometry import Size
 from tests.fakes.model_server import ModelServer
 
