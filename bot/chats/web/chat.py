@@ -27,8 +27,8 @@ SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
 
 CAPABILITIES = Capabilities(
     threads=True,
-    edit_interval=1.0,
-    edit_interval_group=1.0,
+    edit_interval=0.2,
+    edit_interval_group=0.2,
     text_limit=TEXT_LIMIT,
     caption_limit=TEXT_LIMIT,
     file_limit=50 * 1024 * 1024,
