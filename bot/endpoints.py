@@ -31,8 +31,12 @@ def model_settings(settings: Settings) -> ModelSettings:
 
 
 def dialect_of(settings: Settings) -> Dialect:
-    """How the model of the phone speaks actions. Raises SettingsError for a VLM_DIALECT that does not exist."""
+    """How the model of the phone speaks actions; the offline pilot speaks tool calls, whatever is set.
+
+    Raises SettingsError for a VLM_DIALECT that does not exist.
+    """
     try:
-        return dialect_for(settings.vlm_dialect, settings.vlm_model)
+        chosen = dialect_for(settings.vlm_dialect, settings.vlm_model)
     except ValueError as error:
         raise SettingsError(str(error)) from error
+    return dialect_for("tools", "") if model_settings(settings).offline else chosen
