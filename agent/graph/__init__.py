@@ -6,5 +6,6 @@ import os
 # on. Both are read when LangGraph runs.
 os.environ["LANGSMITH_TRACING"] = "false"
 os.environ["LANGCHAIN_TRACING_V2"] = "false"
-# Checkpoints hold plain data. Anything else is refused when it is read, instead of being rebuilt.
+# Checkpoints hold plain data. Anything else is refused when it is read, instead of being rebuilt. This one counts only
+# where LangGraph has not been imported before; the store's saver is strict in any case.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from bot.store.errors import StoreCorrupt, StoreError
@@ -29,7 +30,9 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[AsyncSqliteSaver]:
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
     async with aiosqlite.connect(path) as connection:
-        saver = AsyncSqliteSaver(connection)
+        # Only plain data and LangGraph's own types are read. LANGGRAPH_STRICT_MSGPACK says the same, but counts only
+        # where it was set before anything imported LangGraph.
+        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         try:
             # Looked at before anything is written: a damaged file is left alone.
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]

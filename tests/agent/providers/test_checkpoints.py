@@ -81,4 +81,4 @@ def same_kinds(one: object, other: object) -> bool:
         return all(isinstance(key, str) and same_kinds(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
         return all(same_kinds(a, b) for a, b in zip(one, other, strict=True))
-    return isinstance(one, PLAIN)
+    return type(one) in PLAIN
