@@ -78,8 +78,8 @@ async def test_pause_closes_a_hanging_model_call_and_resume_asks_anew(rig: Rig) 
 
 
 async def test_cancel_closes_a_hanging_command(rig: Rig, faults: WatchedFaults) -> None:
-    """Seen failing (the tap is done when the phone answers again) with `control.guard` in `act` replaced by a plain
-    await, and with the link left open when its call is cancelled.
+    """The tap is not done when the phone answers again. Seen failing with `control.guard` in `act` replaced by a plain
+    await.
     """
     async with world(rig, ModelServer(switcher())) as there:
         work = there.work()
