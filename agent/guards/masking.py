@@ -1,64 +1,162 @@
-"""Secrets that were typed must not be seen again: not in pictures, lists, read-backs or effects."""
+"""Secrets that were typed must not be seen again: not in pictures, lists, read-backs or effects.
+
+The values are kept in memory for the run. What survives a restart is only where they were seen (ids and labels of
+fields): those places stay covered for the rest of the run, whatever they hold. Where a phone draws a secret without
+telling it in its elements, nobody can know its place; on such a screen the picture is left out once no elements are
+told at all.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from PIL import ImageDraw
 
 from devices.phone import Element, Observation
 
 BULLET = "•"
+COVERED = BULLET * 6
 COVER = (120, 120, 120)
+BETWEEN = r"[\W_]{0,4}"
+"""Signs that apps and effect lines put between the signs of a code: "246 810", "2-4-6", "'2', '4'"."""
+SHORTEST = 3
+"""Letters of a secret that is looked for in any text; a shorter one is covered in its own field only."""
+BOX_LETTERS = 3
+"""A field of a row that together holds one code has no more letters than this."""
+
+Place = list[str]
+"""Where a secret was seen, as plain data: package, resource id, class, and hint."""
 
 
 class Mask:
-    """Knows the secrets typed in a run, in memory only, and covers them wherever they would show."""
+    """Knows the secrets typed in a run and covers them wherever they would show."""
 
     def __init__(self) -> None:
-        self._values: set[str] = set()
+        self._values: dict[str, re.Pattern[str]] = {}
+        self._places: list[Place] = []
+        self._restored: list[Place] = []
+
+    @property
+    def places(self) -> list[Place]:
+        """Where secrets were seen so far: for the state, to be handed to `restore` after a restart."""
+        return [list(place) for place in (*self._restored, *self._places)]
 
     def add(self, value: str) -> None:
         """From now on this value is covered."""
-        if value:
-            self._values.add(value)
+        signs = [re.escape(sign) for sign in value if sign.isalnum()]
+        if len(signs) >= SHORTEST:
+            # The value as it is first, so that signs at its ends go with it.
+            self._values[value] = re.compile(f"{re.escape(value)}|{BETWEEN.join(signs)}", re.IGNORECASE)
+        elif len(value) >= SHORTEST:
+            self._values[value] = re.compile(re.escape(value))
+
+    def restore(self, places: Iterable[Place]) -> None:
+        """Cover these places, whatever they hold: an earlier process knew what, this one does not."""
+        self._restored.extend(list(place) for place in places if list(place) not in self.places)
+
+    def cover_field(self, package: str, field: Element) -> None:
+        """The field that a secret goes into is covered from now on."""
+        self._remember([_place(package, field)])
+
+    def _remember(self, places: Iterable[Place]) -> None:
+        self._places.extend(place for place in places if place not in self._places)
 
     def text(self, text: str) -> str:
         """The text with every secret in it replaced by bullets."""
-        for value in self._values:
-            text = text.replace(value, BULLET * 6)
+        for pattern in self._values.values():
+            text = pattern.sub(COVERED, text)
         return text
+
+    def told(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Plain data with every secret in its texts replaced."""
+        covered: dict[str, Any] = {}
+        for name, value in data.items():
+            if isinstance(value, str):
+                covered[name] = self.text(value)
+            elif isinstance(value, dict):
+                covered[name] = self.told(value)
+            elif isinstance(value, list):
+                covered[name] = [self.text(each) if isinstance(each, str) else each for each in value]
+            else:
+                covered[name] = value
+        return covered
 
     def observation(self, seen: Observation) -> Observation:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
-        if not self._values:
+        if not (self._values or self._places or self._restored):
             return seen
-        hidden = [e for e in seen.elements or () if self._shows(e)]
+        focused = None if seen.focused_text is None else self.text(seen.focused_text)
+        if seen.elements is None:
+            # Nobody can tell where the secret stands: better no picture than a secret in it.
+            return replace(seen, image=None, focused_text=None if focused is None else COVERED)
+        showing = self._showing(seen.elements)
+        self._remember(_place(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
+        whole = {id(e): e for e in seen.elements if e.label and self._is_place(seen.package, e)}
+        hidden = showing | whole
+        if focused is not None and any(e.focused for e in hidden.values()):
+            focused = COVERED
         image = seen.image
-        if image is not None and (hidden or seen.elements is None):
+        if image is not None and hidden:
             image = image.copy()
             draw = ImageDraw.Draw(image)
-            for element in hidden:
+            for element in hidden.values():
                 area = element.bounds.clipped(seen.size)
-                draw.rectangle((area.left, area.top, area.right, area.bottom), fill=COVER)
-            if seen.elements is None:
-                # Nobody can tell where the secret stands: better no picture than a secret in it.
-                image = None
-        elements = None if seen.elements is None else tuple(self._covered(e) for e in seen.elements)
-        focused = None if seen.focused_text is None else self.text(seen.focused_text)
+                if area.area:
+                    draw.rectangle((area.left, area.top, area.right - 1, area.bottom - 1), fill=COVER)
+        elements = tuple(
+            self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in seen.elements
+        )
         return replace(seen, image=image, elements=elements, focused_text=focused)
 
-    def _shows(self, element: Element) -> bool:
-        return any(
-            value in words for value in self._values for words in (element.text, element.description, element.hint)
-        )
+    def _is_place(self, package: str, element: Element) -> bool:
+        """A field that got a secret; after a restart also what else had shown it."""
+        place = _place(package, element)
+        return place in self._restored or (element.editable and place in self._places)
 
-    def _covered(self, element: Element) -> Element:
-        if not self._shows(element):
-            return element
+    def _showing(self, elements: tuple[Element, ...]) -> dict[int, Element]:
+        """The elements in which a secret stands, whole or sign by sign in a row of boxes."""
+        patterns = list(self._values.values())
+        shown = {
+            id(e): e
+            for e in elements
+            for words in (e.text, e.description, e.hint)
+            if words and any(pattern.search(words) for pattern in patterns)
+        }
+        boxes = [e for e in elements if 0 < len(e.text.strip()) <= BOX_LETTERS and (e.editable or not e.clickable)]
+        joined = "".join(e.text.strip() for e in boxes)
+        owners = [e for e in boxes for _ in e.text.strip()]
+        for pattern in patterns:
+            for match in pattern.finditer(joined):
+                shown |= {id(e): e for e in owners[match.start() : match.end()]}
+        return shown
+
+    def _covered(self, element: Element, *, whole: bool) -> Element:
+        """The element with bullets for its words; the name of a field stays, so that it can be spoken of."""
+        if element.editable:
+            text = COVERED if element.text and element.text != element.hint else element.text
+            description, hint = self.text(element.description), self.text(element.hint)
+            return replace(element, text=text, description=description, hint=hint)
         return replace(
             element,
-            text=self.text(element.text),
-            description=self.text(element.description),
-            hint=self.text(element.hint),
+            text=self._bullets(element.text, whole=whole),
+            description=self._bullets(element.description, whole=whole),
+            hint=self._bullets(element.hint, whole=whole),
         )
+
+    def _bullets(self, words: str, *, whole: bool) -> str:
+        covered = self.text(words)
+        # A box that holds a sign or two of a code says nothing else; a longer text keeps its other words.
+        return COVERED if words and (whole or (covered == words and len(words) <= BOX_LETTERS)) else covered
+
+
+def _place(package: str, element: Element) -> Place:
+    """What identifies it without its words: those may be the secret."""
+    if not element.editable:
+        return [package, element.resource_id, element.class_name, ""]
+    place = [package, element.resource_id, element.class_name, element.hint]
+    if not (element.resource_id or element.hint):
+        place.append(f"{element.bounds.left},{element.bounds.top}")
+    return place

@@ -1,8 +1,10 @@
-"""The gate before the hands: rules in code over app, element and action. A model can add a gate, never remove one."""
+"""The gate before the hands: rules in code over app, element and action. A model can add a gate, never remove one.
+
+Nothing that is typed or stands on the screen opens a gate: words are only ever looked at for reasons to stop.
+"""
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -10,47 +12,41 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from agent import actions as act
+from agent.guards.rules import App, Rules, fits
+from agent.guards.touching import Words, beside, is_button, words_under
+from agent.guards.words import ends_with, id_words, mentions, plain, says
+from devices.geometry import Point
 from devices.inputs import Key
 from devices.phone import Element
+
+MAX_SECRET = 64
+"""Letters; longer texts are no codes or passwords."""
+MAX_QUESTION = 160
+"""Letters of a question that a dialog asks above its buttons."""
+LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
+SUBMITTED = ("send", "pay")
+"""Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
+_TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
+_MOVES = (act.Swipe, act.Drag)
+_SLIDES = ("slide", "swipe", "滑动")
 
 
 class PolicyError(Exception):
     """The policy file cannot be used; the message names the file and the fault."""
 
 
-class _Rule(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    reason: str
-    labels: tuple[str, ...]
-
-
-class _Refuse(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    packages: tuple[str, ...] = ()
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    approve: dict[str, _Rule]
-    refuse: _Refuse = _Refuse()
-
-
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What stands before an action: nothing, a person's approval, or a refusal."""
+    """What stands before an action: nothing, a person's approval, a refusal, or a person who types it instead."""
 
-    verdict: Literal["allow", "approve", "refuse"]
+    verdict: Literal["allow", "approve", "refuse", "secret"]
     reason: str = ""
 
 
 ALLOWED = Gate("allow")
-_CHINESE = re.compile(r"[\u3400-\u9fff]")
-SUBMITTED = ("send", "pay")
-"""Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
-_TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
 
 
 class Policy:
@@ -58,10 +54,10 @@ class Policy:
 
     def __init__(self, rules: dict[str, Any]) -> None:
         try:
-            self._file = _File.model_validate(rules)
+            self._rules = Rules.model_validate(rules)
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
+            where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
 
     @classmethod
@@ -69,7 +65,7 @@ class Policy:
         """The policy in a file. Raises PolicyError."""
         try:
             return cls(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (OSError, tomllib.TOMLDecodeError, PolicyError) as error:
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
             raise PolicyError(f"The policy file {path} cannot be used: {error}") from error
 
     @classmethod
@@ -79,45 +75,151 @@ class Policy:
         text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
         return cls(tomllib.loads(text))
 
-    def gate(self, action: act.Action, *, package: str, target: Element | None, around: tuple[Element, ...]) -> Gate:
+    def app_name(self, package: str) -> str:
+        """What people call an app, as far as the file knows it; else its package."""
+        app = self._app(package)
+        return f"{app.name} ({package})" if app is not None else package
+
+    def gate(
+        self,
+        action: act.Action,
+        *,
+        package: str,
+        target: Element | None,
+        around: tuple[Element, ...],
+        point: Point | None = None,
+    ) -> Gate:
         """What stands before this action.
 
-        `target` is the element that is touched or typed into; `around` is all that can be seen, because Enter in a
-        text field presses the button beside it.
+        `target` is the element that is touched or typed into, `point` the native pixel of the touch; `around` is all
+        that can be seen, because Enter in a text field presses the button beside it.
         """
-        if package in self._file.refuse.packages and not isinstance(action, act.PressKey | act.OpenApp):
-            return Gate("refuse", f"the app {package} is closed to the agent by the policy")
+        if self._is_closed(action, package):
+            return Gate("refuse", f"the app {self.app_name(package)} is closed to the agent by the policy")
         if isinstance(action, act.Tap) and action.sensitive:
-            return Gate("approve", f"the model calls it sensitive: {action.sensitive}")
-        if isinstance(action, _TOUCHES) and target is not None:
-            return self._approval((target,), tuple(self._file.approve))
-        if _presses_enter(action):
-            return self._approval(tuple(e for e in around if e.clickable), SUBMITTED)
+            return Gate("approve", f"is sensitive, as the model says: {action.sensitive}")
+        if isinstance(action, act.OpenUrl):
+            return self._address(action.url)
+        if isinstance(action, _TOUCHES):
+            return self._touch(package, target, point, around)
+        if isinstance(action, _MOVES):
+            slides = [w for w in words_under(target, point, around) if any(mentions(w.label, s) for s in _SLIDES)]
+            return self._first(slides, package, tuple(self._rules.approve))
+        if isinstance(action, act.Type):
+            field = target or _focused(around)
+            if field is not None and self._is_secret(field, action.text):
+                return Gate("secret", "goes into a field for a password or code")
+        return self._enter(package, target, around) if _presses_enter(action) else ALLOWED
+
+    def _is_closed(self, action: act.Action, package: str) -> bool:
+        closed = self._rules.refuse.packages
+        if isinstance(action, act.OpenApp):
+            return fits(action.name, closed)
+        if isinstance(action, act.PressKey):
+            return fits(package, closed) and action.key not in LEAVING
+        return fits(package, closed)
+
+    def _touch(self, package: str, target: Element | None, point: Point | None, around: tuple[Element, ...]) -> Gate:
+        app = self._app(package)
+        if app is not None and target is not None and _id(target) in app.harmless:
+            return ALLOWED
+        words = words_under(target, point, around)
+        gate = self._first(words, package, tuple(self._rules.approve))
+        if gate is not ALLOWED:
+            return gate
+        if target is not None and (rule := self._by_id(target, package)):
+            return Gate("approve", self._rules.approve[rule].reason)
+        if any(w.button and plain(w.label) in map(plain, self._rules.confirm.labels) for w in words):
+            return self._confirmed(around)
+        named = words or (target is not None and target.resource_id)
+        return ALLOWED if named else self._blind(package, around)
+
+    def _enter(self, package: str, target: Element | None, around: tuple[Element, ...]) -> Gate:
+        field = target or _focused(around)
+        for element in around:
+            near = field is None or field is element or beside(field, element)
+            if not is_button(element) or element.editable:
+                continue
+            words = [Words(element, label, True) for label in (element.text, element.description) if label]
+            gate = self._first(words, package, SUBMITTED if near else SUBMITTED[1:])
+            if gate is ALLOWED and near and self._by_id(element, package) in SUBMITTED:
+                gate = Gate("approve", self._rules.approve[self._by_id(element, package)].reason)
+            if gate is not ALLOWED:
+                return gate
         return ALLOWED
 
-    def _approval(self, elements: tuple[Element, ...], rules: tuple[str, ...]) -> Gate:
+    def _first(self, words: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:
+        """The gate of the first rule that one of these labels sets off."""
+        app = self._app(package)
         for name in rules:
-            rule = self._file.approve.get(name)
-            if rule is not None and any(_says(e, word) for e in elements for word in rule.labels):
-                return Gate("approve", rule.reason)
+            rule = self._rules.approve.get(name)
+            if rule is None:
+                continue
+            own = app.labels.get(name, ()) if app is not None else ()
+            for each in words:
+                if any(says(each.label, word, button=each.button, unless=rule.unless) for word in (*rule.labels, *own)):
+                    return Gate("approve", rule.reason)
+                if each.button and any(ends_with(each.label, word) for word in rule.endings):
+                    return Gate("approve", rule.reason)
         return ALLOWED
+
+    def _by_id(self, element: Element, package: str) -> str:
+        """The rule that an element sets off by its resource id, "" for none."""
+        app = self._app(package)
+        for rule, ids in (app.ids if app is not None else {}).items():
+            if _id(element) in ids:
+                return rule
+        if element.label or not is_button(element):
+            return ""
+        name = " ".join(id_words(element.resource_id))
+        return next((rule for rule, have in self._rules.approve.items() if name and name in have.labels), "")
+
+    def _confirmed(self, around: tuple[Element, ...]) -> Gate:
+        """The gate of the rule that a dialog's question is about."""
+        asked = [e.label for e in around if not is_button(e) and "?" in plain(e.label)[:MAX_QUESTION]]
+        for rule in self._rules.approve.values():
+            if any(mentions(label, word) for label in asked for word in rule.labels):
+                return Gate("approve", f"answers a question on the screen, and so {rule.reason}")
+        return ALLOWED
+
+    def _blind(self, package: str, around: tuple[Element, ...]) -> Gate:
+        screens = self._rules.screens
+        sensitive = fits(package, screens.packages) or any(
+            says(e.label, word, button=is_button(e)) for e in around for word in screens.labels
+        )
+        reason = "touches a place without a name, on a screen where that may pay or agree to something"
+        return Gate("approve", reason) if sensitive else ALLOWED
+
+    def _address(self, url: str) -> Gate:
+        scheme = url.strip().partition(":")[0].casefold()
+        if scheme in self._rules.urls.schemes:
+            return Gate("approve", f"opens a {scheme} address, which may do more than show a page")
+        return ALLOWED
+
+    def _is_secret(self, field: Element, text: str) -> bool:
+        if not text.strip():
+            return False
+        if field.password:
+            return True
+        words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
+        secret = self._rules.secret
+        named = any(mentions(each, word) for each in words for word in secret.labels)
+        harmless = any(mentions(each, word) for each in words for word in secret.unless)
+        return named and not harmless and len(text.split()) == 1 and len(text) <= MAX_SECRET
+
+    def _app(self, package: str) -> App | None:
+        return next((app for app in self._rules.app if app.is_for(package)), None)
 
 
 def _presses_enter(action: act.Action) -> bool:
     if isinstance(action, act.Type):
-        return action.submit or action.text.endswith("\n")
+        return action.submit or "\n" in action.text
     return isinstance(action, act.PressKey) and action.key is Key.ENTER
 
 
-def _says(element: Element, word: str) -> bool:
-    """Whether a label is this word, or begins with it as a button does ("Pay $12.90", "Send to Anna")."""
-    for label in (element.text, element.description):
-        plain = " ".join(label.casefold().split())
-        if _CHINESE.search(word):
-            if word in plain and len(plain) <= len(word) + 8:
-                return True
-        elif plain == word or (
-            re.match(rf"{re.escape(word)}\b", plain) and len(plain.split()) <= len(word.split()) + 4
-        ):
-            return True
-    return False
+def _focused(around: tuple[Element, ...]) -> Element | None:
+    return next((e for e in around if e.focused and e.editable), None)
+
+
+def _id(element: Element) -> str:
+    return element.resource_id.rsplit("/", 1)[-1]

@@ -15,7 +15,9 @@ class Level(IntEnum):
     REMINDED = 2
     """Shown the picture again, with a reminder of the goal."""
     REPLAN = 3
-    """The sub-task ends; a plan may try another way."""
+    """Another way: the supervisor makes a new plan, or, where there is none, the model does."""
+    PERSON = 4
+    """A person is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,11 @@ class Move:
     after: str
 
 
-WINDOW = 12
+WAITING = "wait"
+"""The action of a step that only waited."""
+PATIENT_WAITS = 3
+"""That many in a row are no loop; the fourth counts as the second of something else."""
+WINDOW = 16
 CYCLE_LENGTHS = (2, 3)
 CYCLE_REPEATS = 2
 
@@ -40,16 +46,12 @@ def level(moves: list[Move]) -> Level:
     """
     moves = moves[-WINDOW:]
     idle = _idle_repeats(moves)
-    if idle >= 4:
-        return Level.REPLAN
-    if idle == 3:
-        return Level.REMINDED
-    if idle == 2:
-        return Level.TOLD
     rounds = _rounds(moves)
-    if rounds >= CYCLE_REPEATS + 1:
-        return Level.REPLAN
-    return Level.REMINDED if rounds == CYCLE_REPEATS else Level.MOVING
+    return max(_of_count(idle - 1), _of_count(rounds) if rounds >= CYCLE_REPEATS else Level.MOVING)
+
+
+def _of_count(count: int) -> Level:
+    return Level(min(max(count, Level.MOVING), Level.PERSON))
 
 
 def _idle_repeats(moves: list[Move]) -> int:
@@ -59,6 +61,8 @@ def _idle_repeats(moves: list[Move]) -> int:
         if move.before != move.after or move.action != moves[-1].action or move.before != moves[-1].before:
             break
         count += 1
+    if moves and moves[-1].action == WAITING:
+        return max(0, count - PATIENT_WAITS + 1)
     return count
 
 

@@ -1,14 +1,21 @@
-"""Turns actions that need a person into questions."""
+"""Turns actions that need a person into questions, and asks what no action has asked for."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from agent.actions import Action, AskUser, EnterSecret, TakeOver, Type
+from agent.actions import Action, AskUser, EnterSecret, OpenUrl, TakeOver, Type
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
+from agent.guards.facts import facts_of
 from agent.observing import Sight
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+
+LOCKED = "The phone is locked with a PIN, pattern or password. Please unlock it, then press Done."
+STUCK = (
+    "I am stuck: I keep doing the same without any effect (last: {did}). The goal is: {goal}. "
+    "What shall I do? You can tell me another way, or do it on the phone and tell me so."
+)
 
 
 def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver | EnterSecret) -> dict[str, Any]:
@@ -23,17 +30,44 @@ def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOv
 
 
 def approval(
-    state: ExecutorState, context: RunContext, action: Action, what: str, reason: str, sight: Sight
+    state: ExecutorState,
+    context: RunContext,
+    action: Action,
+    what: str,
+    reason: str,
+    sight: Sight,
+    frame: str | None,
 ) -> dict[str, Any]:
     """May this be done? With the exact text or amount, as far as the screen tells."""
-    app = sight.observation.package
+    facts = facts_of(sight.observation)
+    app = context.policy.app_name(sight.observation.package)
     lines = [f"In {app}: this {reason}." if app else f"This {reason}."]
     if isinstance(action, Type):
-        lines.append(f"Text: {action.text}")
-    else:
-        filled = [e.text for e in sight.observation.elements or () if e.editable and e.text and not e.password]
-        lines.extend(f"Text on the screen: {text}" for text in filled)
-    return _data(state, context, QuestionKind.APPROVE, f"May I {what}?", (ALLOW, DENY), "\n".join(lines))
+        lines.append(f"Text to type: {action.text}")
+    elif isinstance(action, OpenUrl):
+        lines.append(f"Address: {action.url}")
+    lines.extend(facts.lines)
+    return _data(state, context, QuestionKind.APPROVE, f"May I {what}?", (ALLOW, DENY), "\n".join(lines), frame=frame)
+
+
+def secret_instead(state: ExecutorState, context: RunContext, field: str, sight: Sight) -> dict[str, Any]:
+    """A person types what the model would have typed into a field for a secret."""
+    app = context.policy.app_name(sight.observation.package) or "the app in front"
+    text = (
+        f"{app} wants a password or code{f' ({field})' if field else ''}. What you give goes straight into the phone."
+    )
+    return _data(state, context, QuestionKind.SECRET, text)
+
+
+def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> dict[str, Any]:
+    """A person unlocks the phone."""
+    return _data(state, context, QuestionKind.TAKE_OVER, LOCKED, (DONE,), tail=f".lock{number}", frame=frame)
+
+
+def stuck(state: ExecutorState, context: RunContext, did: str, number: int) -> dict[str, Any]:
+    """A person says how to go on."""
+    text = STUCK.format(did=did, goal=state["goal"])
+    return _data(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
 
 
 def _data(
@@ -43,15 +77,18 @@ def _data(
     text: str,
     choices: tuple[str, ...] = (),
     detail: str = "",
+    *,
+    tail: str = "",
+    frame: str | None = None,
 ) -> dict[str, Any]:
     """Plain data for the state. The id names the place in the run, so that it is the same after a restart."""
     asked = Question(
-        id=f"{state['run']}.{state['subtask']}.{state['step']}",
+        id=f"{state['run']}.{state['subtask']}.{state['step']}{tail}",
         run=state["run"],
         kind=kind,
         text=context.mask.text(text),
         choices=choices,
         detail=context.mask.text(detail),
-        frame=state["frame"],
+        frame=frame or state["frame"],
     )
     return asked.model_dump(mode="json")

@@ -63,8 +63,10 @@ class ExecutorState(TypedDict, total=False):
     """The state of one sub-task of a run. `run` to `max_steps` are the order; the rest is worked on.
 
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
-    `question` is what a person is asked, `approved` the action index that a person allowed, `secret` the id of a
-    secret that waits to be typed; `told` is what the model is told next; `history` feeds the guard against loops;
+    `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those), `approved`
+    the action index that a person allowed, `secret` the id of a secret that waits to be typed, `covered` the places
+    where secrets were seen (see agent.guards.masking), kept for the whole run as is `given_up`, the sub-tasks that
+    ended because nothing moved; `told` is what the model is told next; `history` feeds the guard against loops;
     `untold` is the event of the last step, until it is known what its action changed (see agent.graph.executor.early);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
@@ -91,12 +93,15 @@ class ExecutorState(TypedDict, total=False):
     approved: int | None
     anchor: dict[str, Any] | None
     secret: str | None
+    covered: list[list[str]]
+    aside: bool
+    asides: int
+    given_up: int
     told: list[str]
     untold: dict[str, Any] | None
     notes: list[str]
     past: list[PastData]
     history: list[list[str]]
-    warned: int
     gathered: str | None
     usage: dict[str, Any]
     result: ResultData | None

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from agent.effects import fingerprint
 from agent.events import Step
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import hold
+from agent.graph.executor.moving import history_of
 from agent.graph.executor.replies import reply_of, reply_text
 from agent.graph.executor.state import ExecutorState, PastData, usage_of
 
 CAPTION_WORDS = 10
 CAPTION_LETTERS = 80
-HISTORY = 16
 
 
 def close_step(
@@ -26,8 +25,8 @@ def close_step(
     came = context.mask.text("; ".join(effect))
     past: PastData = {
         "number": state["step"],
-        "reply": reply_text(reply_of(state)),
-        "thought": decision["thought"],
+        "reply": context.mask.text(reply_text(reply_of(state))),
+        "thought": context.mask.text(decision["thought"]),
         "did": done,
         "effect": came,
         "app": state["app"],
@@ -41,7 +40,7 @@ def close_step(
         max_steps=state["max_steps"],
         summary=_caption(context, decision["summary"], decision["thought"], done),
         thought=context.mask.text(decision["thought"]),
-        action=decision["actions"][0] if decision["actions"] else {},
+        action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
         effect=came,
         app=state["app"],
         frame=state["frame"],
@@ -61,18 +60,9 @@ def close_step(
         "anchor": None,
         "secret": None,
         "untold": hold(context, step),
-        "history": _history(state, context, done),
+        "history": history_of(state, context),
+        "covered": context.mask.places,
     }
-
-
-def _history(state: ExecutorState, context: RunContext, done: str) -> list[list[str]]:
-    """The moves for the guard against loops: screen before, action, screen after."""
-    sight = context.live.sight
-    if sight is None or not state["decision"]["actions"]:
-        return state["history"]
-    before = fingerprint(sight.observation)
-    after = before if context.live.fresh is None else fingerprint(context.live.fresh)
-    return [*state["history"], [before, done, after]][-HISTORY:]
 
 
 def _caption(context: RunContext, summary: str, thought: str, done: str) -> str:

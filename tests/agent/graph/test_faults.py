@@ -64,16 +64,6 @@ async def test_the_step_limit(rig: Rig) -> None:
     assert "3 steps" in end.summary
 
 
-async def test_going_in_circles_is_told_then_ended(rig: Rig) -> None:
-    have, model = models([call("key", key="home") for _ in range(8)])
-    end = await Work(rig.mind(have), order("anything")).ended()
-    assert end.outcome is Outcome.FAILED
-    heard = [told(request) for request in model.asked(Purpose.ACT)]
-    assert sum("nothing changed" in words for words in heard) == 1
-    assert sum("going in circles" in words for words in heard) == 1
-    assert len(heard) == 4
-
-
 async def test_an_unknown_app_is_told(rig: Rig) -> None:
     have, model = models([call("open_app", name="Flubber"), FINISH])
     await Work(rig.mind(have), order("anything")).ended()

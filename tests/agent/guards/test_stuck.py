@@ -14,7 +14,7 @@ def moves(*steps: str) -> list[Move]:
 
 @pytest.mark.parametrize(
     ("times", "expected"),
-    [(1, Level.MOVING), (2, Level.TOLD), (3, Level.REMINDED), (4, Level.REPLAN), (9, Level.REPLAN)],
+    [(1, Level.MOVING), (2, Level.TOLD), (3, Level.REMINDED), (4, Level.REPLAN), (5, Level.PERSON), (9, Level.PERSON)],
 )
 def test_the_same_without_effect(times: int, expected: Level) -> None:
     assert level(moves(*["A tap A"] * times)) is expected
@@ -25,6 +25,7 @@ def test_two_screens_in_a_circle() -> None:
     assert level(moves(*there_and_back)) is Level.MOVING
     assert level(moves(*there_and_back * 2)) is Level.REMINDED
     assert level(moves(*there_and_back * 3)) is Level.REPLAN
+    assert level(moves(*there_and_back * 4)) is Level.PERSON
 
 
 def test_three_screens_in_a_circle() -> None:
@@ -37,3 +38,6 @@ def test_no_false_alarm() -> None:
     assert level(moves(*[f"{n} scroll {n + 1}" for n in range(8)])) is Level.MOVING
     assert level(moves("A tap A", "A scroll B", "B tap B")) is Level.MOVING
     assert level(moves("A tap-1 A", "A tap-2 A", "A tap-3 A")) is Level.MOVING
+    assert level(moves("A on B", "B off A")) is Level.MOVING
+    assert level(moves(*["A wait A"] * 3)) is Level.MOVING
+    assert level(moves(*["A wait A"] * 4)) is Level.TOLD

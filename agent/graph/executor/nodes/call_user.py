@@ -15,6 +15,9 @@ from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, Answer, Question, QuestionKind
 
+UNLOCKED = "The phone was locked. A person says that it is unlocked now."
+STUCK = "You went in circles, so the person was asked how to go on. The person answered: {answer}"
+
 
 async def call_user(
     state: ExecutorState, runtime: Runtime[RunContext]
@@ -29,6 +32,10 @@ async def call_user(
     if answer.expired:
         summary = f"Nobody answered in time: {asked.text}"
         return Command(goto="executor_exit", update={"result": ended(Outcome.BLOCKED, summary)})
+    if state.get("aside"):
+        told = UNLOCKED if asked.kind is QuestionKind.TAKE_OVER else STUCK.format(answer=answer.text)
+        update = {"question": None, "aside": False, "history": [], "told": [*state["told"], told]}
+        return Command(goto="screenshot", update=update)
     allowed = asked.kind is QuestionKind.APPROVE and answer.text == ALLOW
     if allowed or asked.kind is QuestionKind.SECRET:
         secret = answer.text if asked.kind is QuestionKind.SECRET else None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from agent.graph.executor import asking
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import tell
 from agent.graph.executor.state import ExecutorState, ended
@@ -20,10 +21,16 @@ REMINDER = (
     "Choose a way that you have not tried: another element, scrolling, going back, or opening the app anew."
 )
 
+REPLAN = (
+    "You are still going in circles. Stop and make a new plan: say in one line why this way does not work, think of "
+    "two other ways to the goal ({goal}), and begin with the better one. If there is none, finish with failure."
+)
+GIVEN_UP = "The same steps were repeated without any effect, so this part was given up."
+
 
 async def check_loop(
     state: ExecutorState, runtime: Runtime[RunContext]
-) -> Command[Literal["screenshot", "executor_exit"]]:
+) -> Command[Literal["screenshot", "call_user", "executor_exit"]]:
     """Close the step, then go on or end."""
     context = runtime.context
     tell(state, context)
@@ -47,10 +54,17 @@ async def check_loop(
     told: list[str] = update.get("told", state["told"])
     moves = [Move(*move) for move in update.get("history", state["history"])]
     stuck = level(moves)
-    if stuck is Level.REPLAN:
-        update["result"] = ended(Outcome.FAILED, "The same steps were repeated without any effect.")
+    if stuck is Level.REPLAN and state.get("plan") and not state.get("given_up", 0):
+        update |= {"result": ended(Outcome.FAILED, GIVEN_UP), "given_up": 1}
         return Command(goto="executor_exit", update=update)
-    if stuck is Level.REMINDED:
+    if stuck is Level.PERSON or (stuck is Level.REPLAN and state.get("plan")):
+        update |= {"told": told, "aside": True, "asides": state.get("asides", 0) + 1}
+        did = update["past"][-1]["did"] if update.get("past") else ""
+        update["question"] = asking.stuck(state, context, did, update["asides"])
+        return Command(goto="call_user", update=update)
+    if stuck is Level.REPLAN:
+        told = [*told, REPLAN.format(goal=state["goal"])]
+    elif stuck is Level.REMINDED:
         told = [*told, REMINDER.format(goal=state["goal"])]
     elif stuck is Level.TOLD:
         told = [*told, NO_EFFECT]

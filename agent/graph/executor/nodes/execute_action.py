@@ -26,6 +26,7 @@ from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble, act
 from agent.graph.executor.anchors import anchor_of, found_again
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.gating import aim_again, field_aim, gated, secret_action
 from agent.graph.executor.hands import Aim, aim, to_input
 from agent.graph.executor.noting import noted, sum_up
 from agent.graph.executor.quiet import send_file, wait, wait_for
@@ -42,6 +43,11 @@ INTERRUPTED = (
     "The work was interrupted while this was being done: {what}. It may or may not have happened. It was not sent "
     "again. Look at the screen first, and do not repeat what has happened."
 )
+OTHERWISE = (
+    "A person allowed it, but the screen, or what would be sent or paid, is not the same any more. So it was not done. "
+    "Look again."
+)
+FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was typed. Look again."
 
 
 class _Progress:
@@ -56,6 +62,7 @@ class _Progress:
         self.mark = state.get("mark")
         self.gathered = state.get("gathered")
         self.usage = usage_of(state)
+        self.covered = state.get("covered", [])
 
     def update(self, **more: object) -> dict[str, object]:
         """The update of the graph's state, with `more` beside it."""
@@ -68,6 +75,7 @@ class _Progress:
             "mark": self.mark,
             "gathered": self.gathered,
             "usage": usage_data(self.usage),
+            "covered": self.covered,
             **more,
         }
 
@@ -75,6 +83,7 @@ class _Progress:
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
     """Do the decided actions in order; the rest is dropped at the first that fails or changes the app."""
     context = runtime.context
+    context.mask.restore(state.get("covered", []))
     actions = [action_from(data) for data in state["decision"]["actions"]]
     progress = _Progress(state)
     sight = context.live.sight
@@ -86,10 +95,11 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         progress.did.append(f"interrupted: {what}")
         progress.told.append(INTERRUPTED.format(what=what))
         return Command(goto="check_loop", update=progress.update())
+    chosen_on = sight
     try:
         while progress.index < len(actions):
             action = actions[progress.index]
-            question = await _one(state, context, sight, action, progress)
+            question = await _one(state, context, sight, action, progress, chosen_on)
             if question is not None:
                 return Command(goto="call_user", update=progress.update(**question))
             progress.index += 1
@@ -98,7 +108,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
                 if fresh.package != sight.observation.package:
                     progress.told.append("The app changed, so the rest of your actions was not done.")
                     break
-                sight = Sight(fresh, sight.screen, sight.targets, sight.frame)
+                sight = Sight(context.mask.observation(fresh), sight.screen, sight.targets)
     except Stopped:
         return Command(goto="check_loop", update=progress.update())
     except Trouble as trouble:
@@ -112,14 +122,17 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
 
 
 async def _one(
-    state: ExecutorState, context: RunContext, sight: Sight, action: Action, progress: _Progress
+    state: ExecutorState, context: RunContext, sight: Sight, action: Action, progress: _Progress, chosen_on: Sight
 ) -> dict[str, Any] | None:
-    """Do one action. Returns what to ask a person instead, when it needs one."""
+    """Do one action. Returns what to ask a person instead, when it needs one.
+
+    `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
+    """
     what = describe(action, sight)
     match action:
         case AskUser() | TakeOver() | EnterSecret():
             progress.did.append(what)
-            anchor = anchor_of(aim(action, sight), sight)
+            anchor = anchor_of(field_aim(action, sight), sight, facts=False)
             return {"question": asking.question(state, context, action), "anchor": anchor}
         case Note():
             progress.notes.append(noted(action, context, sight))
@@ -143,19 +156,14 @@ async def _one(
         case Finish():
             progress.told.append("Finish alone, after you have seen on the screen what your last action did.")
         case _:
-            where = aim(action, sight)
-            gate = context.policy.gate(
-                action,
-                package=sight.observation.package,
-                target=where.element,
-                around=sight.observation.elements or (),
-            )
-            if gate.verdict == "refuse":
+            where = aim(action, sight) if sight is chosen_on else aim_again(action, chosen_on, sight)
+            try:
+                question = await gated(state, context, sight, action, where)
+            except Trouble:
                 progress.did.append(f"refused: {what}")
-                raise Trouble(f"Refused and not done: {gate.reason}. Find a way without it, or finish with failure.")
-            if gate.verdict == "approve":
-                question = asking.approval(state, context, action, what, gate.reason, sight)
-                return {"question": question, "anchor": anchor_of(where, sight)}
+                raise
+            if question is not None:
+                return question
             await _send(state, context, sight, action, where, progress)
     return None
 
@@ -181,17 +189,21 @@ async def _send(
 async def _approved(state: ExecutorState, context: RunContext, action: Action, progress: _Progress) -> Route:
     """Look again; act once if the target is still there as it was approved, else let the model look."""
     progress.index = state["approved"] or 0
+    secret = state.get("secret")
     try:
         now = context.mask.observation(await context.control.guard(context.phone.observe()))
         again = found_again(state.get("anchor"), now)
         if again is None:
             progress.did.append(f"not done: {describe(action, None)}")
-            told = "A person allowed it, but the screen is not the same any more, so it was not done. Look again."
+            told = OTHERWISE
+            if secret is not None:
+                context.secrets.take(secret)
+                told = FIELD_GONE
             update = close_step(state, context, did=progress.did, effect=progress.effect, told=[told])
             return Command(goto="screenshot", update=update)
         sight = again.sight(context.live.sight, state)
-        if isinstance(action, EnterSecret):
-            await _type_secret(state, context, sight, action, again.aim, progress)
+        if secret is not None:
+            await _type_secret(state, context, sight, secret_action(action), again.aim, progress)
         else:
             await _send(state, context, sight, action, again.aim, progress)
     except Stopped:
@@ -215,6 +227,9 @@ async def _type_secret(
     if value is None:
         raise Trouble("The secret is gone because the service was restarted. Ask for it again if it is needed.")
     context.mask.add(value)
+    if where.element is not None:
+        context.mask.cover_field(sight.observation.package, where.element)
+    progress.covered = context.mask.places
     key = ActionKey(state["run"], state["subtask"], state["step"], progress.index)
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit, secret=True)
     progress.effect.append(await act(context, key, state["decision"]["actions"][progress.index], physical, sight))

@@ -15,6 +15,7 @@ from agent.dialects.select import image_size_for
 from agent.events import Told
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import corrected
+from agent.graph.executor.locking import unlock_question, woken
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
 from devices.errors import CaptureFailed, PhoneError, PhoneGone
@@ -27,9 +28,10 @@ CAPTURE_TRIES = 3
 
 async def screenshot(
     state: ExecutorState, runtime: Runtime[RunContext]
-) -> Command[Literal["vision_model", "check_loop", "executor_exit"]]:
+) -> Command[Literal["vision_model", "call_user", "check_loop", "executor_exit"]]:
     """Look at the phone. Only the look is tried again, never an action."""
     context = runtime.context
+    context.mask.restore(state.get("covered", []))
     watch = context.live.watch
     if watch.pending is not None and watch.pending.moved:
         context.live.fresh = None
@@ -41,6 +43,8 @@ async def screenshot(
         observation = context.live.fresh
         if observation is None:
             observation = await context.control.guard(_look(context))
+        if observation.locked or not observation.screen_on:
+            observation = await context.control.guard(woken(context))
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
@@ -49,6 +53,8 @@ async def screenshot(
     fresh, context.live.fresh = context.live.fresh, None
     sight = await _see(context, observation)
     context.live.sight = sight
+    if observation.locked:
+        return Command(goto="call_user", update=unlock_question(state, context, sight.frame))
     early = fresh is not None and watch.pending is not None
     closed = {} if early else await corrected(state, context, sight.observation)
     notes = context.control.take_notes()

@@ -1,0 +1,84 @@
+"""The gate before an action: what a person is asked instead of it, and what they are shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agent.actions import Action, ElementTarget, EnterSecret
+from agent.describing import describe
+from agent.graph.executor import asking
+from agent.graph.executor.acting import Trouble
+from agent.graph.executor.anchors import anchor_of, looks, nearest
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.hands import Aim, aim
+from agent.graph.executor.state import ExecutorState
+from agent.observing import Sight, encode
+
+
+async def gated(
+    state: ExecutorState, context: RunContext, sight: Sight, action: Action, where: Aim
+) -> dict[str, Any] | None:
+    """What the state gets when a person must be asked first, None when the action may be done.
+
+    Raises Trouble when it is refused.
+    """
+    seen = sight.observation
+    gate = context.policy.gate(
+        action, package=seen.package, target=where.element, around=seen.elements or (), point=where.point
+    )
+    match gate.verdict:
+        case "refuse":
+            raise Trouble(f"Refused and not done: {gate.reason}. Find a way without it, or finish with failure.")
+        case "approve":
+            frame = await _picture(context, sight)
+            what = describe(action, sight)
+            question = asking.approval(state, context, action, what, gate.reason, sight, frame)
+            return {"question": question, "anchor": anchor_of(where, sight)}
+        case "secret":
+            where = field_aim(action, sight)
+            name = where.element.hint or where.element.description if where.element is not None else ""
+            question = asking.secret_instead(state, context, name, sight)
+            return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
+        case "allow":
+            return None
+
+
+def field_aim(action: Action, sight: Sight) -> Aim:
+    """The field that is typed into: the target, else the one with the focus."""
+    where = aim(action, sight)
+    if where.element is not None or where.point is not None:
+        return where
+    focused = next((e for e in sight.observation.elements or () if e.focused and e.editable), None)
+    return Aim(focused, focused.bounds.clipped(sight.observation.size).centre) if focused is not None else where
+
+
+def aim_again(action: Action, chosen_on: Sight, now: Sight) -> Aim:
+    """The place of a later action of one answer, on the screen as the earlier ones have left it.
+
+    The numbers were those of an older list: what has moved is found by its looks. Raises Trouble when it is gone.
+    """
+    target = getattr(action, "target", None)
+    if not isinstance(target, ElementTarget):
+        return aim(action, now)
+    element = chosen_on.targets[target.element]
+    found = nearest(looks(element), element.bounds, now.observation)
+    if found is None:
+        raise Trouble(f"Not done: {describe(action, chosen_on)}. It is not there any more. Look again.")
+    return Aim(found, found.bounds.clipped(now.observation.size).centre)
+
+
+def secret_action(action: Action) -> EnterSecret:
+    """What is done with a secret that a person has given: also where a model would have typed one by itself."""
+    if isinstance(action, EnterSecret):
+        return action
+    submit = bool(getattr(action, "submit", False)) or getattr(action, "text", "").endswith("\n")
+    return EnterSecret(question="", target=getattr(action, "target", None), submit=submit)
+
+
+async def _picture(context: RunContext, sight: Sight) -> str | None:
+    """The picture of the screen that the action would meet; it is newer than the step's after a first action."""
+    if sight.frame is not None or sight.observation.image is None:
+        return sight.frame
+    image = await asyncio.to_thread(encode, sight.observation.image, sight.screen.space)
+    return await context.frames.save(image.data, suffix="jpg")

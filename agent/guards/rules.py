@@ -1,0 +1,94 @@
+"""The form of a policy file."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Rule(_Part):
+    """What waits for an approval: buttons that are or begin with `labels`, or end with `endings`."""
+
+    reason: str
+    labels: tuple[str, ...]
+    endings: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+
+class Refuse(_Part):
+    """Apps that are never touched, by package name; `*` stands for anything."""
+
+    packages: tuple[str, ...] = ()
+
+
+class Confirm(_Part):
+    """Buttons that mean what the question above them asks."""
+
+    labels: tuple[str, ...] = ()
+
+
+class Screens(_Part):
+    """Screens where a touch on a place without a name waits too."""
+
+    packages: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+class SecretFields(_Part):
+    """Fields that only a person fills, by the words of their hint, description or id."""
+
+    labels: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+
+class Urls(_Part):
+    """Addresses that do more than show a page."""
+
+    schemes: tuple[str, ...] = ()
+
+
+class App(_Part):
+    """What is known of one app: buttons by resource id and by label, each under the rule that they set off.
+
+    `harmless` are resource ids that no rule stops in this app.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    ids: dict[str, tuple[str, ...]] = {}
+    labels: dict[str, tuple[str, ...]] = {}
+    harmless: tuple[str, ...] = ()
+
+    def is_for(self, package: str) -> bool:
+        """Whether this entry is about that package."""
+        return fits(package, self.packages)
+
+
+class Rules(_Part):
+    """The whole file."""
+
+    approve: dict[str, Rule]
+    refuse: Refuse = Refuse()
+    confirm: Confirm = Confirm()
+    screens: Screens = Screens()
+    secret: SecretFields = SecretFields()
+    urls: Urls = Urls()
+    app: tuple[App, ...] = ()
+
+    @model_validator(mode="after")
+    def _rules_are_there(self) -> Rules:
+        for app in self.app:
+            for rule in (*app.ids, *app.labels):
+                if rule not in self.approve:
+                    raise ValueError(f"the app {app.name} names the rule {rule!r}, but there is no [approve.{rule}]")
+        return self
+
+
+def fits(package: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a package is one of these; `*` stands for anything."""
+    return any(fnmatchcase(package, pattern) for pattern in patterns)

@@ -1,0 +1,55 @@
+"""Whether two looks show the same screen, for the guard against loops: clocks and small movements do not count."""
+
+from __future__ import annotations
+
+import re
+
+from PIL import Image, ImageChops, ImageStat
+
+from agent.effects import STATUS_BAR_SHARE, hash_text
+from devices.phone import Element, Observation
+
+SMALL = (54, 120)
+MOVED_MEAN = 4.0
+"""Mean difference of small grey pictures (0–255) that is an effect although no word changed: a map that was zoomed, a
+drawing. A banner or a second hand stays below."""
+SCROLLED_MEAN = 0.8
+"""The same for a scroll, whose only effect may be a picture that stands elsewhere."""
+_SECONDS = re.compile(r"\b\d{1,2}:\d{2}:\d{2}\b")
+_CLOCKS = ("clock", "chronometer")
+
+
+def screen_word(seen: Observation) -> str:
+    """A short word that stays the same while nothing but clocks has changed."""
+    top = seen.size.height * STATUS_BAR_SHARE
+    below = [e for e in seen.elements or () if e.bounds.centre.y > top]
+    words = sorted({_SECONDS.sub("", " ".join(e.label.split())) for e in below if e.label and not _is_clock(e)})
+    states = "".join(f"{e.checked:d}{e.selected:d}" for e in below if e.checkable or e.selected)
+    focus = next((f"{e.resource_id}{e.bounds}" for e in below if e.focused), "")
+    image = _coarse(seen.image) if seen.image is not None and not words else ""
+    told = [seen.package, seen.activity, str(seen.rotation), *words, states, focus, str(seen.keyboard_shown), image]
+    return hash_text("\n".join(told))
+
+
+def moved(before: Observation, after: Observation, *, least: float) -> bool:
+    """Whether the pictures differ by more than `least`, the status bar left out."""
+    if before.image is None or after.image is None or before.size != after.size:
+        return False
+    difference = ImageChops.difference(_small(before.image), _small(after.image))
+    return ImageStat.Stat(difference).mean[0] > least
+
+
+def _is_clock(element: Element) -> bool:
+    name = f"{element.resource_id} {element.class_name}".lower()
+    return any(clock in name for clock in _CLOCKS) and bool(re.search(r"\d", element.label))
+
+
+def _small(image: Image.Image) -> Image.Image:
+    top = int(image.height * STATUS_BAR_SHARE)
+    part = image.crop((0, top, image.width, image.height)).convert("L")
+    return part.resize(SMALL, Image.Resampling.BOX, reducing_gap=2)
+
+
+def _coarse(image: Image.Image) -> str:
+    small = _small(image).resize((12, 16), Image.Resampling.BOX)
+    return bytes(value >> 4 for value in small.tobytes()).hex()

@@ -1,0 +1,73 @@
+"""How the words of a button are read: whole words, any case, English at the ends and Chinese anywhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+CHINESE = re.compile(r"[\u3400-\u9fff]")
+MAX_EXTRA_WORDS = 4
+"""Words that a button has besides the one that matters: "Send to Anna Maria Smith" has four. More is a sentence."""
+MAX_EXTRA_SIGNS = 8
+"""The same for Chinese, in signs."""
+NEGATIONS = ("don't ", "do not ", "never ", "not ", "no, ", "how to ", "why ", "when ")
+NEGATIONS_CHINESE = ("不", "拒绝", "禁止", "取消", "如何", "怎么", "暂不")
+_ID_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
+
+
+def plain(label: str) -> str:
+    """The label as it is compared: folded, invisible signs, arrows and dots at its ends gone."""
+    folded = "".join(sign for sign in unicodedata.normalize("NFKC", label) if unicodedata.category(sign) != "Cf")
+    words = " ".join(folded.casefold().replace("\u2019", "'").split())
+    return re.sub(r"^[\W_]+(?=[\w$€£¥])|[^\w?!%)]+$", "", words)
+
+
+def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:
+    """Whether a label means this: it is the word; or, on a button, begins or ends with it in few words.
+
+    `unless` are endings that make it harmless ("Order history"). A negation ("Don't allow") never matches.
+    """
+    text, word = plain(label), plain(word)
+    if not text or not word:
+        return False
+    if text == word:
+        return True
+    if not button or text.startswith(NEGATIONS):
+        return False
+    if CHINESE.search(word):
+        return (
+            word in text
+            and len(text) <= len(word) + MAX_EXTRA_SIGNS
+            and not text.startswith(NEGATIONS_CHINESE)
+            and not any(text.endswith(ending) for ending in unless)
+        )
+    if any(re.search(rf"\b{re.escape(ending)}$", text) for ending in unless):
+        return False
+    few = len(text.split()) <= len(word.split()) + MAX_EXTRA_WORDS
+    return few and re.match(rf"{re.escape(word)}\b", text) is not None
+
+
+def ends_with(label: str, word: str) -> bool:
+    """Whether a button ends with a verb: "Confirm and pay", "Yes, delete"."""
+    text = plain(label)
+    return (
+        not text.startswith((*NEGATIONS, "cancel "))
+        and len(text.split()) <= MAX_EXTRA_WORDS
+        and re.search(rf"\b{re.escape(plain(word))}$", text) is not None
+    )
+
+
+def mentions(label: str, word: str) -> bool:
+    """Whether the word stands anywhere in the label, as a whole word."""
+    text, word = plain(label), plain(word)
+    if CHINESE.search(word):
+        return word in text
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
+
+
+def id_words(resource_id: str) -> tuple[str, ...]:
+    """What an id calls its element, without what every button's id has: "btn_send" and "sendButton" say "send"."""
+    tail = resource_id.rsplit("/", 1)[-1]
+    parts = (part.lower() for part in _ID_PARTS.findall(tail))
+    return tuple(part for part in parts if part not in _ID_FURNITURE)
