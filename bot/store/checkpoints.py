@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -16,6 +18,39 @@ from bot.store.errors import StoreCorrupt, StoreError
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
 """Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
+
+PRUNE_EVERY = 4
+"""Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
+state, and nobody goes back further than to the last."""
+
+
+class LatestSaver(AsyncSqliteSaver):
+    """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
+
+    What is pending (questions, finished branches) belongs to the last one and stays.
+    """
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint; every few steps remove the earlier ones."""
+        put = await super().aput(config, checkpoint, metadata, new_versions)
+        if metadata.get("step", 0) % PRUNE_EVERY == 0:
+            which = put["configurable"]
+            # Identifiers begin with their time (UUID 6): text order is the order of time.
+            earlier = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"])
+            async with self.lock:
+                for table in ("checkpoints", "writes"):
+                    await self.conn.execute_fetchall(
+                        f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
+                        earlier,
+                    )
+                await self.conn.commit()
+        return put
 
 
 @asynccontextmanager
@@ -32,7 +67,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[AsyncSqliteSaver]:
     async with aiosqlite.connect(path) as connection:
         # Only plain data and LangGraph's own types are read. LANGGRAPH_STRICT_MSGPACK says the same, but counts only
         # where it was set before anything imported LangGraph.
-        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        saver = LatestSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         try:
             # Looked at before anything is written: a damaged file is left alone.
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 from pathlib import Path
+from typing import Literal, TypedDict
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.graph import START, StateGraph
+from langgraph.types import Command, interrupt
 
-from bot.store.checkpoints import CHECKPOINTS_NAME, open_checkpoints
+from bot.store.checkpoints import CHECKPOINTS_NAME, PRUNE_EVERY, open_checkpoints
 from bot.store.errors import StoreCorrupt, StoreError
 
 PATIENCE = 10.0
@@ -58,3 +63,86 @@ async def test_a_write_that_was_left_open_does_not_lock_others_out(tmp_path: Pat
         await saver.conn.execute("BEGIN IMMEDIATE")
     with sqlite3.connect(tmp_path / CHECKPOINTS_NAME, timeout=0) as other:
         other.execute("BEGIN IMMEDIATE")
+
+
+class Counted(TypedDict):
+    """The state of the graph below."""
+
+    steps: int
+    said: str
+
+
+def counting(ran: list[int], hangs_at: int = 0) -> StateGraph[Counted]:
+    """Counts to 30, then asks a question."""
+
+    async def count(state: Counted) -> Command[Literal["count", "ask"]]:
+        ran.append(state["steps"] + 1)
+        if len(ran) == hangs_at:
+            await asyncio.Event().wait()
+        return Command(goto="count" if state["steps"] < 29 else "ask", update={"steps": state["steps"] + 1})
+
+    async def ask(state: Counted) -> Counted:
+        return {"steps": state["steps"], "said": interrupt("Really?")}
+
+    graph = StateGraph(Counted)
+    graph.add_node("count", count)
+    graph.add_node("ask", ask)
+    graph.add_edge(START, "count")
+    return graph
+
+
+def rows(directory: Path) -> tuple[int, int]:
+    with contextlib.closing(sqlite3.connect(directory / CHECKPOINTS_NAME)) as file:
+        counts = [file.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("checkpoints", "writes")]
+    return counts[0], counts[1]
+
+
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "run:1"}, "recursion_limit": 100}
+
+
+async def test_only_the_last_checkpoints_are_kept_and_an_open_question_is_still_there(tmp_path: Path) -> None:
+    """Seen failing with the pruning removed: 32 rows."""
+    ran: list[int] = []
+    async with open_checkpoints(tmp_path) as saver:
+        graph = counting(ran).compile(checkpointer=saver)
+        await graph.ainvoke({"steps": 0, "said": ""}, CONFIG, durability="sync")
+    checkpoints, writes = rows(tmp_path)
+    assert 1 <= checkpoints <= PRUNE_EVERY
+    assert writes <= 5 * PRUNE_EVERY
+    async with open_checkpoints(tmp_path) as saver:
+        graph = counting(ran).compile(checkpointer=saver)
+        state = await graph.aget_state(CONFIG)
+        assert [each.value for each in state.interrupts] == ["Really?"]
+        end = await graph.ainvoke(Command(resume={state.interrupts[0].id: "yes"}), CONFIG, durability="sync")
+    assert (end["steps"], end["said"]) == (30, "yes")
+    assert ran == list(range(1, 31))
+
+
+@pytest.mark.parametrize("at", [1, 4, 5, 6, 7, 8, 17])
+async def test_work_that_was_killed_goes_on_where_it_was(tmp_path: Path, at: int) -> None:
+    """Seen failing with `<=` in place of `<`: nothing is left to go on from."""
+    ran: list[int] = []
+    async with open_checkpoints(tmp_path) as saver:
+        graph = counting(ran, hangs_at=at).compile(checkpointer=saver)
+        work = asyncio.ensure_future(graph.ainvoke({"steps": 0, "said": ""}, CONFIG, durability="sync"))
+        async with asyncio.timeout(PATIENCE):
+            while len(ran) < at:
+                await asyncio.sleep(0)
+        work.cancel()
+        await asyncio.wait({work})
+    async with open_checkpoints(tmp_path) as saver:
+        graph = counting(ran).compile(checkpointer=saver)
+        await graph.ainvoke(None, CONFIG, durability="sync")
+    assert ran == [*range(1, at + 1), *range(at, 31)], "only what was in flight is done again"
+
+
+async def test_threads_do_not_prune_each_other(tmp_path: Path) -> None:
+    """Seen failing without the thread in the condition."""
+    ran: list[int] = []
+    async with open_checkpoints(tmp_path) as saver:
+        graph = counting(ran).compile(checkpointer=saver)
+        others: list[RunnableConfig] = [{"configurable": {"thread_id": f"task:{n}"}} for n in range(3)]
+        for each in (*others, CONFIG):
+            await graph.ainvoke({"steps": 28, "said": ""}, each, durability="sync")
+        for each in (*others, CONFIG):
+            assert (await graph.aget_state(each)).interrupts
