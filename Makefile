@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-page check format lock clean
+.PHONY: run test test-page bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -15,6 +15,10 @@ test: $(VENV)/.installed-dev check
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)
+
+# Speed and cost on a virtual phone that is as slow as a real one; takes three minutes. ARGS="--runs 5" for more.
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks $(ARGS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

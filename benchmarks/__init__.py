@@ -1,0 +1,1 @@
+"""Measures the targets for speed and cost on the virtual phone: `make bench`."""

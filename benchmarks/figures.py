@@ -1,0 +1,37 @@
+"""Reads the figures out of what an endpoint was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from benchmarks.journey import step_of
+from tests.fakes.model_server import ModelServer, Recorded
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One task. `gaps` are seconds from the end of a step's answer to the arrival of the request that the next step
+    was decided on: everything the service, adb and the phone took between them.
+    """
+
+    gaps: tuple[float, ...]
+    upload: int
+    tokens: int
+    steps: int
+    resent: int
+
+
+def figures_of(server: ModelServer) -> Figures:
+    """The figures of one task. A request that was answered in vain counts as upload and tokens, not as a step."""
+    last: dict[int, Recorded] = {}
+    acting = 0
+    for request in server.requests:
+        step = step_of(request)
+        if step is not None and "You check whether" not in request.text:
+            last[step] = request
+            acting += 1
+    ordered = [last[step] for step in sorted(last)]
+    gaps = tuple(after.arrived - before.answered for before, after in pairwise(ordered) if before.answered is not None)
+    upload = sum(int(request.headers.get("Content-Length", 0)) for request in server.requests)
+    return Figures(gaps, upload, server.tokens.input, len(ordered), acting - len(ordered))

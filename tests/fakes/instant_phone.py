@@ -1,0 +1,64 @@
+"""A phone that answers at once, so that only what is around it takes time."""
+
+from __future__ import annotations
+
+from devices.geometry import Bounds, Size
+from devices.inputs import Input
+from devices.phone import Done, Element, Health, Observation, Phone, PhoneInfo
+
+SIZE = Size(1080, 2400)
+
+
+class InstantPhone:
+    """Implements devices.phone.Phone and Phones: without a picture, another page after each input."""
+
+    def __init__(self) -> None:
+        self.info = PhoneInfo("instant", "instant", "instant", Health.READY, size=SIZE)
+        self._page = 0
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return (self.info,)
+
+    def get(self, phone_id: str) -> Phone:
+        del phone_id
+        return self
+
+    async def refresh(self) -> tuple[PhoneInfo, ...]:
+        return self.list()
+
+    async def wait_for_change(self) -> None:
+        raise AssertionError
+
+    async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
+        raise AssertionError((phone_id, timeout))
+
+    async def observe(
+        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+    ) -> Observation:
+        del after, patience, settle
+        elements = tuple(
+            Element(Bounds(0, 100 * n, 1080, 100 * n + 90), text=f"Line {n} of page {self._page}", clickable=True)
+            for n in range(1, 20)
+        )
+        return Observation(SIZE, None, elements, package="org.example", activity=f"Page{self._page}")
+
+    async def stands_still(self, since: Observation) -> bool:
+        del since
+        return True
+
+    async def act(self, what: Input, *, receipt: str) -> Done:
+        del what, receipt
+        self._page += 1
+        return Done()
+
+    async def prepare(self) -> None:
+        return None
+
+    async def restore(self) -> None:
+        return None
+
+    async def push(self, name: str, data: bytes) -> str:
+        raise AssertionError((name, data))
+
+    async def pull(self, path: str, *, limit: int) -> bytes:
+        raise AssertionError((path, limit))
