@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from agent.graph.main.limits import TaskLimits
 from agent.graph.mind import GraphMind
-from agent.guards.policy import Policy
+from agent.guards.policy import Policy, PolicyError
 from agent.models.base import Models
 from agent.models.build import build_models, close_models
 from agent.runs.local import Equipment, LocalRunner
 from bot.endpoints import dialect_of, model_settings
-from bot.settings import Settings
+from bot.settings import Settings, SettingsError
 from bot.store.checkpoints import open_checkpoints
 from bot.store.directory import DataDirectory
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
@@ -51,6 +51,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
     dialect = dialect_of(settings)
+    policy = policy_of(settings)
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
         store = await Store.open(settings.data_dir)
@@ -73,7 +74,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             models=models,
             dialect=dialect,
             image_window=settings.vlm_image_window or dialect.image_window,
-            policy=Policy.default(),
+            policy=policy,
             journal=store.journal,
             frames=store.frames,
             secrets=secrets,
@@ -97,6 +98,16 @@ def knowledge_of(settings: Settings) -> KnowledgeFolder | None:
     if settings.knowledge_dir is None or not settings.search_before_planning:
         return None
     return KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of what needs approval. Raises SettingsError when the operator's file cannot be used."""
+    if settings.policy_file is None:
+        return Policy.default()
+    try:
+        return Policy.load(settings.policy_file)
+    except PolicyError as error:
+        raise SettingsError(f"POLICY_FILE: {error} Nothing was started. Mend the file, or unset POLICY_FILE.") from error
 
 
 def phones_of(settings: Settings) -> AdbPhones:

@@ -164,6 +164,7 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
     max_cost: Annotated[float, Field(gt=0)] | None = None
     stream_steps: Literal["threads", "all", "none"] = "threads"
+    policy_file: Path | None = None
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
     @model_validator(mode="before")

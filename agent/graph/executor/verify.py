@@ -28,11 +28,13 @@ class Verdict(BaseModel):
 
 async def verify(
     state: ExecutorState, context: RunContext, sight: Sight, claim: Finish
-) -> tuple[Verdict | None, Usage]:
-    """The verdict on a claim of success, None when no usable verdict could be had.
+) -> tuple[Verdict | str, Usage]:
+    """The verdict on a claim of success, or why none could be had.
 
     Raises nothing of the model's: what cannot be verified is unverified.
     """
+    if sight.screen.image is None and not sight.screen.elements:
+        return "the last screen shows nothing to check it by", Usage()
     steps = "\n".join(f"{past['number']}. {past['did']} → {past['effect']}" for past in state["past"])
     elements = "\n".join(element.line for element in sight.screen.elements or ())
     facts = (
@@ -53,8 +55,8 @@ async def verify(
         verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
         logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
-        return None, error.usage
+        return f"the check gave no usable answer: {error}", error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", state["run"], error)
-        return None, Usage()
+        return f"the check could not be made: {error}", Usage()
     return verdict, usage

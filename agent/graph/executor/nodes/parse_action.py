@@ -87,9 +87,9 @@ async def _finish(
         except Stopped:
             return Command(goto="check_loop")
         update["usage"] = usage_data(usage_of(state) + usage)
-        if verdict is None or not verdict.proven:
-            reason = verdict.reason if verdict is not None else "the check gave no usable answer"
-            if verdict is not None and state["verify_rounds"] == 0:
+        if isinstance(verdict, str) or not verdict.proven:
+            reason = verdict if isinstance(verdict, str) else verdict.reason
+            if not isinstance(verdict, str) and state["verify_rounds"] == 0:
                 update["verify_rounds"] = 1
                 update["did"] = ["finish: not accepted yet"]
                 update["effect"] = [reason]
