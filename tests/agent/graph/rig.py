@@ -47,8 +47,16 @@ class Rig:
     def __post_init__(self) -> None:
         self.leases = FirstPhone(self.phones)
 
-    def mind(self, models: Models, *, dialect: str = "tools", image_window: int = 1, **options: Any) -> GraphMind:
-        """A new mind on the same checkpoints, journal and phone."""
+    def mind(
+        self,
+        models: Models,
+        *,
+        dialect: str = "tools",
+        image_window: int = 1,
+        main: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> GraphMind:
+        """A new mind on the same checkpoints, journal and phone; `main` are options of the main graph."""
         equipment = Equipment(
             phones=self.phones,
             leases=self.leases,
@@ -61,7 +69,7 @@ class Rig:
             secrets=self.secrets,
             **options,
         )
-        return GraphMind(models, LocalRunner(equipment, self.saver), self.saver)
+        return GraphMind(models, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
 
     async def received(self, command: str) -> None:
         """Returns once the phone has received such a command of a run."""
