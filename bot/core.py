@@ -107,7 +107,7 @@ def policy_of(settings: Settings) -> Policy:
     try:
         return Policy.load(settings.policy_file)
     except PolicyError as error:
-        raise SettingsError(f"POLICY_FILE: {error} Nothing was started. Mend the file, or unset POLICY_FILE.") from error
+        raise SettingsError(f"POLICY_FILE: {error} Nothing was started; mend the file or unset POLICY_FILE.") from error
 
 
 def phones_of(settings: Settings) -> AdbPhones:
