@@ -48,7 +48,8 @@ def first_in_window(past: int, window: int) -> int:
     included.
 
     A full window drops its older half at once: were it one picture a step, everything after that picture would be new
-    to the endpoint's prompt cache at every step.
+    to the endpoint's prompt cache at every step. Measured over 30 steps with 30 elements each, cached input at a tenth
+    of its price: a window of 5 costs 163 thousand tokens of input, 356 one picture at a time; a window of 1 costs 96.
     """
     most = window - 1
     if past <= most:
