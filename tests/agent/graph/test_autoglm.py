@@ -1,0 +1,120 @@
+"""What only AutoGLM does, through the graph and over HTTP: notes of screens, summing up, choices, handing over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from agent.events import Asked
+from agent.models.base import Models
+from agent.outcome import Outcome
+from agent.questions import QuestionKind
+from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.models.endpoints import model_at
+from tests.fakes.model_server import Answer, ModelServer, Recorded
+
+
+def said(call: str, thought: str = "I see the screen.") -> Answer:
+    """An answer as these models give it."""
+    return Answer(text=f"<think>{thought}</think><summary>next</summary><answer>{call}</answer>")
+
+
+FINISH = said('finish(message="done")')
+
+
+class Script:
+    """The acting calls from a list; verification and summing up by what the request begins with."""
+
+    def __init__(self, *acts: Answer | Callable[[str], Answer]) -> None:
+        self._acts = list(acts)
+        self.seen: list[str] = []
+        self.summed: list[str] = []
+
+    def __call__(self, request: Recorded) -> Answer:
+        words = request.text
+        if "You work with notes" in words:
+            self.summed.append(words)
+            return Answer(text="Notes is cheaper than Clock.")
+        if "You check whether" in words:
+            return Answer(text='{"proven": true, "reason": ""}')
+        self.seen.append(words)
+        act = self._acts.pop(0)
+        return act(words) if callable(act) else act
+
+
+@asynccontextmanager
+async def models_of(script: Script) -> AsyncIterator[Models]:
+    async with ModelServer(script) as server, model_at(server) as model:
+        yield Models(model, model, model)
+
+
+async def test_notes_of_the_screen_are_summed_up_and_kept_as_data(rig: Rig) -> None:
+    script = Script(
+        said('do(action="Note", message="True")', "Two apps are shown."),
+        said('do(action="Call_API", instruction="Compare the apps")'),
+        FINISH,
+    )
+    async with models_of(script) as models:
+        end = await Work(rig.mind(models, dialect="autoglm"), order("which is cheaper?")).ended()
+    assert end.outcome is Outcome.SUCCEEDED
+    assert end.data == "Notes is cheaper than Clock."
+    assert "Two apps are shown." in script.seen[1]
+    (summed,) = script.summed
+    assert "Compare the apps" in summed
+    assert "Messages | " in summed
+    assert "Your notes were summed up: Notes is cheaper than Clock." in script.seen[2]
+    assert rig.inputs() == []
+
+
+async def test_interact_offers_choices(rig: Rig) -> None:
+    script = Script(said('do(action="Interact", message="Which shop?", choices=["North","South"])'), FINISH)
+    async with models_of(script) as models:
+        work = Work(rig.mind(models, dialect="autoglm"), order("go shopping"))
+        asked = await work.until(Asked)
+        assert (asked.question.kind, asked.question.choices) == (QuestionKind.ASK, ("North", "South"))
+        await work.answer("South")
+        assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert "South" in script.seen[1]
+
+
+async def test_take_over_hands_the_phone_to_a_person(rig: Rig) -> None:
+    script = Script(
+        said('do(action="Take_over", message="Please log in")'), said('do(action="Wait", duration="0 seconds")'), FINISH
+    )
+    async with models_of(script) as models:
+        work = Work(rig.mind(models, dialect="autoglm"), order("log in"))
+        asked = await work.until(Asked)
+        assert (asked.question.kind, asked.question.text) == (QuestionKind.TAKE_OVER, "Please log in")
+        await rig.phone_key("HOME")
+        await work.answer("done")
+        assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert "finished on the phone" in script.seen[1]
+
+
+async def test_a_sensitive_tap_waits_for_a_person(rig: Rig) -> None:
+    """Seen failing with `sensitive` left out of the tap in the dialect: Notes is then opened unasked."""
+    script = Script(said('do(action="Tap", element=[500,500], message="Agree to the contract")'), FINISH)
+    async with models_of(script) as models:
+        work = Work(rig.mind(models, dialect="autoglm"), order("go on"))
+        asked = await work.until(Asked)
+        assert asked.question.kind is QuestionKind.APPROVE
+        assert rig.inputs() == []
+        await work.answer("deny")
+        await work.ended()
+    assert rig.inputs() == []
+    assert "did not allow" in script.seen[1]
+
+
+async def test_a_name_is_typed_into_the_field(rig: Rig) -> None:
+    def tap_the_field(words: str) -> Answer:
+        line = next(line for line in words.splitlines() if line.startswith("- ") and "editable" in line)
+        x, y = re.findall(r"\d+", line)[-2:]
+        return said(f'do(action="Tap", element=[{x},{y}])')
+
+    script = Script(
+        said('do(action="Launch", app="Browser")'), tap_the_field, said('do(action="Type_Name", text="张三")'), FINISH
+    )
+    async with models_of(script) as models:
+        assert (await Work(rig.mind(models, dialect="autoglm"), order("x")).ended()).outcome is Outcome.SUCCEEDED
+    assert "张三" in rig.phone.truth.fields.values()
