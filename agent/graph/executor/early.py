@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.effects import describe
 from agent.events import Step
+from agent.guards.screens import screen_word
 from agent.models.base import ModelReply, ModelRequest, Usage
 from agent.models.tokens import usage_of
 from agent.ports.journal import ActionKey
@@ -155,4 +156,7 @@ async def corrected(state: ExecutorState, context: RunContext, settled: Observat
     effect = past[-1]["effect"].removesuffix(early.effect) + words
     past[-1] = {**past[-1], "effect": effect}
     tell(state, context, effect)
-    return {"untold": None, "past": past}
+    history = [list(move) for move in state["history"]]
+    if history:
+        history[-1][2] = screen_word(settled)
+    return {"untold": None, "past": past, "history": history}

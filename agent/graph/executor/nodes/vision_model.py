@@ -34,10 +34,10 @@ async def vision_model(
         request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=state["run"])
         reply = await context.control.guard(answer_to(state, context, request))
     except Stopped:
-        return Command(goto="check_loop")
+        return Command(goto="check_loop", update=_told(context))
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
-        return Command(goto="executor_exit", update={"result": ended_by(error)})
+        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context)})
     if isinstance(reply, InVain):
         return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage)})
     return Command(
@@ -57,3 +57,8 @@ async def vision_model(
             "untold": None,
         },
     )
+
+
+def _told(context: RunContext) -> dict[str, None]:
+    """Whether the step before has been told by now: it was held only as long as its screen might still move."""
+    return {} if context.live.watch.pending is not None else {"untold": None}
