@@ -121,8 +121,13 @@ def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
     """Steps tell what the whole task has taken so far, not only this sub-task."""
     if isinstance(event, Step):
-        done = {"step": state["steps"] + event.step, "max_steps": state["max_steps"]}
-        return event.model_copy(update={**done, "usage": spent(state) + event.usage})
+        return event.model_copy(
+            update={
+                "step": state["steps"] + event.step,
+                "max_steps": state["max_steps"],
+                "usage": spent(state) + event.usage,
+            }
+        )
     assert not isinstance(event, RunEnded)
     return event
 
