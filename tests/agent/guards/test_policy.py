@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent import actions as act
 from agent.guards.policy import Policy, PolicyError
-from devices.geometry import Bounds
+from devices.geometry import Bounds, Point
 from devices.inputs import Key
 from devices.phone import Element
 
@@ -95,3 +98,113 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     file.write_text('[approve.x]\nreason = "r"\nlabels = ["go"]\n', encoding="utf-8")
     gate = Policy.load(file).gate(TAP, package="", target=button("Go"), around=())
     assert (gate.verdict, gate.reason) == ("approve", "r")
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Order history",
+        "Payment methods",
+        "Post office",
+        "Update history",
+        "Don't allow",
+        "Do not send",
+        "How to pay",
+        "Delivery",
+        "发送记录",
+        "支付方式",
+        "不允许",
+        "取消支付",
+    ],
+)
+def test_buttons_that_only_sound_like_it_pass(label: str) -> None:
+    assert verdict(TAP, button(label)) == "allow"
+
+
+@pytest.mark.parametrize("label", ["Confirm and pay", "➤ Send", "Yes, delete", "ＰＡＹ", "S\u200bend", "Pay now!"])
+def test_words_in_disguise(label: str) -> None:
+    assert verdict(TAP, button(label)) == "approve"
+
+
+def at(left: int, top: int, right: int, bottom: int, **more: Any) -> Element:
+    return Element(Bounds(left, top, right, bottom), **more)
+
+
+PAGE = at(0, 0, 1000, 2000)
+
+
+def test_what_lies_under_the_finger_counts_whatever_is_named() -> None:
+    """Seen failing with `words_under` returning the target's words alone."""
+    harmless = at(0, 0, 1000, 200, text="Nice picture", clickable=True)
+    over_it = at(450, 90, 550, 110, text="Pay", clickable=True)
+    assert verdict(TAP, harmless, (PAGE, harmless, over_it)) == "approve"
+    wrapper = at(0, 300, 400, 400, clickable=True)
+    caption = at(100, 320, 300, 380, text="Place order")
+    assert verdict(TAP, wrapper, (PAGE, wrapper, caption)) == "approve"
+
+
+def test_a_nameless_place_on_a_screen_about_money_waits() -> None:
+    """Seen failing with `_blind` always allowing."""
+    policy = Policy.default()
+    total = at(0, 900, 200, 950, text="Total")
+
+    def gate(*around: Element) -> str:
+        return policy.gate(TAP, package="com.example", target=None, around=around, point=Point(500, 1500)).verdict
+
+    assert gate(PAGE, total) == "approve"
+    assert gate(PAGE) == "allow"
+
+
+def test_ok_means_what_the_question_asks() -> None:
+    """Seen failing with `_confirmed` always allowing."""
+    ok = at(700, 1200, 900, 1300, text="OK", clickable=True)
+    assert verdict(TAP, ok, (PAGE, ok, at(100, 1000, 900, 1100, text="Delete this note?"))) == "approve"
+    assert verdict(TAP, ok, (PAGE, ok, at(100, 1000, 900, 1100, text="确定要删除吗？"))) == "approve"
+    assert verdict(TAP, ok, (PAGE, ok, at(100, 1000, 900, 1100, text="Shall we go on?"))) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("package", "identifier", "expected"),
+    [
+        ("com.whatsapp", "com.whatsapp:id/send", "approve"),
+        ("com.google.android.permissioncontroller", "x:id/permission_allow_button", "approve"),
+        ("com.example", "com.example:id/btn_send", "approve"),
+        ("com.example", "com.example:id/post_image", "allow"),
+        ("com.google.android.gm", "com.google.android.gm:id/reply", "allow"),
+    ],
+)
+def test_buttons_known_by_id(package: str, identifier: str, expected: str) -> None:
+    """Seen failing with `_by_id` always finding nothing."""
+    target = at(0, 0, 9, 9, resource_id=identifier, clickable=True)
+    assert Policy.default().gate(TAP, package=package, target=target, around=()).verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        (at(0, 0, 9, 9, editable=True, password=True), "hunter2", "secret"),
+        (at(0, 0, 9, 9, editable=True, hint="6-digit code"), "123456", "secret"),
+        (at(0, 0, 9, 9, editable=True, hint="验证码"), "123456", "secret"),
+        (at(0, 0, 9, 9, editable=True, hint="ZIP code"), "12345", "allow"),
+        (at(0, 0, 9, 9, editable=True, hint="Promo code"), "SPRING", "allow"),
+        (at(0, 0, 9, 9, editable=True, hint="Message"), "hello", "allow"),
+    ],
+)
+def test_codes_are_for_people_to_type(field: Element, text: str, expected: str) -> None:
+    """Seen failing with `_is_secret` always saying no."""
+    assert verdict(act.Type(text=text, target=HERE), field) == expected
+
+
+def test_addresses_that_do_more_than_show_a_page() -> None:
+    assert verdict(act.OpenUrl(url="upi://pay?am=5")) == "approve"
+    assert verdict(act.OpenUrl(url="https://example.org/pay")) == "allow"
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_no_text_makes_the_gate_fall(label: str, typed: str) -> None:
+    """Whatever stands on the screen or is typed, Send stays gated and nothing raises."""
+    send = at(0, 500, 100, 600, text="Send", clickable=True)
+    note = at(0, 0, 1000, 100, text=label)
+    assert verdict(TAP, send, (PAGE, note, send)) == "approve"
+    verdict(act.Type(text=typed, submit=True), note, (PAGE, note, send))
+    verdict(TAP, at(0, 0, 9, 9, text=label, clickable=True), (PAGE, note))
