@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
-from agent.actions import Action, ElementTarget, EnterSecret
+from agent.actions import Action, ElementTarget, EnterSecret, Type
 from agent.describing import describe
 from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.hands import Aim, aim
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ANSWERED, ExecutorState
 from agent.observing import Sight, encode
 
 
@@ -35,6 +36,8 @@ async def gated(
             what = describe(action, sight)
             question = asking.approval(state, context, action, what, gate.reason, sight, frame)
             return {"question": question, "anchor": anchor_of(where, sight)}
+        case "secret" if isinstance(action, Type) and _said_by_the_person(state, action.text):
+            return None
         case "secret":
             where = field_aim(action, sight)
             name = where.element.hint or where.element.description if where.element is not None else ""
@@ -42,6 +45,17 @@ async def gated(
             return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
         case "allow":
             return None
+
+
+def _said_by_the_person(state: ExecutorState, text: str) -> bool:
+    """Whether the person has given this text for the task: in its words, or as an answer in this run.
+
+    It is no secret any more then, and asking for it once more would help nobody.
+    """
+    given = [state["task"]]
+    given += [past["effect"] for past in state["past"] if past["effect"].startswith(ANSWERED)]
+    wanted = text.strip()
+    return bool(wanted) and any(wanted in re.split(r"[\s,;:\"“”]+", words) for words in given)
 
 
 def field_aim(action: Action, sight: Sight) -> Aim:

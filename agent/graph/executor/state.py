@@ -22,6 +22,10 @@ Node = Literal[
 ]
 
 
+ANSWERED = "answer: "
+"""Begins the effect of a step whose question a person has answered."""
+
+
 class PastData(TypedDict):
     """One step taken (see agent.scene.PastStep), its picture by reference."""
 

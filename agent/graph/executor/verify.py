@@ -26,9 +26,7 @@ class Verdict(BaseModel):
     reason: str = ""
 
 
-async def verify(
-    state: ExecutorState, context: RunContext, sight: Sight, claim: Finish
-) -> tuple[Verdict | str, Usage]:
+async def verify(state: ExecutorState, context: RunContext, sight: Sight, claim: Finish) -> tuple[Verdict | str, Usage]:
     """The verdict on a claim of success, or why none could be had.
 
     Raises nothing of the model's: what cannot be verified is unverified.

@@ -190,3 +190,39 @@ def _field(request: ModelRequest) -> int:
 def _delete_the_first_note(rig: Rig) -> list[object]:
     title = rig.phone.truth.notes[0].title
     return [call("open_app", name="Notes"), tap(title), tap("Delete")]
+
+
+async def test_a_code_that_the_person_has_answered_is_typed_without_asking_again(rig: Rig) -> None:
+    have, _ = models(
+        [
+            call("open_app", name="Account"),
+            lambda r: call("type", element=_field(r), text="anna", submit=True),
+            call("ask_user", question="Which code came?"),
+            lambda r: call("type", element=_field(r), text="246810", submit=True),
+            FINISH,
+        ]
+    )
+    work = Work(rig.mind(have), order("sign in as anna"))
+    await work.until(Asked)
+    await work.answer("246810")
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert rig.phone.truth.signed_in == "anna"
+
+
+async def test_a_code_that_the_model_makes_up_is_asked_for(rig: Rig) -> None:
+    """Seen failing with `_said_by_the_person` always saying yes."""
+    have, _ = models(
+        [
+            call("open_app", name="Account"),
+            lambda r: call("type", element=_field(r), text="anna", submit=True),
+            lambda r: call("type", element=_field(r), text="123456", submit=True),
+            FINISH,
+        ]
+    )
+    work = Work(rig.mind(have), order("sign in as anna"))
+    asked = await work.until(Asked)
+    assert asked.question.kind is QuestionKind.SECRET
+    assert rig.phone.truth.wrong_codes == 0
+    await work.answer(rig.secrets.keep("246810"))
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert rig.phone.truth.signed_in == "anna"

@@ -10,7 +10,7 @@ from langgraph.types import Command, interrupt
 from agent.actions import action_from
 from agent.describing import describe
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, ended
+from agent.graph.executor.state import ANSWERED, ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, Answer, Question, QuestionKind
@@ -49,5 +49,5 @@ async def call_user(
         told = "The person has finished on the phone. Look what has changed."
     else:
         told = f"You asked: {asked.text} The person answered: {answer.text}"
-        effect.append(f"answer: {answer.text}")
+        effect.append(f"{ANSWERED}{answer.text}")
     return Command(goto="screenshot", update=close_step(state, context, did=did, effect=effect, told=[told]))
