@@ -25,8 +25,8 @@ PLACES += [("call_user", "begins", 2), ("plan_supervisor", "has run", 2)]
 
 @pytest.mark.parametrize(("node", "moment", "visit"), PLACES)
 async def test_dead_in_a_node_and_continued(rig: Rig, tmp_path: Path, node: str, moment: Moment, visit: int) -> None:
-    """Seen failing with `execute_action` going on without a sight, and with the journal letting an action begin
-    twice: Bluetooth is then switched on and off again.
+    """Seen failing with `execute_action` going on without a sight while the journal lets an action begin twice: one
+    touch then reaches the phone two times.
     """
     lives = Lives(tmp_path / "checkpoints.sqlite3")
     title = rig.phone.truth.notes[0].title
