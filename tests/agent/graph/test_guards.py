@@ -134,7 +134,7 @@ async def test_a_secret_that_the_phone_shows_elsewhere_stays_covered(rig: Rig) -
 
 
 async def test_after_a_restart_the_field_is_still_covered(rig: Rig) -> None:
-    """Seen failing with "covered" left out of the state by `close_step` and `_Progress.update`."""
+    """Seen failing with `restore` in `screenshot` taken out."""
     await _signing_in(rig)
     first, one = models([lambda r: call("enter_secret", question="Code?", element=field(r)), HANG])
     dying = Work(rig.mind(first), order("sign in"))

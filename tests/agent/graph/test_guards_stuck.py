@@ -19,7 +19,7 @@ def told(request: ModelRequest) -> str:
 
 
 async def test_the_four_levels_of_a_simple_task(rig: Rig) -> None:
-    """Seen failing with each branch of `check_loop` taken out, and with `level` always MOVING."""
+    """Seen failing with the branch of `check_loop` that asks the person taken out."""
     have, model = models([*[HOME] * 5, FINISH])
     work = Work(rig.mind(have), order("find the hidden page"))
     asked = await work.until(Asked)
@@ -60,7 +60,7 @@ async def test_with_a_plan_the_supervisor_changes_it(rig: Rig) -> None:
 
 
 async def test_waiting_toggling_and_scrolling_are_no_loops(rig: Rig) -> None:
-    """Seen failing with waits counted as other actions, and with screens told apart by nothing."""
+    """Seen failing with waits counted as other actions are."""
     toggle = [call("open_app", name="Settings")]
     waits = [call("wait", seconds=0) for _ in range(3)]
     scrolls = [call("scroll", direction="down"), call("scroll", direction="up")]

@@ -51,7 +51,7 @@ def verdict(action: act.Action, target: Element | None = None, around: tuple[Ele
     ],
 )
 def test_what_cannot_be_taken_back_waits_for_a_person(label: str) -> None:
-    """Seen failing with the loop over the rules in `Policy._approval` taken out."""
+    """Seen failing with the loop over the rules in `Policy._first` taken out."""
     assert verdict(TAP, button(label)) == "approve"
     assert verdict(act.LongPress(target=HERE), button(description=label)) == "approve"
 
@@ -81,7 +81,7 @@ def test_enter_presses_the_button_beside_the_field() -> None:
 
 
 def test_a_closed_app_is_refused_but_may_be_left() -> None:
-    """Seen failing with the check of `packages` in `Policy.gate` taken out."""
+    """Seen failing with the check of `_is_closed` in `Policy.gate` taken out."""
     policy = Policy({"approve": {}, "refuse": {"packages": ["com.bank"]}})
     assert policy.gate(TAP, package="com.bank", target=None, around=()).verdict == "refuse"
     home = policy.gate(act.PressKey(key=Key.HOME), package="com.bank", target=None, around=())

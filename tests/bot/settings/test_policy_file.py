@@ -15,7 +15,6 @@ def test_without_a_file_the_shipped_rules_hold() -> None:
 
 
 async def test_a_file_that_cannot_be_used_is_named_before_anything_starts(tmp_path: Path) -> None:
-    """Seen failing with `policy_of` called inside the block that opens the store: the directory is there then."""
     file = tmp_path / "rules.toml"
     file.write_text("[approve.pay]\nlabels = 3\n", encoding="utf-8")
     settings = Settings(policy_file=file, data_dir=tmp_path / "data")
