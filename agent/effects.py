@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import blake2s
 
 from PIL import Image, ImageChops, ImageStat
@@ -19,7 +20,7 @@ well below."""
 
 def fingerprint(observation: Observation) -> str:
     """A word for a screen that stays the same while nothing a person would notice has changed."""
-    words = "|".join(sorted(_words(observation)))
+    words = "|".join(sorted(_in_order(observation)))
     image = "none" if observation.image is None else _hash(observation.image)
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
     return f"{observation.package}/{observation.activity}/{hash_text(words)}/{states}/{image if not words else ''}"
@@ -37,7 +38,7 @@ def changed(before: Observation, after: Observation) -> bool:
     if before.image is None or after.image is None:
         return fingerprint(before) != fingerprint(after)
     difference = ImageChops.difference(_thumb(before.image), _thumb(after.image))
-    return ImageStat.Stat(difference).mean[0] > CHANGED_MEAN or _words(before) != _words(after)
+    return ImageStat.Stat(difference).mean[0] > CHANGED_MEAN or _counted(before) != _counted(after)
 
 
 def describe(before: Observation, after: Observation) -> str:
@@ -47,9 +48,10 @@ def describe(before: Observation, after: Observation) -> str:
         parts.append(f"app is now {after.package or 'unknown'}")
     elif before.activity != after.activity:
         parts.append("another page of the app")
-    old, new = _words(before), _words(after)
-    appeared = [word for word in _in_order(after) if word not in old]
-    vanished = [word for word in _in_order(before) if word not in new]
+    old, new = _counted(before), _counted(after)
+    # Counted, because a word may stand there twice: the "On" below one switch says nothing of another.
+    appeared = [word for word in _in_order(after) if new[word] > old[word]]
+    vanished = [word for word in _in_order(before) if old[word] > new[word]]
     if appeared:
         parts.append("new: " + _listed(appeared))
     if vanished:
@@ -82,8 +84,8 @@ def _switches(observation: Observation) -> dict[tuple[str, str], list[bool]]:
     return found
 
 
-def _words(observation: Observation) -> frozenset[str]:
-    return frozenset(_in_order(observation))
+def _counted(observation: Observation) -> Counter[str]:
+    return Counter(_in_order(observation))
 
 
 def _in_order(observation: Observation) -> list[str]:

@@ -51,3 +51,11 @@ def test_pixels_alone_are_a_change() -> None:
 def test_many_new_words_are_cut_short() -> None:
     said = describe(look(), look(*[text(f"word {n}", top=50 + n) for n in range(9)]))
     assert said.endswith("and 3 more")
+
+
+def test_a_word_that_stands_elsewhere_too_is_told() -> None:
+    before = look(text("Wi-Fi"), text("On", top=120), text("Bluetooth", top=160), text("Off", top=180))
+    after = look(text("Wi-Fi"), text("On", top=120), text("Bluetooth", top=160), text("On", top=180))
+    assert describe(before, after) == "new: 'On'; gone: 'Off'"
+    assert changed(before, after)
+    assert fingerprint(before) != fingerprint(after)
