@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 FIRST_LOOK = 6.0
 """Seconds that `start` waits for the phones that are attached already: a server start and a question to each."""
 
+NETWORK_LOOK = 3.0
+"""Seconds that `start` waits for the named phones on the network: adb connects one in milliseconds, or not at all."""
+
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds before a phone that does not answer is asked again, doubled each time."""
 
@@ -83,6 +86,7 @@ class AdbPhones:
                 await self._following.first_lists()
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
+        await self._seen(frozenset(serial for serial in self._serials if ":" in serial), NETWORK_LOOK)
         wanted = self._virtual
         if wanted == "auto":
             wanted = 0 if self._serials or self._real_seen else 1
@@ -238,9 +242,13 @@ class AdbPhones:
         self._virtual_serials = frozenset(phone.address for phone in phones)
         for serial in sorted(self._virtual_serials):
             await self._following.connect((self._servers[0], serial))
+        await self._seen(self._virtual_serials, FIRST_LOOK)
+
+    async def _seen(self, serials: frozenset[str], seconds: float) -> None:
+        """Returns when all of these are attached, or after so long: adb lists a phone a moment after connecting it."""
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(FIRST_LOOK):
-                while not self._virtual_serials <= {phone.info.serial for phone in self._phones.values()}:
+            async with asyncio.timeout(seconds):
+                while not serials <= {phone.info.serial for phone in self._phones.values()}:
                     await self._change.wait()
 
 

@@ -64,6 +64,7 @@ async def test_a_phone_that_is_attached_is_known_after_the_start(adb_server: Adb
 
 async def test_a_named_network_address_is_connected(adb_server: AdbServer) -> None:
     async with VirtualPhone() as phone, pool_on(adb_server, serials=[phone.address]) as pool:
+        assert [info.serial for info in pool.list()] == [phone.address], "known as soon as the start is over"
         await until(pool, healthy(phone.address, Health.READY))
         await adb_server.disconnect(phone.address)
 
