@@ -145,7 +145,7 @@ async def test_a_code_is_asked_for_and_the_service_dies_before_the_answer(place:
 
 
 async def test_a_kill_in_the_middle_of_an_action(place: Place) -> None:
-    """Seen failing with `execute_action` doing its actions also without a sight: the tap is then received twice."""
+    """Seen failing with `execute_action` looking by itself when it has no sight and the journal's no not heeded."""
     acts = [call("open_app", name="Settings"), tap("Bluetooth"), FINISH]
     async with town(*acts) as here:
         async with place.service(**here.settings) as service:

@@ -84,7 +84,7 @@ async def test_another_process_goes_on_where_this_one_died(rig: Rig) -> None:
 
 
 async def test_an_action_cut_by_death_is_not_sent_again(rig: Rig) -> None:
-    """Seen failing with `execute_action` going on without a sight: the tap then reaches the phone twice."""
+    """Seen failing with `execute_action` looking by itself when it has no sight and the journal's no not heeded."""
     first, _ = models([call("open_app", name="Notes"), tap("New note")])
     rig.phone.faults.set(frame_ms=300)
     dying = Work(rig.mind(first), order("anything"))
