@@ -92,7 +92,7 @@ async def test_an_approval_of_a_screen_that_is_gone_does_nothing(rig: Rig) -> No
 
 
 async def test_a_secret_goes_to_the_phone_and_nowhere_else(rig: Rig) -> None:
-    """Seen failing with `Mask.add` doing nothing and the field not covered."""
+    """Seen failing with the value (instead of its id) handed on in the state: it then stands in a checkpoint."""
     have, model = models(
         [
             call("open_app", name="Account"),
