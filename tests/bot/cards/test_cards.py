@@ -140,7 +140,7 @@ async def test_a_mark_outside_of_the_picture_is_not_drawn(frames: FrameFiles) ->
 
 async def test_a_step_message_is_silent(frames: FrameFiles) -> None:
     message = await render_step(a_step(), frames=frames)
-    assert everything(message) == "Task 12 · Step 3/60 · Settings\nTapped Network and internet"
+    assert everything(message) == "Task 12 · Step 3/60 · Settings\nTapped Network and internet\n"
     assert not message.notify
 
 
