@@ -25,6 +25,8 @@ class ActiveRun:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     live: Live = field(default_factory=Live)
     mask: Mask = field(default_factory=Mask)
+    wish: str = ""
+    """The phone it is to have, "" for any; from its first lease on that one."""
     lease: Lease | None = None
     phone: Phone | None = None
     acting: bool = False

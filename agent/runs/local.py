@@ -142,14 +142,18 @@ class LocalRunner:
                 return
             payload = None
         pending = state.interrupts if payload is None else ()
+        # Half-done work lives on the phone it was begun on, also when any free one was wished for.
+        run.wish = state.values.get("phone") or order.phone
         while True:
             if pending:
                 question = Question.model_validate(pending[0].value)
                 yield Asked(question=question)
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
-            async for event in self._ready(order, run, first=bool(pending)):
+            async for event in self._ready(run, first=bool(pending)):
                 yield event
+            if isinstance(payload, dict):
+                payload = {**payload, "phone": run.wish}
             if pending:
                 yield Resumed(question=question.id)
             async for event in self._drive(run, payload, config):
@@ -184,13 +188,13 @@ class LocalRunner:
             run.acting = False
             run.control.stood()
 
-    async def _ready(self, order: RunOrder, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
+    async def _ready(self, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
         """Hold a lease and a prepared phone. Places in the queue are told while waiting."""
         while run.control.paused:
             await run.control.hold()
         if run.phone is not None:
             return
-        queue = self._with.leases.acquire(run.id, order.phone, first=first)
+        queue = self._with.leases.acquire(run.id, run.wish, first=first)
         try:
             while run.lease is None:
                 item = await run.control.guard(_next(queue), pausing=False)
@@ -201,6 +205,7 @@ class LocalRunner:
         finally:
             if isinstance(queue, AsyncGenerator):
                 await queue.aclose()
+        run.wish = run.lease.phone
         phone = self._with.phones.get(run.lease.phone)
         run.phone = phone
         run.live.fresh = run.live.sight = run.live.watch.pending = None

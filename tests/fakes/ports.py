@@ -63,11 +63,13 @@ class FirstPhone:
         self._phones = phones
         self.held: dict[str, Lease] = {}
         self.log: list[str] = []
+        self.wishes: list[str] = []
 
     async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
         known = [info.id for info in self._phones.list() if wish in {"", info.id}]
         if not known:
             raise NoPhone("No phone is attached.")
+        self.wishes.append(wish)
         self.log.append(f"acquire{' first' if first else ''}")
         self.held[run] = Lease(known[0], run, 1)
         yield self.held[run]

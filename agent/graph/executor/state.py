@@ -76,6 +76,7 @@ class ExecutorState(TypedDict, total=False):
     """
 
     run: str
+    phone: str
     subtask: int
     task: str
     goal: str

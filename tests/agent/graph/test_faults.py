@@ -81,6 +81,7 @@ async def test_another_process_goes_on_where_this_one_died(rig: Rig) -> None:
     (request,) = after.asked(Purpose.ACT)
     assert request.scene is not None
     assert [step.did for step in request.scene.past] == ["open 'Notes'"]
+    assert rig.leases.wishes == ["", rig.phones.list()[0].id], "half-done work stays on its phone"
 
 
 async def test_an_action_cut_by_death_is_not_sent_again(rig: Rig) -> None:

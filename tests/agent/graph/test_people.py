@@ -180,6 +180,7 @@ async def test_a_run_that_waits_long_gives_the_phone_back(rig: Rig) -> None:
     await work.answer("yes")
     await work.ended()
     assert rig.leases.log == ["acquire", "release", "acquire first", "release"]
+    assert rig.leases.wishes == ["", rig.phones.list()[0].id], "half-done work stays on its phone"
 
 
 def _field(request: ModelRequest) -> int:
