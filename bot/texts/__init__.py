@@ -1,4 +1,4 @@
-"""Every sentence that people read, in one catalogue: `en.toml`."""
+"""Every sentence that people read, in one catalogue: the folder `en`, a file an area; {names} are filled in."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, s
             yield key, str(value).strip()
 
 
-CATALOGUE: Final[Mapping[str, str]] = dict(
-    _flat(tomllib.loads(files(__name__).joinpath("en.toml").read_text(encoding="utf-8")))
-)
+def _read(language: str) -> Iterator[tuple[str, str]]:
+    for file in files(__name__).joinpath(language).iterdir():
+        if file.name.endswith(".toml"):
+            yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+CATALOGUE: Final[Mapping[str, str]] = dict(_read("en"))
 """Dotted key → sentence with named placeholders."""
 
 
