@@ -16,7 +16,8 @@ class Faults:
 
     frame_ms: screencap and uiautomator answer later. input_ms: input, am and monkey answer later. effect_ms: what an
     input does shows that much later than it was answered. page_ms: the browser's pages stay "Loading…" that long.
-    hang: commands whose line holds this text never answer (empty: none; "*": all). truncate: frames end in the middle.
+    hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
+    "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus.
@@ -27,6 +28,7 @@ class Faults:
     effect_ms: int = 0
     page_ms: int = 0
     hang: str = ""
+    storage_full: bool = False
     truncate: bool = False
     black: bool = False
     no_tree: bool = False
@@ -45,10 +47,14 @@ class Faults:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def before_command(self, line: str) -> None:
-        """Waits as the faults say before a line is run."""
+    async def hold(self, line: str) -> None:
+        """Waits as long as this line hangs."""
         while self.hang and (self.hang == "*" or self.hang in line):
             await self._changed.wait()
+
+    async def before_command(self, line: str) -> None:
+        """Waits as the faults say before a line is run."""
+        await self.hold(line)
         if FRAME_COMMANDS.search(line):
             await asyncio.sleep(self.frame_ms / 1000)
         elif INPUT_COMMANDS.search(line):

@@ -11,6 +11,10 @@ FILE_MODE = stat.S_IFREG | 0o660
 FOLDER_MODE = stat.S_IFDIR | 0o771
 # Where the shell user may write on a phone that is not rooted.
 WRITABLE = ("/sdcard/", "/storage/emulated/0/", "/data/local/tmp/")
+# EACCES, ENOSPC and EISDIR as bionic's strerror words them.
+DENIED = "Permission denied"
+NO_SPACE = "No space left on device"
+IS_FOLDER = "Is a directory"
 SHARED_STORAGE = "/storage/emulated/0"
 FIRST_FOLDERS = (
     "/sdcard/Download",
@@ -30,13 +34,18 @@ class File:
     modified: int
 
 
+class FileRefused(Exception):
+    """Nothing was written; the message is the error's name in Android's words, such as "Permission denied"."""
+
+
 @dataclass(slots=True)
 class Files:
-    """All files. `changed` is called after every change."""
+    """All files. `changed` is called after every change; `full` tells whether the storage takes no more."""
 
     files: dict[str, File] = field(default_factory=dict)
     folders: set[str] = field(default_factory=lambda: {_plain(path) for path in FIRST_FOLDERS})
     changed: Callable[[], None] = lambda: None
+    full: Callable[[], bool] = lambda: False
 
     def read(self, path: str) -> bytes | None:
         """The content, None when there is no such file."""
@@ -44,18 +53,35 @@ class Files:
         return found.content if found else None
 
     def write(self, path: str, content: bytes, *, modified: int | None = None) -> None:
-        """Makes or replaces a file."""
+        """Makes or replaces a file. Raises FileRefused; then the old one is as it was."""
+        self._check(path)
+        if self.is_folder(path):
+            raise FileRefused(IS_FOLDER)
         self.files[_plain(path)] = File(content, int(time.time()) if modified is None else modified)
         self.changed()
 
     def refusal(self, path: str) -> str:
         """Why the shell user may not write there; empty when it may."""
-        return "" if (_plain(path) + "/").startswith(tuple(map(_plain_folder, WRITABLE))) else "Permission denied"
+        return "" if (_plain(path) + "/").startswith(tuple(map(_plain_folder, WRITABLE))) else DENIED
 
     def make(self, path: str) -> None:
-        """Makes a folder and those above it."""
+        """Makes a folder and those above it. Raises FileRefused."""
+        self._check(path)
         self.folders.add(_plain(path))
         self.changed()
+
+    def move(self, source: str, target: str) -> None:
+        """Gives a file that is there another name, which takes no room. Raises FileRefused."""
+        for path in (source, target):
+            if self.refusal(path):
+                raise FileRefused(self.refusal(path))
+        self.files[_plain(target)] = self.files.pop(_plain(source))
+        self.changed()
+
+    def _check(self, path: str) -> None:
+        problem = self.refusal(path) or (NO_SPACE if self.full() else "")
+        if problem:
+            raise FileRefused(problem)
 
     def remove(self, path: str, *, recursive: bool = False) -> bool:
         """Removes a file, or a folder with everything in it. False when there was nothing."""

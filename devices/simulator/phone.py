@@ -87,6 +87,7 @@ class VirtualPhone:
         )
         self.files = Files(document.files, document.folders) if document else Files()
         self.files.changed = self.changed
+        self.files.full = lambda: self.faults.storage_full
         self.journal = Journal()
         self.faults = Faults()
         self.desk = Desk(self.state, self.faults, self.later, clock)

@@ -36,7 +36,7 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
             await stream.write(output.of(OUT, ERR))
 
     async def sync(stream: Stream) -> None:
-        await serve_sync(phone.files, phone.journal, stream)
+        await serve_sync(phone.files, phone.journal, phone.faults, stream)
 
     if flavour in {"shell", "exec"} and argument:
         return shell

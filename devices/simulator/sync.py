@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import struct
 
-from devices.simulator.files import Files
+from devices.simulator.faults import Faults
+from devices.simulator.files import FileRefused, Files
 from devices.simulator.journal import Journal
 from devices.simulator.stream import Stream
 
@@ -20,8 +21,8 @@ CHUNK = 64 * 1024
 MAX_PATH_BYTES = 1024
 
 
-async def serve_sync(files: Files, journal: Journal, stream: Stream) -> None:
-    """Answers requests until QUIT or the end of the stream."""
+async def serve_sync(files: Files, journal: Journal, faults: Faults, stream: Stream) -> None:
+    """Answers requests until QUIT or the end of the stream. The fault `hang` holds a request as `sync SEND /path`."""
     while True:
         request, length = REQUEST.unpack(await stream.read_exactly(REQUEST.size))
         if request == b"QUIT":
@@ -30,7 +31,9 @@ async def serve_sync(files: Files, journal: Journal, stream: Stream) -> None:
             await _fail(stream, "path too long")
             return
         path = (await stream.read_exactly(length)).decode("utf-8", "surrogateescape")
-        entry = journal.add("sync", request.decode("ascii", "replace"), (request.decode("ascii", "replace"), path))
+        name = request.decode("ascii", "replace")
+        await faults.hold(f"sync {name} {path}")
+        entry = journal.add("sync", name, (name, path))
         match request:
             case b"STAT":
                 await stream.write(STAT.pack(b"STAT", *files.stat(path)))
@@ -76,11 +79,11 @@ async def _send(files: Files, stream: Stream, path_and_mode: str) -> None:
             await _fail(stream, "invalid data message")
             return
         content += await stream.read_exactly(length)
-    problem = files.refusal(path)
-    if problem:
+    try:
+        files.write(path, bytes(content), modified=length)
+    except FileRefused as problem:
         await _fail(stream, f"couldn't create file: {problem}")
         return
-    files.write(path, bytes(content), modified=length)
     await stream.write(REQUEST.pack(b"OKAY", 0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from devices.simulator.files import FileRefused
 from devices.simulator.journal import RECEIPT_VARIABLE
 from devices.simulator.shell.call import ERR, OUT, Call, Command, Output
 from devices.simulator.shell.parser import parse
@@ -17,6 +18,9 @@ SHELL = "/system/bin/sh"
 # Exit codes of POSIX 2.8.2.
 NOT_FOUND = 127
 SYNTAX_ERROR = 1
+CANNOT_OPEN = 1
+SCREENS = {"/dev/tty", "/dev/stdout", "/proc/self/fd/1"}
+NOWHERE = "/dev/null"
 BIN_FOLDERS = ("/system/bin/", "/system/xbin/", "/vendor/bin/")
 
 
@@ -80,9 +84,12 @@ class Interpreter:
         for folder in BIN_FOLDERS:
             name = name.removeprefix(folder)
         command = self._commands.get(name)
-        for redirect in simple.redirects:
-            if redirect.operator == "<":
-                data = self._phone.files.read(" ".join(await self._expand(redirect.target))) or b""
+        try:
+            data, places = await self._opened(simple.redirects, data)
+        except FileRefused as problem:
+            output.write(ERR, f"{SHELL}: {problem}\n".encode("utf-8", "surrogateescape"))
+            entry.code = CANNOT_OPEN
+            return CANNOT_OPEN
         if name == "exit":
             self._variables["!exit"] = ""
             entry.code = _number(words[1:], self._code)
@@ -91,28 +98,50 @@ class Interpreter:
             entry.code = NOT_FOUND
         else:
             entry.code = await command(Call(self._phone, words, data, written))
-        await self._redirected(simple.redirects, written, output)
+        self._deliver(written, places, output)
         return entry.code
 
-    async def _redirected(self, redirects: tuple[Redirect, ...], written: Output, output: Output) -> None:
-        """Sends what was written where the redirects say, each applied in order (POSIX 2.7)."""
+    async def _opened(self, redirects: tuple[Redirect, ...], data: bytes) -> tuple[bytes, dict[int, int | str]]:
+        """Standard input, and where each descriptor goes; each redirect is applied in order (POSIX 2.7).
+
+        Files are emptied here, before the command runs. Raises FileRefused with the shell's own words (mksh, exec.c);
+        the command then does not run.
+        """
         places: dict[int, int | str] = {OUT: OUT, ERR: ERR}
         for redirect in redirects:
             target = " ".join(await self._expand(redirect.target))
-            if redirect.operator == ">&" and target.isdigit():
+            if redirect.operator == "<" and target != NOWHERE:
+                content = self._phone.files.read(target)
+                if content is None:
+                    raise FileRefused(f"can't open {target}: No such file or directory")
+                data = content
+            elif redirect.operator == "<":
+                data = b""
+            elif redirect.operator == ">&" and target.isdigit():
                 places[redirect.descriptor] = places.get(int(target), int(target))
             elif redirect.operator in {">", ">>"}:
                 places[redirect.descriptor] = target
-                if redirect.operator == ">" and target != "/dev/null":
-                    self._phone.files.write(target, b"")
+                if target not in {*SCREENS, NOWHERE}:
+                    kept = self._phone.files.read(target) if redirect.operator == ">>" else None
+                    try:
+                        self._phone.files.write(target, kept or b"")
+                    except FileRefused as problem:
+                        raise FileRefused(f"can't create {target}: {problem}") from None
+        return data, places
+
+    def _deliver(self, written: Output, places: dict[int, int | str], output: Output) -> None:
+        """Sends what was written where the redirects say; what fits nowhere any more is lost, with a word."""
         for descriptor, data in written.chunks:
             place = places[descriptor]
             if isinstance(place, int):
                 output.write(place, data)
-            elif place in {"/dev/tty", "/dev/stdout", "/proc/self/fd/1"}:
+            elif place in SCREENS:
                 output.write(OUT, data)
-            elif place != "/dev/null":
-                self._phone.files.write(place, (self._phone.files.read(place) or b"") + data)
+            elif place != NOWHERE:
+                try:
+                    self._phone.files.write(place, (self._phone.files.read(place) or b"") + data)
+                except FileRefused as problem:
+                    output.write(ERR, f"{SHELL}: {place}: {problem}\n".encode("utf-8", "surrogateescape"))
 
     async def _expand(self, word: Word) -> list[str]:
         """A word's fields: unquoted expansions are split at blanks (POSIX 2.6.5)."""

@@ -270,3 +270,22 @@ async def test_every_page_of_settings_can_be_drawn(hands: Hands, page: str) -> N
     hands.phone.desk.show("settings", page)
     assert len(await hands.texts()) > 3
     assert (await hands.phone.frame()).png
+
+
+async def test_small_programs_for_files(hands: Hands) -> None:
+    hands.phone.files.write("/sdcard/a", b"1\n2\n3\n", modified=77)
+    assert await hands.out("head -n 2 /sdcard/a; head -c1 /sdcard/a; cat /sdcard/a | head -n1") == "1\n2\n11\n"
+    assert await hands.out("stat -c '%s %n %Y %F' /sdcard/a") == "6 /sdcard/a 77 regular file\n"
+    assert "Size: 4096\t directory" in await hands.out("stat /sdcard/Download")
+    await hands.out("cp /sdcard/a /sdcard/Download; touch /sdcard/b")
+    assert hands.phone.files.read("/sdcard/Download/a") == b"1\n2\n3\n"
+    assert hands.phone.files.read("/sdcard/b") == b""
+    assert " 42% /storage/emulated" in await hands.out("df -h")
+    for line, said in (
+        ("head -n x", "head: not integer: x\n"),
+        ("head /sdcard/none", "head: /sdcard/none: No such file or directory\n"),
+        ("stat /sdcard/none", "stat: '/sdcard/none': No such file or directory\n"),
+        ("cp /sdcard/a", "cp: Needs 2 arguments\n"),
+        ("cp /sdcard/none /sdcard/x", "cp: bad '/sdcard/none': No such file or directory\n"),
+    ):
+        assert await hands.shell(line) == (1, "", said)

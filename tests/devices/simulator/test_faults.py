@@ -45,6 +45,58 @@ async def test_frames_can_be_cut_black_or_without_elements(hands: Hands) -> None
     assert (await hands.shell("uiautomator dump /dev/tty"))[2] == "ERROR: could not get idle state.\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("echo x > /system/x", "/system/bin/sh: can't create /system/x: Permission denied\n"),
+        ("echo x >> /system/x", "/system/bin/sh: can't create /system/x: Permission denied\n"),
+        ("screencap -p /system/x.png", "Error opening file: /system/x.png (Permission denied)\n"),
+        ("cp /sdcard/a /system/x", "cp: /system/x: Permission denied\n"),
+        ("touch /system/x", "touch: /system/x: Permission denied\n"),
+        ("mv /sdcard/a /system/x", "mv: /system/x: Permission denied\n"),
+        ("mkdir /system/y", "mkdir: '/system/y': Permission denied\n"),
+        ("echo x > /sdcard/Download", "/system/bin/sh: can't create /sdcard/Download: Is a directory\n"),
+        ("cat < /sdcard/none", "/system/bin/sh: can't open /sdcard/none: No such file or directory\n"),
+    ],
+)
+async def test_nothing_is_written_where_the_shell_may_not(hands: Hands, line: str, said: str) -> None:
+    hands.phone.files.write("/sdcard/a", b"1")
+    before = dict(hands.phone.files.files)
+    assert await hands.shell(line) == (1, "", said)
+    assert hands.phone.files.files == before
+
+
+async def test_a_full_storage_takes_nothing_and_keeps_what_is_there(hands: Hands, tmp_path: Path) -> None:
+    hands.phone.files.write("/sdcard/a", b"old")
+    hands.phone.faults.set(storage_full=True)
+    before = dict(hands.phone.files.files)
+    assert "can't create /sdcard/a: No space left on device" in (await hands.shell("echo new > /sdcard/a"))[2]
+    assert "(No space left on device)" in (await hands.shell("screencap -p /sdcard/s.png"))[2]
+    assert await hands.out("uiautomator dump /sdcard/w.xml") == "UI hierchary dumped to: /sdcard/w.xml\n"
+    assert "100% /storage/emulated" in await hands.out("df")
+    (tmp_path / "b").write_bytes(b"new")
+    code, _out, err = await hands.adb.run("-s", hands.phone.address, "push", str(tmp_path / "b"), "/sdcard/b")
+    assert code
+    assert b"No space left on device" in err + _out
+    assert hands.phone.files.files == before
+    await hands.out("mv /sdcard/a /sdcard/c; rm /sdcard/c")
+    hands.phone.faults.set(storage_full=False)
+    await hands.out("echo new > /sdcard/a")
+    assert hands.phone.files.read("/sdcard/a") == b"new\n"
+
+
+async def test_file_requests_can_hang(hands: Hands, tmp_path: Path) -> None:
+    hands.phone.files.write("/sdcard/a", b"old")
+    hands.phone.faults.set(hang="sync RECV")
+    waiting = asyncio.create_task(hands.adb.run("-s", hands.phone.address, "pull", "/sdcard/a", str(tmp_path / "a")))
+    assert (await hands.phone.journal.wait_for(lambda entry: entry.kind == "sync")).argv == ("STAT", "/sdcard/a")
+    assert await hands.out("echo still there") == "still there\n"
+    assert not waiting.done()
+    hands.phone.faults.set(hang="")
+    assert (await waiting)[0] == 0
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
 async def test_inputs_can_be_lost_or_late(hands: Hands) -> None:
     hands.phone.faults.set(deaf=True)
     await hands.tap("Clock")

@@ -1,12 +1,16 @@
-"""Files from the shell: cat, ls, rm, mkdir, mv, and grep on a pipe. Texts: toybox 0.8 (external/toybox)."""
+"""Files from the shell: cat, ls, cp and others, and grep on a pipe. Texts: toybox 0.8 (external/toybox)."""
 
 from __future__ import annotations
 
 import re
 
+from devices.simulator.files import FileRefused
 from devices.simulator.shell.call import Call, Family
 
 MISSING = "No such file or directory"
+# A phone of 128 GB with what the Settings app shows on its storage page, in blocks of 1 KiB.
+ALL_BLOCKS = 128 * 2**20
+FREE_BLOCKS = 74 * 2**20
 
 
 def _split(call: Call) -> tuple[set[str], list[str]]:
@@ -73,13 +77,16 @@ async def mkdir(call: Call) -> int:
     """`mkdir [-p] path …`."""
     options, paths = _split(call)
     for path in paths:
-        problem = call.phone.files.refusal(path)
-        if not problem and call.phone.files.is_folder(path) and "p" not in options:
-            problem = "File exists"
-        if problem:
+        if call.phone.files.is_folder(path):
+            if "p" in options:
+                continue
+            call.complain(f"mkdir: '{path}': File exists")
+            return 1
+        try:
+            call.phone.files.make(path)
+        except FileRefused as problem:
             call.complain(f"mkdir: '{path}': {problem}")
             return 1
-        call.phone.files.make(path)
     return 0
 
 
@@ -90,13 +97,110 @@ async def mv(call: Call) -> int:
     if len(paths) != 2:
         call.complain("mv: Needs 2 arguments")
         return 1
-    content = files.read(paths[0])
-    if content is None or files.refusal(paths[1]):
-        call.complain(f"mv: bad '{paths[0]}': {MISSING}" if content is None else f"mv: {paths[1]}: Permission denied")
+    if files.read(paths[0]) is None:
+        call.complain(f"mv: bad '{paths[0]}': {MISSING}")
         return 1
-    name = paths[0].rsplit("/", 1)[-1]
-    files.write(f"{paths[1]}/{name}" if files.is_folder(paths[1]) else paths[1], content)
-    files.remove(paths[0])
+    try:
+        files.move(paths[0], into(call, *paths))
+    except FileRefused as problem:
+        call.complain(f"mv: {paths[1]}: {problem}")
+        return 1
+    return 0
+
+
+async def cp(call: Call) -> int:
+    """`cp [-f] from to`."""
+    _options, paths = _split(call)
+    if len(paths) != 2:
+        call.complain("cp: Needs 2 arguments")
+        return 1
+    content = call.phone.files.read(paths[0])
+    if content is None:
+        call.complain(f"cp: bad '{paths[0]}': {MISSING}")
+        return 1
+    return _written(call, into(call, *paths), content)
+
+
+async def touch(call: Call) -> int:
+    """`touch file …`: new ones are empty."""
+    _options, paths = _split(call)
+    return max((_written(call, path, call.phone.files.read(path) or b"") for path in paths), default=0)
+
+
+async def head(call: Call) -> int:
+    """`head [-n lines] [-c bytes] [file …]`: the first 10 lines unless told otherwise."""
+    words = list(call.arguments)
+    unit, most = "n", 10
+    if words[:1] and words[0][:2] in {"-n", "-c"}:
+        unit, number = words[0][1], words.pop(0)[2:]
+        number = number or (words.pop(0) if words else "")
+        if not number.isdigit():
+            call.complain(f"head: not integer: {number}")
+            return 1
+        most = int(number)
+    code = 0
+    for path in words or ["-"]:
+        content = call.standard_input if path == "-" else call.phone.files.read(path)
+        if content is None:
+            call.complain(f"head: {path}: {MISSING}")
+            code = 1
+        else:
+            call.send(content[:most] if unit == "c" else b"".join(content.splitlines(keepends=True)[:most]))
+    return code
+
+
+async def stat(call: Call) -> int:
+    """`stat [-c FORMAT] path …` with %s (bytes), %n (name), %Y (time of change) and %F (kind) in the format."""
+    words = list(call.arguments)
+    form = "  File: %n\n  Size: %s\t %F"
+    if words[:1] == ["-c"]:
+        form = words[1] if len(words) > 1 else ""
+        del words[:2]
+    code = 0
+    for path in words:
+        mode, size, when = call.phone.files.stat(path)
+        if not mode:
+            call.complain(f"stat: '{path}': {MISSING}")
+            code = 1
+            continue
+        kind = "directory" if call.phone.files.is_folder(path) else "regular file"
+        known = {"s": str(size), "n": path, "Y": str(when), "F": kind}
+        call.say(
+            "".join(
+                known.get(part[:1], "%" + part[:1]) + part[1:] if at else part
+                for at, part in enumerate(form.split("%"))
+            )
+        )
+    return code
+
+
+async def df(call: Call) -> int:
+    """`df [-h] [path]`: the shared storage, without room when the fault `storage_full` is set."""
+    options, _paths = _split(call)
+    free = 0 if call.phone.files.full() else FREE_BLOCKS
+    used = ALL_BLOCKS - free
+    if "h" in options:
+        call.say("Filesystem      Size Used Avail Use% Mounted on")
+        sizes = (f"{blocks / 2**20:.0f}G" for blocks in (ALL_BLOCKS, used, free))
+        size, taken, spare = sizes
+        call.say(f"/dev/fuse       {size} {taken:>4} {spare:>5} {100 * used // ALL_BLOCKS:>3}% /storage/emulated")
+    else:
+        call.say("Filesystem     1K-blocks      Used Available Use% Mounted on")
+        call.say(f"/dev/fuse      {ALL_BLOCKS:>9} {used:>9} {free:>9} {100 * used // ALL_BLOCKS:>3}% /storage/emulated")
+    return 0
+
+
+def into(call: Call, source: str, target: str) -> str:
+    """Where a file goes: into the target when that is a folder."""
+    return f"{target}/{source.rsplit('/', 1)[-1]}" if call.phone.files.is_folder(target) else target
+
+
+def _written(call: Call, path: str, content: bytes) -> int:
+    try:
+        call.phone.files.write(path, content)
+    except FileRefused as problem:
+        call.complain(f"{call.words[0]}: {path}: {problem}")
+        return 1
     return 0
 
 
@@ -113,4 +217,16 @@ async def grep(call: Call) -> int:
     return 0 if found else 1
 
 
-FAMILY: Family = {"cat": cat, "ls": ls, "rm": rm, "mkdir": mkdir, "mv": mv, "grep": grep}
+FAMILY: Family = {
+    "cat": cat,
+    "ls": ls,
+    "rm": rm,
+    "mkdir": mkdir,
+    "mv": mv,
+    "cp": cp,
+    "touch": touch,
+    "head": head,
+    "stat": stat,
+    "df": df,
+    "grep": grep,
+}

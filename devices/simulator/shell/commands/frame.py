@@ -6,6 +6,9 @@ Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds
 
 from __future__ import annotations
 
+import contextlib
+
+from devices.simulator.files import FileRefused
 from devices.simulator.shell.call import Call, Family
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
@@ -22,10 +25,14 @@ async def screencap(call: Call) -> int:
     data = await call.phone.encoded(png=as_png)
     if call.phone.faults.truncate:
         data = data[: len(data) // 2]
-    if target:
-        call.phone.files.write(target, data)
-    else:
+    if not target:
         call.send(data)
+        return 0
+    try:
+        call.phone.files.write(target, data)
+    except FileRefused as problem:
+        call.complain(f"Error opening file: {target} ({problem})")
+        return 1
     return 0
 
 
@@ -47,7 +54,9 @@ async def uiautomator(call: Call) -> int:
     if target in TERMINALS:
         call.send(document)
     else:
-        phone.files.write(target, document)
+        # AccessibilityNodeInfoDumper logs the error and DumpCommand tells of success all the same.
+        with contextlib.suppress(FileRefused):
+            phone.files.write(target, document)
     call.say(f"UI hierchary dumped to: {target}")
     return 0
 
