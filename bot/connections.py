@@ -14,6 +14,9 @@ from bot.settings import Settings
 
 logger = logging.getLogger(__name__)
 
+CLOSE_WITHIN = 5.0
+"""Seconds that a chat gets to say goodbye to its platform when the service stops."""
+
 
 class Connected(Chat, Protocol):
     """A chat that has a connection to keep up."""
@@ -75,8 +78,12 @@ async def keep(chat: Connected) -> None:
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """Close a connection, and its task with it."""
-    await chat.close()
+    """Close a connection, and its task with it, within CLOSE_WITHIN."""
+    try:
+        async with asyncio.timeout(CLOSE_WITHIN):
+            await chat.close()
+    except TimeoutError:
+        logger.warning("%s did not close in time and is cut off", chat.platform)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from bot.access import Policy
 from bot.chats.base import Chat
@@ -22,6 +24,9 @@ from bot.core import Core, open_core
 from bot.outbox.outbox import Outbox
 from bot.settings import Settings
 from bot.tasks.following import Following
+from bot.watching.manager import ServiceManager
+from bot.watching.pulse import Pulse
+from bot.watching.status import status_line
 
 logger = logging.getLogger(__name__)
 
@@ -36,9 +41,15 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopping.set)
+    manager = ServiceManager.from_environment(os.environ)
+    manager.status("Starting")
     async with open_core(settings) as core, _chats(core, announce):
-        logger.info("Ready.")
-        await stopping.wait()
+        with Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones)).beating():
+            logger.info("Ready.")
+            manager.ready()
+            await stopping.wait()
+        manager.stopping()
+        manager.status("Stopping at the next safe point")
         logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
 
 

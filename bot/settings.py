@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agent.models.pricing import Price
+from bot.credentials import credentials
 from bot.texts import say
 
 ADB_PORT: Final = 5037
@@ -191,13 +192,23 @@ class Settings(BaseSettings):
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """Read the settings; the environment wins over the file, which may be missing.
+    """Read the settings; the environment wins over the file, which may be missing, and a credential over both.
+def secret_names() -> tuple[str, ...]:
+    """The settings whose values nobody may see."""
+    return tuple(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+
+
 
     Raises SettingsError with one line for each setting that cannot be used.
     """
     where: dict[str, Any] = {"_env_file": env_file}  # the parameter is unknown to type checkers without a plugin
     try:
         return Settings(**where)
+    try:
+        where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.reason
+        raise SettingsError(say("settings.bad_credential", reason=reason)) from None
     except ValidationError as error:
         names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
     except UnicodeDecodeError:

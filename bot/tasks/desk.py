@@ -86,6 +86,10 @@ class TaskDesk(DeskReading):
                 logger.error("some work did not stop in time and is left behind")
         await self._leases.stop()
 
+    def still_for(self) -> float:
+        """Seconds since the desk last came round: a second at most, while it is well."""
+        return self._upkeep.still_for()
+
     async def expire(self) -> None:
         """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
         await self._upkeep.expire()

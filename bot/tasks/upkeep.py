@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 
 from agent.outcome import Outcome
@@ -42,6 +43,7 @@ class Upkeep:
         self._clock = clock
         self._limits = limits
         self._tidied = float("-inf")
+        self._turned = time.monotonic()
 
     async def recover(self) -> None:
         """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance."""
@@ -60,17 +62,23 @@ class Upkeep:
     async def run(self) -> None:
         """Every second: what has expired. A failure is logged, and tried again."""
         while True:
+            self._turned = time.monotonic()
             await asyncio.sleep(self._limits.tick)
             try:
                 await self.expire()
-                await self._tidy()
+                self._tidy()
             except Exception:
                 logger.exception("the upkeep failed and is tried again")
+
+    def still_for(self) -> float:
+        """Seconds since the upkeep last came round."""
+        return time.monotonic() - self._turned
 
     async def expire(self) -> None:
         """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
         now = self._clock()
         for question in await self._store.questions.expire(now=now):
+            self._turned = time.monotonic()
             self._news.changed(question.task)
             # A mind that hangs on one must not keep the others from expiring.
             await self._calls.bounded(self._workers.deliver(question))
@@ -84,11 +92,14 @@ class Upkeep:
         await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         self._news.changed(task.id)
 
-    async def _tidy(self) -> None:
+    def _tidy(self) -> None:
         now = self._clock()
-        if now - self._tidied < TIDY_S:
-            return
-        self._tidied = now
+        if now - self._tidied >= TIDY_S:
+            self._tidied = now
+            # Beside: many files take longer than a round of the desk may.
+            self._calls.later(self._remove_old(now))
+
+    async def _remove_old(self, now: float) -> None:
         await self._store.tasks.forget_events(before=now - self._limits.events)
         removed = await self._store.frames.prune()
         logger.debug("%s old files were removed", removed)

@@ -186,3 +186,25 @@ def test_a_bad_start_shows_no_secret_in_its_traceback(tmp_path: Path) -> None:
     assert finished.returncode == 1
     assert "DISCORD_ALLOWED_USER_IDS: expected" in finished.stderr
     assert "very-secret" not in finished.stderr + finished.stdout
+
+
+def test_a_credential_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "VLM_API_KEY").write_text("from a file\n", encoding="utf-8")
+    (tmp_path / "MAX_STEPS").write_text("7", encoding="utf-8")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("VLM_API_KEY", "from the environment")
+    monkeypatch.setenv("BASIC_API_KEY", "another")
+    settings = load_settings(None)
+    assert settings.vlm_api_key.get_secret_value() == "from a file"
+    assert settings.basic_api_key.get_secret_value() == "another"
+    assert settings.max_steps == 60, "only secrets are read from there"
+
+
+def test_a_credential_that_is_no_text_is_named_without_its_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "VLM_API_KEY").write_bytes(b"secret\xff")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    with pytest.raises(SettingsError, match="CREDENTIALS_DIRECTORY") as caught:
+        load_settings(None)
+    assert "secret" not in str(caught.value)
