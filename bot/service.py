@@ -59,7 +59,7 @@ async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[N
     settings = core.settings
     chats: dict[str, Chat] = {}
     policy = Policy.from_settings(settings)
-    commands = Commands(Services(core.desk, core.store, core.phones, policy, chats))
+    commands = Commands(Services(core.desk, core.store, core.phones, policy, chats), language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)
         stack.callback(following.close)

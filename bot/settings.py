@@ -103,6 +103,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "max_tokens": "positive",
     "max_cost": "above_zero",
     "stream_steps": "stream_steps",
+    "language": "language",
     "log_level": "log_level",
 }
 """Field → what was expected, as a key below `settings.expected`."""
@@ -165,6 +166,7 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
     max_cost: Annotated[float, Field(gt=0)] | None = None
     stream_steps: Literal["threads", "all", "none"] = "threads"
+    language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
@@ -191,24 +193,24 @@ class Settings(BaseSettings):
         return ""
 
 
-def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """Read the settings; the environment wins over the file, which may be missing, and a credential over both.
 def secret_names() -> tuple[str, ...]:
     """The settings whose values nobody may see."""
     return tuple(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 
 
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Read the settings; the environment wins over the file, which may be missing, and a credential over both.
 
     Raises SettingsError with one line for each setting that cannot be used.
     """
     where: dict[str, Any] = {"_env_file": env_file}  # the parameter is unknown to type checkers without a plugin
     try:
-        return Settings(**where)
-    try:
         where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error.reason
         raise SettingsError(say("settings.bad_credential", reason=reason)) from None
+    try:
+        return Settings(**where)
     except ValidationError as error:
         names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
     except UnicodeDecodeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,6 +31,8 @@ class Person:
     platform: str
     id: str
     name: str = ""
+    language: str = field(default="", compare=False)
+    """The locale that the platform names, such as "zh-CN"; behind the intake a language of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,14 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `calls` that send or edit within any `seconds`."""
+
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What a platform can do; the only differences that anything outside the adapters knows."""
 
@@ -185,6 +195,20 @@ class Capabilities:
     """Whether sending with the same nonce again shows the message once."""
     deletes: bool
     """Whether a person's message can be deleted."""
+    chat_budgets: tuple[Budget, ...] = ()
+    """What one private chat takes."""
+    group_budgets: tuple[Budget, ...] = ()
+    """What one group or channel takes, its threads included."""
+    account_budgets: tuple[Budget, ...] = ()
+    """What all chats of the bot's account take together."""
+
+
+Turn = Callable[[], Awaitable[None]]
+"""Awaited before each call to the platform that sends or edits: it lets the call go when the budget allows it."""
+
+
+async def at_once() -> None:
+    """No budget: for answers to a person who waits for them."""
 
 
 class FloodWait(Exception):
@@ -226,13 +250,13 @@ class Chat(Protocol):
         """The task is over: archive its thread, where there is one."""
         ...
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send a new message and return its reference (of the first part). `nonce` names this sending; where
-        `capabilities.knows_delivery`, the same nonce shown again is the same message.
+        `capabilities.knows_delivery`, the same nonce shown again is the same message. `turn` comes before each part.
         """
         ...
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Change a message in place; "not modified" is success."""
         ...
 

@@ -26,7 +26,10 @@ class Local:
     """The same door as a running service has, without the network."""
 
     def __init__(self, core: Core, following: Following) -> None:
-        self._commands = Commands(Services(core.desk, core.store, core.phones, Policy.from_settings(core.settings), {}))
+        self._commands = Commands(
+            Services(core.desk, core.store, core.phones, Policy.from_settings(core.settings), {}),
+            language=core.settings.language,
+        )
         self._phones = core.phones
         self._following = following
 

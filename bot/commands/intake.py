@@ -19,7 +19,7 @@ from bot.commands.spec import BY_NAME
 from bot.commands.suggest import Suggestions
 from bot.commands.talk import Talk, topic_of
 from bot.tasks.errors import TaskError
-from bot.texts import say
+from bot.texts import language_of, say, speaking
 
 EVENTS_KEPT = 4096
 """Events that are remembered so that none does anything twice; accepted tasks are remembered by the store."""
@@ -48,8 +48,10 @@ logger = logging.getLogger(__name__)
 class Commands:
     """Implements `bot.chats.base.Intake` for all chats at once."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, language: str = "auto") -> None:
+        """`language` is one of the catalogue for everybody, or "auto" for each person's own as the platform tells."""
         self._services = services
+        self._language = language
         self._talk = Talk(services)
         self._suggestions = Suggestions(services)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
@@ -74,14 +76,18 @@ class Commands:
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
         """At most 25 (label, value) pairs, from memory; none for strangers."""
-        return self._suggestions.of(person, place, option, typed)
+        with speaking(language_of(self._language, person.language)):
+            return self._suggestions.of(person, place, option, typed)
 
     async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """Once per event, and every fault as a sentence."""
         if self._is_repeat(came):
             return Reply()
+        language = language_of(self._language, came.person.language)
+        came = replace(came, person=replace(came.person, language=language))
         try:
-            return await work_on(came)
+            with speaking(language):
+                return await work_on(came)
         except (Refused, ParseError, TaskError) as told:
             return refusal(str(told))
         except Exception as error:

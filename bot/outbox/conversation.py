@@ -6,20 +6,22 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from bot.cards.card import render_step
-from bot.cards.question import render_answered
 from bot.chats.base import Address, Chat, ChatError, ChatGone, FloodWait
 from bot.outbox.asides import Asides
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork
-from bot.outbox.pace import Pace
+from bot.outbox.closing import ShownQuestions
+from bot.outbox.gentle import Gentle
+from bot.outbox.line import Line
+from bot.outbox.pace import Account, Pace
 from bot.outbox.places import place_of
 from bot.outbox.post import Pointless, message_for
 from bot.outbox.steps import StepStream, Streaming
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task, TaskState
+from bot.tasks.model import Task
+from bot.texts import speaking
 
 RETRY_FIRST = 2.0
 """Seconds before the first repeat of a message that could not be sent; doubled each time."""
@@ -46,31 +48,26 @@ class Conversation:
         time: Clockwork,
         *,
         group: bool,
+        account: Account,
     ) -> None:
-        self._chat = chat
         self._desk = desk
         self._store = store
         self._time = time
-        self._pace = Pace(chat.capabilities, time.now, group=group)
-        self._cards = CardSlot(chat, desk, store.cards, store.frames, asides, time.now)
+        self._line = Line(chat, Pace(chat.capabilities, time.now, group=group, account=account), time)
+        self._questions = ShownQuestions(self._line, desk)
         self._steps = StepStream(desk, streaming)
+        cards = CardSlot(self._line, desk, store.cards, store.frames, asides, time.now)
+        self._gentle = Gentle(self._line, desk, store, cards, self._steps, self._questions, time)
         self._rows: dict[int, OutboxRow] = {}
         self._finished: set[int] = set()
         """Rows that were sent or given up: one that was read just before is not offered again."""
-        self._changed: dict[str, float] = {}
-        """Tasks whose card is to be brought up to date, each not before that time."""
-        self._questions: dict[str, str] = {}
-        """Questions that are shown and open, with their task."""
-        self._card_turn = True
         self._wake = asyncio.Event()
         self._stopping = False
 
     async def adopt(self, task: Task) -> None:
         """Take over a task that lived before this process."""
         await self._steps.skip(task)
-        for question in await self._desk.open_questions(task=task.id):
-            if question.message is not None:
-                self._questions[question.question.id] = task.id
+        await self._questions.adopt(task)
         self.changed(task.id)
 
     def offer(self, row: OutboxRow) -> None:
@@ -81,12 +78,13 @@ class Conversation:
 
     def changed(self, task: str) -> None:
         """Something of the task is new."""
-        self._changed.setdefault(task, 0.0)
+        self._gentle.changed(task)
         self._wake.set()
 
     def stop(self) -> None:
         """Finish what is being sent, and no more."""
         self._stopping = True
+        self._line.hurry()
         self._wake.set()
 
     async def run(self) -> None:
@@ -94,11 +92,11 @@ class Conversation:
         while not self._stopping:
             self._wake.clear()
             loud = self._next_row()
-            gentle = bool(self._due_cards()) or self._steps.next() is not None
-            if loud is not None and not self._pace.delay(loud=True):
+            gentle = self._gentle.waiting()
+            if loud is not None and not self._line.delay(loud=True):
                 await self._deliver(loud)
-            elif loud is None and gentle and not self._pace.delay(loud=False):
-                await self._do_gentle()
+            elif loud is None and gentle and not self._line.delay(loud=False):
+                await self._gentle.do()
             else:
                 await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
 
@@ -111,30 +109,27 @@ class Conversation:
         ready = [row for row in firsts.values() if row.not_before <= now]
         return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
 
-    def _due_cards(self) -> list[str]:
-        now = self._time.now()
-        return [task for task, not_before in self._changed.items() if not_before <= now]
-
     def _until_next(self, loud: bool, gentle: bool) -> float | None:
         """Seconds until something may be done; None when only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
-        waits += [not_before - now for not_before in self._changed.values() if not_before > now]
+        waits += self._gentle.waits()
         if loud:
-            waits.append(self._pace.delay(loud=True))
+            waits.append(self._line.delay(loud=True))
         elif gentle:
-            waits.append(self._pace.delay(loud=False))
+            waits.append(self._line.delay(loud=False))
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:
         """Send one row, and write down what became of it."""
         task = await self._desk.get(row.task)
         try:
-            await self._send_row(row, task)
+            with speaking("" if task is None else task.person.language):
+                await self._send_row(row, task)
         except Pointless as reason:
             await self._give_up(row, str(reason))
-        except FloodWait as flood:
-            await self._again(row, self._pace.silence(flood.seconds))
+        except FloodWait:
+            await self._again(row, self._line.silent_until)
         except ChatGone as error:
             if task is None or not await self._fell_back(task):
                 await self._give_up(row, str(error))
@@ -149,33 +144,30 @@ class Conversation:
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
             raise Pointless("its task is not there")
-        place = await place_of(task, self._chat, self._desk)
+        place = await place_of(task, self._line.chat, self._desk)
         message = await message_for(
             row,
             task,
             desk=self._desk,
             frames=self._store.frames,
-            capabilities=self._chat.capabilities,
+            capabilities=self._line.capabilities,
             now=self._time.now(),
         )
         if row.kind == "final":
-            self._changed.pop(task.id, None)
-            self._steps.forget(task.id)
-            await self._settle(task)
-            await self._cards.freeze(task)
+            await self._gentle.finish(replace(task, place=place), row.attempts)
+        await self._line.ready()
         if not await self._store.outbox.sending(row.id):
             self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
             return
-        ref = await self._chat.send(place, message, nonce=f"o{row.id}")
-        self._pace.spent()
+        ref = await self._line.send(place, message, nonce=f"o{row.id}")
         await self._store.outbox.sent(row.id, ref)
         self._finish(row)
         if row.kind == "question":
             await self._desk.question_shown(row.subject, ref)
-            self._questions[row.subject] = task.id
+            self._questions.shown(row.subject, task.id)
             self.changed(task.id)
         elif row.kind == "final":
-            self._cards.forget(task.id)
+            self._gentle.forget(task.id)
             if place != task.origin:
                 await self._close(place)
 
@@ -186,10 +178,8 @@ class Conversation:
     async def _close(self, place: Address) -> None:
         """A task's own thread is not needed any more; a failure to close it is no loss."""
         try:
-            await self._chat.close_place(place)
-        except FloodWait as flood:
-            self._pace.silence(flood.seconds)
-        except ChatError as error:
+            await self._line.close(place)
+        except (ChatError, FloodWait) as error:
             logger.info("the thread %s stays open: %s", place, error)
 
     async def _fell_back(self, task: Task) -> bool:
@@ -216,68 +206,5 @@ class Conversation:
         logger.warning("message %s (%s) of task %s is given up: %s", row.id, row.kind, row.task, why)
         await self._store.outbox.dead(row.id, why)
         self._finish(row)
-
-    async def _do_gentle(self) -> None:
-        """A card or a step, in turns."""
-        cards = self._due_cards()
-        step = self._steps.next()
-        if step is not None and not (cards and self._card_turn):
-            self._card_turn = True
-            task_id, work = step.task, self._show_step
-        else:
-            self._card_turn = False
-            task_id, work = cards[0], self._show_card
-        try:
-            task = await self._desk.get(task_id)
-            if task is not None:
-                await work(task)
-        except FloodWait as flood:
-            self._changed[task_id] = self._pace.silence(flood.seconds)
-        except ChatGone as error:
-            logger.warning("task %s cannot be shown: %s", task_id, error)
-        except ChatError as error:
-            logger.info("the card of task %s waits: %s", task_id, error)
-            self._changed[task_id] = self._time.now() + RETRY_FIRST
-        except Exception:
-            logger.exception("showing task %s failed", task_id)
-
-    async def _show_card(self, task: Task) -> None:
-        self._changed.pop(task.id, None)
-        await self._settle(task)
-        if task.state is TaskState.ENDED:
-            self._steps.forget(task.id)
-            return  # the final message freezes the card
-        if await self._cards.show(task):
-            self._pace.spent()
-        shown = await self._desk.get(task.id)
-        await self._steps.collect(shown or task)
-
-    async def _show_step(self, task: Task) -> None:
-        step = self._steps.next()
-        if step is None:
-            return
-        try:
-            message = await render_step(step, frames=self._store.frames)
-            place = await place_of(task, self._chat, self._desk)
-            await self._chat.send(place, message, nonce=f"s{step.task}-{step.subtask}-{step.step}")
-        except FloodWait:
-            raise
-        except Exception:
-            self._steps.taken(step)  # one step less is no loss; the card and the replay have it
-            raise
-        self._steps.taken(step)
-        self._pace.spent()
-
-    async def _settle(self, task: Task) -> None:
-        """Take the buttons off questions that were closed, wherever they were answered, and tell who did."""
-        for question_id in [known for known, owner in self._questions.items() if owner == task.id]:
-            question = await self._desk.question(question_id)
-            if question is not None and question.answer is None and not question.expired:
-                continue
-            if question is not None and question.message is not None:
-                try:
-                    await self._chat.edit(question.message, render_answered(question, task))
-                except ChatError as error:
-                    logger.info("the question %s keeps its buttons: %s", question_id, error)
-                self._pace.spent()
-            self._questions.pop(question_id, None)
+        if row.kind == "final":
+            self._gentle.forget(row.task)

@@ -22,13 +22,15 @@ class Tasks:
     async def add(self, transaction: Transaction, wish: TaskWish, *, max_steps: int, now: float) -> Task:
         """A new task, queued, with the next number."""
         rows = await transaction.fetch(
-            "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, state, phone, quick,"
-            " max_steps, usage, created, changed) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, '{}', ?, ?) RETURNING *",
+            "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
+            " quick, max_steps, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
                 wish.person.id,
                 wish.person.name,
+                wish.person.language,
                 address_text(wish.origin),
                 wish.anchor,
                 wish.phone,
@@ -151,7 +153,7 @@ def _task(row: sqlite3.Row) -> Task:
     return Task(
         id=str(row["id"]),
         text=row["text"],
-        person=Person(row["person_platform"], row["person_id"], row["person_name"]),
+        person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
         origin=address_of(row["origin"]),
         anchor=row["anchor"],
         place=None if row["place"] is None else address_of(row["place"]),

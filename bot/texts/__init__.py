@@ -1,11 +1,21 @@
-"""Every sentence that people read, in one catalogue: the folder `en`, a file an area; {names} are filled in."""
+"""Every sentence that people read, in one catalogue: a folder a language, a file an area; {names} are filled in.
+
+What language is spoken is a matter of the surroundings: whoever knows the person says `speaking`, and all that is
+said below it, in tasks and threads that begin there too, is in that language.
+"""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.resources import files
 from typing import Final
+
+ENGLISH: Final = "en"
+LANGUAGES: Final = (ENGLISH, "zh")
+"""The languages of the catalogue; the first is complete by rule and stands in where another has no sentence."""
 
 
 def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
@@ -23,8 +33,32 @@ def _read(language: str) -> Iterator[tuple[str, str]]:
             yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
-CATALOGUE: Final[Mapping[str, str]] = dict(_read("en"))
-"""Dotted key → sentence with named placeholders."""
+CATALOGUES: Final[Mapping[str, Mapping[str, str]]] = {language: dict(_read(language)) for language in LANGUAGES}
+"""Language → dotted key → sentence with named placeholders."""
+CATALOGUE: Final[Mapping[str, str]] = CATALOGUES[ENGLISH]
+
+_spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
+
+
+def language_of(setting: str, locale: str) -> str:
+    """The language for somebody whose platform names this locale, such as "zh-CN" or "en_GB" ("" when it names none).
+
+    `setting` is a language, or "auto" to follow the locale as far as the catalogue knows it.
+    """
+    if setting in LANGUAGES:
+        return setting
+    spoken = locale.replace("_", "-").split("-")[0].lower()
+    return spoken if spoken in LANGUAGES else ENGLISH
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Say everything in this language until the block ends; an unknown one is English."""
+    before = _spoken.set(language if language in LANGUAGES else ENGLISH)
+    try:
+        yield
+    finally:
+        _spoken.reset(before)
 
 
 def say(key: str, **values: object) -> str:
@@ -32,7 +66,7 @@ def say(key: str, **values: object) -> str:
 
     Only the catalogue's own text is a format; braces inside the values stay as they are.
     """
-    return CATALOGUE[key].format(**values)
+    return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
 
 
 def counted(noun: str, number: int) -> str:

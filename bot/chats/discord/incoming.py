@@ -56,7 +56,7 @@ class Messages:
         files, lost = await self._files(message) if wanted else ((), ())
         reply = await self._intake.message(
             Incoming(
-                person=person_of(message.author),
+                person=person_of(message.author, message.guild.preferred_locale if message.guild else None),
                 place=place,
                 event=str(message.id),
                 text=message.content,

@@ -12,9 +12,9 @@ Spot = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateC
 """Whatever discord.py calls the channel of a message or interaction."""
 
 
-def person_of(user: discord.abc.User) -> Person:
-    """Who wrote or pressed."""
-    return Person(PLATFORM, str(user.id), user.display_name)
+def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> Person:
+    """Who wrote or pressed. Only interactions tell a person's own locale; with a message it is the server's."""
+    return Person(PLATFORM, str(user.id), user.display_name, "" if locale is None else str(locale))
 
 
 def place_of(account: int, channel: Spot, guild: int | None) -> Place:

@@ -28,7 +28,7 @@ class Presses:
             return
         place = place_of(interaction.client.user.id, channel, interaction.guild_id)
         press = Press(
-            person_of(interaction.user),
+            person_of(interaction.user, interaction.locale),
             place,
             str(interaction.id),
             custom_id_of(interaction),

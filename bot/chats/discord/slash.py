@@ -87,7 +87,7 @@ class SlashCommands:
         text = _text(given[rest]) if rest is not None and rest in given else ""
         reply = await self._intake.invoke(
             Invocation(
-                person_of(interaction.user),
+                person_of(interaction.user, interaction.locale),
                 place_of(interaction.client.user.id, interaction.channel, interaction.guild_id),
                 str(interaction.id),
                 CommandCall(name, options, text),
@@ -109,7 +109,7 @@ class SlashCommands:
         if focused is not None and interaction.channel is not None:
             place = place_of(interaction.client.user.id, interaction.channel, interaction.guild_id)
             typed = _text(given.get(focused, ""))
-            choices = self._intake.suggestions(person_of(interaction.user), place, focused, typed)
+            choices = self._intake.suggestions(person_of(interaction.user, interaction.locale), place, focused, typed)
         await interaction.response.autocomplete(
             [
                 discord.app_commands.Choice(name=label[: limits.CHOICE], value=value)

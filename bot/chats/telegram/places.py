@@ -12,7 +12,7 @@ PLATFORM = "telegram"
 
 def person_of(user: User) -> Person:
     """Who wrote or pressed."""
-    return Person(PLATFORM, str(user.id), user.full_name)
+    return Person(PLATFORM, str(user.id), user.full_name, user.language_code or "")
 
 
 def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.ports.frames import Frames
-from bot.chats.base import Incoming, Intake, MessageRef, Press, Reply
+from bot.chats.base import Incoming, Intake, MessageRef, Person, Press, Reply
 from bot.chats.log import ConsoleLog
 from bot.chats.web.chat import OPERATOR, WebChat, address, place
 from bot.chats.web.gate import refuse
@@ -141,7 +141,7 @@ class Api:
             said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
         )
         incoming = Incoming(
-            person=OPERATOR,
+            person=_operator(request),
             place=place(said.thread),
             event=said.event,
             text=said.text,
@@ -157,7 +157,7 @@ class Api:
         pressed = await body_of(request, Pressed)
         reply = await self._behind.intake.press(
             Press(
-                person=OPERATOR,
+                person=_operator(request),
                 place=place(pressed.thread),
                 event=pressed.event,
                 data=pressed.data,
@@ -185,3 +185,9 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return f"The request is not in the agreed form: {where or 'the body'}: {first['msg']}."
+
+
+def _operator(request: web.Request) -> Person:
+    """The operator, who reads the language that the browser asks for first."""
+    first = request.headers.get("Accept-Language", "").split(",")[0].split(";")[0].strip()
+    return replace(OPERATOR, language=first)

@@ -13,7 +13,7 @@ from agent.events import FileFound, Planned, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.cards.final import render_final
-from bot.chats.base import Address, ChatError, ChatGone, FloodWait, Message, MessageRef
+from bot.chats.base import Address, ChatError, ChatGone, FloodWait, Message, MessageRef, Turn, at_once
 from bot.outbox.conversation import GIVE_UP
 from bot.outbox.steps import Streaming
 from bot.tasks.model import TaskState
@@ -384,11 +384,11 @@ class SlowChat(LoopbackChat):
         self.begun = asyncio.Event()
         self.go = asyncio.Event()
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         if message.notify:
             self.begun.set()
             await self.go.wait()
-        return await LoopbackChat.send(self, place, message, nonce=nonce)
+        return await LoopbackChat.send(self, place, message, nonce=nonce, turn=turn)
 
 
 async def test_stopping_lets_a_send_finish(tmp_path: Path) -> None:
@@ -452,3 +452,10 @@ async def test_a_card_in_a_lost_chat_is_given_up_quietly(post: Post, caplog: pyt
     await post.world.working()
     await post.until(lambda: "cannot be shown" in caplog.text)
     assert post.chat.sent() == []
+
+
+async def test_a_task_is_told_in_the_language_of_who_gave_it(post: Post) -> None:
+    task = await post.world.working(person=replace(ANNA, language="zh-CN"))
+    await post.shown("进行中")
+    await post.world.end(task)
+    await post.sent("完成")
