@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from agent import actions as act
+from agent.guards.leaving import asked_for
 from agent.guards.rules import App, Rules, fits
 from agent.guards.touching import Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
@@ -110,6 +111,12 @@ class Policy:
             if field is not None and self._is_secret(field, action.text):
                 return Gate("secret", "goes into a field for a password or code")
         return self._enter(package, target, around) if _presses_enter(action) else ALLOWED
+
+    def file_gate(self, path: str, *, asked: str) -> Gate:
+        """What stands before a file that is to leave the phone for the chat; `asked` is the task as it was written."""
+        if asked_for(path, asked, self._rules.files):
+            return ALLOWED
+        return Gate("approve", "sends a file from the phone into the chat, and the task does not ask for this one")
 
     def _is_closed(self, action: act.Action, package: str) -> bool:
         closed = self._rules.refuse.packages

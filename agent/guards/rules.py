@@ -52,6 +52,22 @@ class Urls(_Part):
     schemes: tuple[str, ...] = ()
 
 
+class FileKind(_Part):
+    """Words for a kind of file, and the endings of its names; without endings any file is one."""
+
+    words: tuple[str, ...]
+    suffixes: tuple[str, ...] = ()
+
+
+class Files(_Part):
+    """What words of a task let a file leave the phone without an approval. Without any, every file waits for one."""
+
+    verbs: tuple[str, ...] = ()
+    here: tuple[str, ...] = ()
+    negations: tuple[str, ...] = ()
+    kinds: tuple[FileKind, ...] = ()
+
+
 class App(_Part):
     """What is known of one app: buttons by resource id and by label, each under the rule that they set off.
 
@@ -78,6 +94,7 @@ class Rules(_Part):
     screens: Screens = Screens()
     secret: SecretFields = SecretFields()
     urls: Urls = Urls()
+    files: Files = Files()
     app: tuple[App, ...] = ()
 
     @model_validator(mode="after")

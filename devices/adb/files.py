@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import stat
 import struct
@@ -13,9 +12,9 @@ from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
+from devices.storage import checked_path
 
 FOLDER = "/sdcard/Download/OpenGUI"
-SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
 MAX_NAME_BYTES = 120
 """Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
 MAX_PUSH = 100 * 1024 * 1024
@@ -37,14 +36,6 @@ def safe_name(name: str) -> str:
     while len(f"{stem}{dot}{suffix}".encode()) > MAX_NAME_BYTES:
         stem = stem[:-1]
     return f"{stem}{dot}{suffix}" if stem or suffix else "file"
-
-
-def checked_path(path: str) -> str:
-    """The path, when it lies in shared storage and stays there. Raises FileRejected."""
-    normal = posixpath.normpath(path)
-    if "\0" in path or not normal.startswith(SHARED) or not _encodable(path):
-        raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
-    return normal
 
 
 async def push(shell: Shell, name: str, data: bytes) -> str:
@@ -114,14 +105,6 @@ def _receive(call: Call, path: str, limit: int) -> bytes:
         data += connection.read_exact(length)
         if len(data) > limit:  # it grew since it was measured
             raise FileRejected(f"The file {path} has more than {limit} bytes.")
-
-
-def _encodable(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _printable(reason: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.actions import Action, AskUser, EnterSecret, OpenUrl, TakeOver, Type
+from agent.actions import Action, AskUser, EnterSecret, OpenUrl, SendFile, TakeOver, Type
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.facts import facts_of
@@ -39,6 +39,9 @@ def approval(
     frame: str | None,
 ) -> dict[str, Any]:
     """May this be done? With the exact text or amount, as far as the screen tells."""
+    if isinstance(action, SendFile):
+        detail = f"This {reason}.\nFile: {action.path}"
+        return _data(state, context, QuestionKind.APPROVE, f"May I {what}?", (ALLOW, DENY), detail, frame=frame)
     facts = facts_of(sight.observation)
     app = context.policy.app_name(sight.observation.package)
     lines = [f"In {app}: this {reason}." if app else f"This {reason}."]

@@ -1,22 +1,18 @@
-"""Actions that send nothing to the phone's screen: waiting, and fetching a file."""
+"""Waiting: actions that send nothing to the phone."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from pathlib import PurePosixPath
 
-from agent.actions import SendFile, Wait, WaitFor
+from agent.actions import Wait, WaitFor
 from agent.effects import changed, describe
-from agent.events import FileFound
 from agent.graph.executor.acting import Trouble
 from agent.graph.executor.context import RunContext
 from agent.observing import Sight
 from devices.errors import PhoneError
 from devices.phone import Observation
 
-MAX_FILE = 20 * 1024 * 1024
-"""Bytes of a file for the chat; every platform takes at least 10 MiB, the adapters say what theirs does not."""
 POLL_S = 0.25
 
 
@@ -36,19 +32,6 @@ async def wait_for(context: RunContext, sight: Sight, action: WaitFor) -> str:
         if time.monotonic() - began >= action.seconds:
             return f"not so within {action.seconds:g} s"
         await context.control.guard(asyncio.sleep(POLL_S))
-
-
-async def send_file(context: RunContext, action: SendFile) -> str:
-    """Fetch a file from the phone and hand it to the chat."""
-    try:
-        data = await context.control.guard(context.phone.pull(action.path, limit=MAX_FILE))
-    except PhoneError as error:
-        raise Trouble(f"The file was not sent: {error}") from error
-    name = PurePosixPath(action.path).name
-    suffix = PurePosixPath(action.path).suffix.lstrip(".") or "bin"
-    content = await context.frames.save(data, suffix=suffix)
-    context.emit(FileFound(name=name, content=content))
-    return f"sent {name} ({len(data)} bytes)"
 
 
 async def _look(context: RunContext) -> Observation:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.adb.files import MAX_NAME_BYTES, MAX_PUSH, checked_path, safe_name
+from devices.adb.files import MAX_NAME_BYTES, MAX_PUSH, safe_name
 from devices.errors import FileRejected
+from devices.storage import checked_path
 from tests.devices.adb.conftest import Bench
 
 
@@ -35,12 +36,49 @@ def test_any_name_becomes_a_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/data/local/tmp/x", "/sdcard/../data/x", "sdcard/x", "/sdcard", "/sdcard/a\0b", "/sdcard/\ud800", ""]
+    "path",
+    [
+        "/data/local/tmp/x",
+        "/data/data/com.bank/databases/x",
+        "/sdcard/../data/x",
+        "/sdcard/./a/../../../data/x",
+        "/sdcard/Download/../../../etc/hosts",
+        "//sdcard/x",
+        "/storage/emulated/0/../../../data/x",
+        "/storage/emulated/10/x",
+        "/storage/emulated/0",
+        "sdcard/x",
+        "/sdcard",
+        "/sdcardx/a",
+        "/sdcard/a\0b",
+        "/sdcard/a\nFile: b",
+        "/sdcard/\u202egpj.exe",
+        "/sdcard/\ud800",
+        "/sdcard/Android/data/com.bank/files/x",
+        "/sdcard/android/DATA/com.bank/x",
+        "/storage/emulated/0/Android/obb/x",
+        "/sdcard/Download/../Android/data/x",
+        "",
+    ],
 )
 def test_only_shared_storage_is_read(path: str) -> None:
-    """Seen failing with the check of the beginning removed from `checked_path`."""
+    """Seen failing with the check of the beginning, the apps' folders, or the signs removed from `checked_path`."""
     with pytest.raises(FileRejected):
         checked_path(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        ("/sdcard/Download/a.pdf", "/sdcard/Download/a.pdf"),
+        ("/sdcard/./Download//报告 1.pdf", "/sdcard/Download/报告 1.pdf"),
+        ("/storage/emulated/0/DCIM/Camera/👨‍👩‍👧.jpg", "/storage/emulated/0/DCIM/Camera/👨‍👩‍👧.jpg"),
+        ("/sdcard/Android/media/com.chat/photo.jpg", "/sdcard/Android/media/com.chat/photo.jpg"),
+        ("/sdcard/Android/database.txt", "/sdcard/Android/database.txt"),
+    ],
+)
+def test_what_lies_in_shared_storage_is_read(path: str, plain: str) -> None:
+    assert checked_path(path) == plain
 
 
 async def test_there_and_back(bench: Bench) -> None:

@@ -29,7 +29,8 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.gating import aim_again, field_aim, gated, secret_action
 from agent.graph.executor.hands import Aim, aim, to_input
 from agent.graph.executor.noting import noted, sum_up
-from agent.graph.executor.quiet import send_file, wait, wait_for
+from agent.graph.executor.quiet import wait, wait_for
+from agent.graph.executor.sending import file_question, send_file
 from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usage_of
 from agent.graph.executor.steps import close_step
 from agent.observing import Sight
@@ -151,8 +152,14 @@ async def _one(
             progress.did.append(what)
             progress.effect.append(await wait_for(context, sight, action))
         case SendFile():
-            progress.did.append(what)
-            progress.effect.append(await send_file(context, action))
+            try:
+                question = file_question(state, context, sight, action)
+            except Trouble:
+                progress.did.append(f"refused: {what}")
+                raise
+            if question is not None:
+                return question
+            await _send_file(state, context, action, progress)
         case Finish():
             progress.told.append("Finish alone, after you have seen on the screen what your last action did.")
         case _:
@@ -186,11 +193,21 @@ async def _send(
     progress.effect.append(await act(context, key, actions[progress.index], physical, sight, last=last))
 
 
+async def _send_file(state: ExecutorState, context: RunContext, action: SendFile, progress: _Progress) -> None:
+    """Journal and send, once."""
+    key = ActionKey(state["run"], state["subtask"], state["step"], progress.index)
+    progress.did.append(describe(action, None))
+    progress.effect.append(await send_file(context, key, state["decision"]["actions"][progress.index], action))
+
+
 async def _approved(state: ExecutorState, context: RunContext, action: Action, progress: _Progress) -> Route:
     """Look again; act once if the target is still there as it was approved, else let the model look."""
     progress.index = state["approved"] or 0
     secret = state.get("secret")
     try:
+        if isinstance(action, SendFile):  # what was approved is a path: the screen has no part in it
+            await _send_file(state, context, action, progress)
+            return Command(goto="check_loop", update=progress.update(approved=None))
         now = context.mask.observation(await context.control.guard(context.phone.observe()))
         again = found_again(state.get("anchor"), now)
         if again is None:

@@ -1,0 +1,36 @@
+"""A phone's shared storage: what people call their files. Everything else on a phone belongs to its apps."""
+
+from __future__ import annotations
+
+import posixpath
+import unicodedata
+
+from devices.errors import FileRejected
+
+SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
+PRIVATE = ("android/data", "android/obb")
+"""Folders of shared storage that belong to single apps; Android itself closes them to other apps since version 11."""
+_TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
+"""Classes of signs that turn the direction of writing: a name with them reads as another one."""
+
+
+def checked_path(path: str) -> str:
+    """The path without detours, when it lies in shared storage and stays there. Raises FileRejected.
+
+    Shared storage is no file system that keeps links, so a path that is plain in words is plain on the phone; a last
+    part that is a link all the same is refused by `pull`. It does not tell upper from lower case.
+    """
+    if any(_is_hidden(sign) for sign in path):
+        raise FileRejected("The path has signs that cannot be shown. Nothing was read.")
+    normal = posixpath.normpath(path)
+    root = next((root for root in SHARED if normal.startswith(root)), None)
+    if root is None:
+        raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
+    inside = normal.removeprefix(root).casefold()
+    if any(f"{inside}/".startswith(f"{folder}/") for folder in PRIVATE):
+        raise FileRejected("Files that belong to a single app (Android/data, Android/obb) are not read.")
+    return normal
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in {"Cc", "Cs", "Zl", "Zp"} or unicodedata.bidirectional(sign) in _TURNING

@@ -1,0 +1,58 @@
+"""Which words of a task let a file leave the phone."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.guards.policy import Policy
+
+PDF, PHOTO = "/sdcard/Download/report.pdf", "/sdcard/DCIM/Camera/IMG_1.jpg"
+
+
+def verdict(path: str, task: str) -> str:
+    return Policy.default().file_gate(path, asked=task).verdict
+
+
+@pytest.mark.parametrize(
+    ("path", "task"),
+    [
+        (PDF, "Send me the file report.pdf"),
+        (PDF, "send me /sdcard/Download/REPORT.pdf"),
+        (PDF, "Open Chrome, download the bill. Then send me the PDF here."),
+        (PDF, "send me the newest file in Download"),
+        (PHOTO, "Take a photo, then send the picture to me"),
+        (PHOTO, "upload the last screenshot to this chat"),
+        (PHOTO, "把最新的照片发给我"),
+        ("/sdcard/报告.pdf", "把报告.pdf发给我"),
+    ],
+)
+def test_a_file_that_was_asked_for_goes_by_itself(path: str, task: str) -> None:
+    assert verdict(path, task) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("path", "task"),
+    [
+        (PDF, "open settings"),
+        (PDF, "read me the newest file"),
+        (PDF, "send me the newest photo"),
+        (PDF, "send me other-report.pdf"),
+        (PDF, "send me the file report.pdf.txt"),
+        ("/sdcard/x-report.pdf", "send me report.pdf"),
+        (PHOTO, "send the photo to Anna"),
+        (PHOTO, "send Anna the photo"),
+        (PHOTO, "take a photo but do not send me the file"),
+        (PHOTO, "tell me how many photos there are. Send Ben a message"),
+        (PHOTO, "不要把照片发给我"),
+        (PHOTO, ""),
+    ],
+)
+def test_every_other_file_waits_for_a_person(path: str, task: str) -> None:
+    """Seen failing with `asked_for` always true; single lines with the look at names, kinds and negations taken out."""
+    assert verdict(path, task) == "approve"
+
+
+def test_a_policy_that_says_nothing_of_files_asks_for_each() -> None:
+    gate = Policy({"approve": {}}).file_gate(PHOTO, asked="send me the photo")
+    assert gate.verdict == "approve"
+    assert "does not ask" in gate.reason
