@@ -63,7 +63,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
             logger.info("Model: %s", models.vision.name)
-        phones = phones_of(settings)
+        phones = phones_of(settings, mends=True)
         stack.push_async_callback(phones.stop)
         await phones.start()
         leases = PhoneLeases(store.leases, phones)
@@ -87,7 +87,14 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             knowledge=knowledge_of(settings),
             deep_thinking=settings.deep_thinking,
         )
-        desk = TaskDesk(store, mind, leases, secrets, limits=DeskLimits(max_steps=settings.max_steps))
+        desk = TaskDesk(
+            store,
+            mind,
+            leases,
+            secrets,
+            limits=DeskLimits(max_steps=settings.max_steps),
+            model=lambda: models.vision.name,
+        )
         stack.push_async_callback(desk.stop)
         await desk.start()
         yield Core(settings, store, phones, models, desk)
@@ -110,11 +117,12 @@ def policy_of(settings: Settings) -> Policy:
         raise SettingsError(f"POLICY_FILE: {error} Nothing was started; mend the file or unset POLICY_FILE.") from error
 
 
-def phones_of(settings: Settings) -> AdbPhones:
-    """The phones that the settings name, not started yet."""
+def phones_of(settings: Settings, *, mends: bool = False) -> AdbPhones:
+    """The phones that the settings name, not started yet. `mends`: they get back what a crashed run left changed."""
     return AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],
         serials=settings.android_serials,
         virtual=settings.virtual_phones,
         virtual_state=settings.data_dir / VIRTUAL_NAME,
+        mends=mends,
     )

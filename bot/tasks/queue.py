@@ -30,7 +30,8 @@ def granted(
     """Which waiter gets which phone now. `held` are the ids of the phones that runs hold."""
     free = sorted(
         (phone for phone in phones if phone.health.usable and phone.id not in held),
-        key=lambda phone: _BEST_FIRST.index(phone.health),
+        # One that tells no battery hangs on the mains.
+        key=lambda phone: (_BEST_FIRST.index(phone.health), -(100 if phone.battery is None else phone.battery)),
     )
     grants = []
     for waiter in sorted(waiters, key=lambda waiter: waiter.rank):

@@ -45,6 +45,8 @@ class AdbPhone:
         self._screen: Size | None = None
         self._seen: tuple[Element, ...] = ()
         self._launched = False
+        self.heard = 0.0
+        """When the phone last told how it is, in seconds of the loop's clock."""
 
     @property
     def info(self) -> PhoneInfo:
@@ -82,6 +84,7 @@ class AdbPhone:
         return self._info
 
     def _learn(self, state: State) -> None:
+        self.heard = asyncio.get_running_loop().time()
         health, reason, fix = health_of(state)
         self._info = dataclasses.replace(
             self._info, health=health, reason=reason, fix=fix, battery=state.battery, app=state.package
@@ -185,6 +188,10 @@ class AdbPhone:
     async def restore(self) -> None:
         """See `Phone.restore`."""
         await self._preparation.restore()
+
+    async def mend(self) -> bool:
+        """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`."""
+        return await self._preparation.mend()
 
     async def push(self, name: str, data: bytes) -> str:
         """See `Phone.push`."""

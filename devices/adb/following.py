@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from devices.adb import host
+from devices.adb.dialling import Dialling
 from devices.adb.presence import ATTACHED
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
@@ -47,34 +48,43 @@ class Following:
         """When the news of a link turned bad (monotonic seconds); more bad news does not start the wait anew."""
         self._followers: list[asyncio.Task[None]] = []
         self._listed = {each: asyncio.Event() for each in self._servers}
+        self._states: dict[ServerAddress, Mapping[str, str]] = {}
+        """What each server listed last."""
         self._networked: set[Link] = set()
+        """Links over the network that worked once: they are connected again after a restart of their server."""
+        self._dialling = Dialling(self._servers, self._there)
 
     def start(self) -> None:
         """Begins, and starts local servers that are not running."""
+        self._dialling.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
     async def stop(self) -> None:
         """Ends; nothing is told any more."""
+        await self._dialling.stop()
         tasks = [*self._followers, *self._news.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._followers, self._news = [], {}
 
-    async def first_lists(self) -> None:
-        """Returns when each server has listed its phones (or is known to be away) and all of them were told."""
+    async def listed(self) -> None:
+        """Returns when each server has listed its phones, or is known to be away."""
         for listed in self._listed.values():
             await listed.wait()
+
+    async def told(self) -> None:
+        """Returns when everything that was listed has been told."""
         while self._news:
             await asyncio.wait(self._news.values())
 
-    def expect(self, link: Link) -> None:
-        """A phone on the network (`host:port`) that is connected at the start and after every restart of its server."""
-        self._networked.add(link)
+    def expect(self, serial: str) -> None:
+        """A phone on the network (`host:port`) that is connected whenever no server has it. Before `start`."""
+        self._dialling.expect(serial)
 
     async def connect(self, link: Link) -> None:
         """Connects a phone on the network now, and after every restart of its server."""
-        self.expect(link)
+        self._networked.add(link)
         try:
             await host.connect(*link)
         except PhoneError as failed:
@@ -110,12 +120,17 @@ class Following:
 
     async def _connect_again(self, address: ServerAddress) -> None:
         """A server that was started anew has forgotten the phones on the network."""
-        for link in sorted(self._networked, key=lambda each: each[1]):
-            if link[0] == address:
-                await self.connect(link)
+        await asyncio.gather(*(self.connect(link) for link in self._networked if link[0] == address))
+
+    def _there(self, serial: str) -> bool:
+        """Whether a server has this phone; an offline one is dialled anew, an unauthorized one is there."""
+        return any(states.get(serial, "offline") != "offline" for states in self._states.values())
 
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:
         """A new list came: whatever differs from what was told last is looked into."""
+        for serial in self._states.get(address, {}).keys() - states.keys():
+            self._dialling.lost(serial)
+        self._states[address] = states
         links = {(address, serial) for serial in states}
         links |= {link for link in (*self._told, *self._news) if link[0] == address}
         for link in links:

@@ -33,8 +33,8 @@ async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIME
         raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
 
 
-async def connect(address: ServerAddress, serial: str) -> None:
-    """Makes the server connect to a phone on the network (`host:port`).
+async def connect(address: ServerAddress, serial: str) -> bool:
+    """Makes the server connect to a phone on the network (`host:port`); whether it says that it did.
 
     A lost phone stays listed as offline and the server then answers "already connected", so such a row is taken off
     first. Raises PhoneGone, PhoneTimeout; whether the phone then works is told by `track`.
@@ -42,8 +42,10 @@ async def connect(address: ServerAddress, serial: str) -> None:
     states = parse_states(await ask(address, "host:devices"))
     if states.get(serial) == "offline":
         await ask(address, f"host:disconnect:{serial}")
-    if states.get(serial) != "device":
-        await ask(address, f"host:connect:{serial}", timeout=CONNECT_TIMEOUT)
+    if states.get(serial) == "device":
+        return True
+    answer = await ask(address, f"host:connect:{serial}", timeout=CONNECT_TIMEOUT)
+    return answer.startswith(("connected to", "already connected"))
 
 
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from devices.adb.kept_settings import KEPT_PREFIX
 from devices.adb.shell import Shell
 from devices.adb.state import COMMAND, State, parse_state
 from devices.geometry import Size
@@ -18,15 +19,17 @@ LOW_BATTERY = 15
 _QUESTIONS = (
     "echo @@id; settings get secure android_id; echo @@model; getprop ro.product.model; "
     "echo @@android; getprop ro.build.version.release; echo @@size; wm size; "
+    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; "
 )
 _SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
+_KEPT = re.compile(rf"^{KEPT_PREFIX}(\w+)=", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8,16}")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a phone told about itself. `android_id` is empty when it would not tell; `size` is that of its upright
-    screen.
+    screen; `kept` are the keys of settings that a run has changed and not put back yet.
     """
 
     android_id: str
@@ -34,6 +37,7 @@ class Identity:
     android: str
     size: Size | None
     state: State
+    kept: tuple[str, ...] = ()
 
 
 def health_of(state: State) -> tuple[Health, str, str]:
@@ -68,4 +72,5 @@ def parse_identity(output: str) -> Identity:
         android=line("android"),
         size=sizes.get("Override") or sizes.get("Physical"),
         state=parse_state(output),
+        kept=tuple(_KEPT.findall(output)),
     )

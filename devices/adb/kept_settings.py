@@ -16,7 +16,8 @@ logger = logging.getLogger(__name__)
 
 _ABSENT = "null"  # what `settings get` prints for a setting that is not there
 _ABSENT_MARK = "opengui-absent"
-_PREFIX = "opengui_before_"
+KEPT_PREFIX = "opengui_before_"
+"""How the keys in `global` begin that hold values from before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Setting:
     @property
     def kept_as(self) -> str:
         """The key in `global` that holds the value from before."""
-        return _PREFIX + self.key
+        return KEPT_PREFIX + self.key
 
 
 SCREEN_TIMEOUT = Setting("system", "screen_off_timeout")

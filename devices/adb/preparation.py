@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 from devices.adb.kept_settings import INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON, KeptSettings
@@ -26,22 +27,39 @@ class Preparation:
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._settings = KeptSettings(shell)
+        self._turn = asyncio.Lock()
+        self._prepared = False
         self.broadcast_keyboard: bool | None = None
         """Whether text goes through the broadcast keyboard; None while the phone was not asked."""
 
     async def prepare(self, size: Size | None) -> State:
         """Wakes, unlocks what needs no PIN, keeps awake, chooses the input method. Returns the state after it."""
-        await self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE))
-        await self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS))
-        state = await self._wake(size)
-        installed = (await self._shell.run("ime list -s -a", doing="asking for its input methods")).out.split()
-        self.broadcast_keyboard = BROADCAST_KEYBOARD in installed and await self._settings.change(
-            INPUT_METHOD, BROADCAST_KEYBOARD
-        )
-        return state
+        async with self._turn:
+            self._prepared = True
+            await self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE))
+            await self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS))
+            state = await self._wake(size)
+            installed = (await self._shell.run("ime list -s -a", doing="asking for its input methods")).out.split()
+            self.broadcast_keyboard = BROADCAST_KEYBOARD in installed and await self._settings.change(
+                INPUT_METHOD, BROADCAST_KEYBOARD
+            )
+            return state
 
     async def restore(self) -> None:
         """Puts back what `prepare` changed, in this process or in one that crashed. Safe to call twice."""
+        async with self._turn:
+            await self._restore()
+            self._prepared = False
+
+    async def mend(self) -> bool:
+        """Puts back what a process that crashed has left; false when a run of this process has the phone prepared."""
+        async with self._turn:
+            if self._prepared:
+                return False
+            await self._restore()
+            return True
+
+    async def _restore(self) -> None:
         self.broadcast_keyboard = None
         for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON):
             await self._settings.restore(setting)

@@ -6,6 +6,8 @@ from devices.adb.complaints import AUTHORISE, PERMISSION, RECONNECT
 from devices.phone import Health
 
 ATTACHED = "device"
+SILENT = "Wait until it has started; if it stays silent, restart the phone."
+"""What to do about a phone that adb lists as attached and that answers nothing."""
 _OTHER_SYSTEMS = frozenset({"recovery", "sideload", "rescue", "bootloader"})
 
 

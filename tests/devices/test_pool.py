@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from devices.adb.host import track
+from devices.adb.kept_settings import STAY_ON
 from devices.adb.presence import health_of
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone
 from devices.phone import Health, PhoneInfo
 from devices.pool import AdbPhones
+from devices.pool.phones import FIRST_LOOK
 from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
@@ -273,3 +275,98 @@ def test_every_state_of_a_link_has_a_reason_and_a_fix(state: str, health: Health
     assert found is health
     assert reason.endswith(".")
     assert fix.endswith(".")
+
+
+async def test_a_phone_that_hangs_delays_nobody_and_is_told(adb_server: AdbServer) -> None:
+    async with VirtualPhone(number=11) as quick, VirtualPhone(number=12) as slow:
+        slow.faults.set(hang="*")
+        await adb_server.connect(quick.address)
+        began = asyncio.get_running_loop().time()
+        async with pool_on(adb_server, serials=[quick.address, slow.address]) as pool:
+            assert asyncio.get_running_loop().time() - began < FIRST_LOOK + 2
+            assert healthy(quick.address, Health.READY)(pool.list())
+            infos = await until(pool, healthy(slow.address, Health.OFFLINE))
+            assert "took too long" in (of(infos, slow.address) or infos[0]).reason
+            slow.faults.set(hang="")
+            infos = await until(pool, healthy(slow.address, Health.READY))
+            assert len(infos) == 2, "its serial alone is not listed any more"
+        for each in (quick, slow):
+            await adb_server.disconnect(each.address)
+
+
+async def test_a_named_phone_on_the_network_that_comes_late_is_found(adb_server: AdbServer) -> None:
+    async with VirtualPhone(number=13) as late:
+        await late.set_link(LinkState.GONE)
+        async with pool_on(adb_server, serials=[late.address]) as pool:
+            assert not healthy(late.address, Health.READY)(pool.list())
+            await late.set_link(LinkState.OPEN)
+            await until(pool, healthy(late.address, Health.READY))
+        await adb_server.disconnect(late.address)
+
+
+async def test_a_named_phone_is_reached_through_the_server_that_can(adb_server: AdbServer) -> None:
+    nobody = ServerAddress("127.0.0.2", 1)
+    async with VirtualPhone(number=14) as phone:
+        pool = AdbPhones(
+            [ServerAddress(adb_server.host, adb_server.port), nobody][::-1], serials=[phone.address], virtual=0
+        )
+        await pool.start()
+        try:
+            await until(pool, healthy(phone.address, Health.READY))
+        finally:
+            await pool.stop()
+        await adb_server.disconnect(phone.address)
+
+
+async def test_health_is_asked_again_while_nobody_looks(adb_server: AdbServer) -> None:
+    async with VirtualPhone(number=15) as virtual:
+        async with pool_on(adb_server, serials=[virtual.address], health_every=0.2) as pool:
+            await until(pool, healthy(virtual.address, Health.READY))
+            virtual.desk.lock("1234")
+            await until(pool, healthy(virtual.address, Health.LOCKED))
+            virtual.state.locked, virtual.state.battery, virtual.state.charging = False, 9, False
+            (info,) = await until(pool, healthy(virtual.address, Health.LOW_BATTERY))
+            assert (info.battery, info.reason) == (9, "The battery is at 9 %.")
+        await adb_server.disconnect(virtual.address)
+
+
+async def test_a_phone_that_a_crashed_run_left_gets_its_settings_back(adb_server: AdbServer) -> None:
+    """Seen failing without the call of `_mend`: the broadcast keyboard stayed."""
+    async with VirtualPhone(number=16) as virtual:
+        before = {table: dict(values) for table, values in virtual.state.settings.items()}
+        async with pool_on(adb_server, serials=[virtual.address]) as pool:
+            (info,) = await until(pool, healthy(virtual.address, Health.READY))
+            await pool.get(info.id).prepare()  # and nobody restores it
+        left = virtual.state.settings["secure"]["default_input_method"]
+        assert left != before["secure"]["default_input_method"]
+        async with pool_on(adb_server, serials=[virtual.address]) as pool:
+            await until(pool, healthy(virtual.address, Health.READY))
+            assert virtual.state.settings["secure"]["default_input_method"] == left, "only who gives out phones mends"
+        async with pool_on(adb_server, serials=[virtual.address], mends=True) as pool:
+            await until(pool, healthy(virtual.address, Health.READY))
+            await virtual.journal.wait_for(
+                lambda entry: entry.argv[:2] == ("settings", "delete") and entry.argv[-1] == STAY_ON.kept_as
+            )
+            await pool.refresh()  # that command is over, too
+        for table in ("system", "global"):
+            assert virtual.state.settings[table] == before[table]
+        assert virtual.state.settings["secure"]["default_input_method"] == before["secure"]["default_input_method"]
+        await adb_server.disconnect(virtual.address)
+
+
+async def test_a_phone_that_comes_back_within_a_run_stays_prepared(adb_server: AdbServer) -> None:
+    """Seen failing with `Preparation.mend` restoring whatever it finds."""
+    async with VirtualPhone(number=17) as virtual:
+        async with pool_on(adb_server, serials=[virtual.address], mends=True) as pool:
+            (info,) = await until(pool, healthy(virtual.address, Health.READY))
+            phone = pool.get(info.id)
+            await phone.prepare()
+            prepared = {table: dict(values) for table, values in virtual.state.settings.items()}
+            await virtual.set_link(LinkState.GONE)
+            await until(pool, healthy(virtual.address, Health.OFFLINE))
+            await virtual.set_link(LinkState.OPEN)
+            await pool.wait_for(info.id, timeout=20)
+            await pool.refresh()
+            assert virtual.state.settings == prepared
+            await phone.restore()
+        await adb_server.disconnect(virtual.address)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,12 @@ def test_the_best_idle_phone_first() -> None:
     waiters = [Waiter(str(rank), "", rank) for rank in range(6)]
     assert [found for _, found in granted(waiters, phones, ())] == ["ready", "asleep", "low", "locked"]
     assert granted([Waiter("x", "ready", 0)], phones, {"ready"}) == ()
+
+
+def test_of_equally_good_phones_the_fuller_one() -> None:
+    fuller = [replace(phone(name), battery=battery) for name, battery in (("half", 50), ("full", 99), ("mains", None))]
+    waiters = [Waiter(str(rank), "", rank) for rank in range(3)]
+    assert [found for _, found in granted(waiters, fuller, ())] == ["mains", "full", "half"]
 
 
 def test_places_count_those_who_wait_for_the_same() -> None:

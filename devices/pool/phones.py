@@ -1,4 +1,4 @@
-"""All phones of all adb servers: which are there, how they are, and getting one back after its cable was out."""
+"""The pool itself: follows the adb servers, keeps the phones, and gets one back after its cable was out."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import dataclasses
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.following import Following, Link
 from devices.adb.identity import Identity, identify
-from devices.adb.presence import health_of
+from devices.adb.presence import SILENT, health_of
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
-from devices.simulator.process import SimulatedPhone, SimulatorFailed, SimulatorProcess
+from devices.pool.names import PhoneNames
+from devices.pool.rounds import HEALTH_EVERY, Rounds
+from devices.pool.standins import StandIns, VirtualPhones
+from devices.simulator.process import SimulatedPhone
 
 logger = logging.getLogger(__name__)
 
-FIRST_LOOK = 6.0
-"""Seconds that `start` waits for the phones that are attached already: a server start and a question to each."""
+SERVER_LOOK = 6.0
+"""Seconds that `start` waits for the adb servers to list their phones: a server start took 3 s with USB."""
 
-NETWORK_LOOK = 3.0
-"""Seconds that `start` waits for the named phones on the network: adb connects one in milliseconds, or not at all."""
+FIRST_LOOK = 2.0
+"""Seconds that `start` then waits for the phones' own answers, all at once; they take 0.2 to 1 s."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds before a phone that does not answer is asked again, doubled each time."""
@@ -35,17 +37,16 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 RETRY = 1.0
 """Seconds after which a phone that is waited for and does not answer is asked again."""
 
-VirtualPhones = Literal["auto"] | int
-
 
 class AdbPhones:
     """Implements `devices.phone.Phones`. `start` before use, `stop` after it.
 
     `names` gives phones their names by id or serial; `serials`, when not empty, are the only phones that are used, and
-    those of the form `host:port` are connected to. `aliases` are names of apps, name → package.
-    `virtual` is the number of virtual phones, or "auto": one, if no real phone is attached at the start and no serial
-    is named; it is not offered any more once a real phone has been seen. They remember what was done on them in
-    `virtual_state`.
+    those of the form `host:port` are connected to, by the first server that reaches them. `aliases` are names of apps,
+    name → package. `virtual` is the number of virtual phones, or "auto": one, if no real phone is attached at the start
+    and no serial is named; it is not offered any more once a real phone has been seen. They remember what was done on
+    them in `virtual_state`. With `mends`, a phone that comes with settings that a crashed run left gets its own back;
+    only the process that gives out the phones may do that.
     """
 
     def __init__(
@@ -57,73 +58,73 @@ class AdbPhones:
         aliases: Mapping[str, str] | None = None,
         virtual: VirtualPhones = "auto",
         virtual_state: Path | None = None,
+        mends: bool = False,
+        health_every: float = HEALTH_EVERY,
     ) -> None:
-        self._servers = tuple(servers)
         self._serials = frozenset(serials)
-        self._names = dict(names or {})
+        self._names = PhoneNames(names or {})
         self._aliases = dict(aliases or {})
-        self._virtual = virtual
-        self._virtual_state = virtual_state
-        self._simulator: SimulatorProcess | None = None
-        self._virtual_serials: frozenset[str] = frozenset()
+        self._mends = mends
         self._phones: dict[str, AdbPhone] = {}
         self._links: dict[Link, str] = {}
         """The phone's id behind every link that works now."""
         self._owners: dict[Link, str] = {}
         """The phone's id behind every link that ever worked."""
-        self._following = Following(self._servers, self._attached, self._lost)
+        self._following = Following(servers, self._attached, self._lost)
+        self._rounds = Rounds(self._working, self._tell, health_every)
+        self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()
         self._real_seen = False
 
     async def start(self) -> None:
-        """Follows the servers from now on; returns when the phones that are attached are known, or after a while."""
-        for serial in self._serials:
-            if ":" in serial:
-                self._following.expect((self._servers[0], serial))
+        """Follows the servers from now on. Returns when the attached phones are known, or after a while: whoever is
+        late is added when it answers.
+        """
+        networked = frozenset(serial for serial in self._serials if ":" in serial)
+        for serial in networked:
+            self._following.expect(serial)
         self._following.start()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SERVER_LOOK):
+                await self._following.listed()
         try:
             async with asyncio.timeout(FIRST_LOOK):
-                await self._following.first_lists()
+                await asyncio.gather(self._following.told(), self._seen(networked))
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
-        await self._seen(frozenset(serial for serial in self._serials if ":" in serial), NETWORK_LOOK)
-        wanted = self._virtual
-        if wanted == "auto":
-            wanted = 0 if self._serials or self._real_seen else 1
-        if wanted:
-            await self._start_virtual(wanted)
+        await self._standins.start(alone=not self._serials and not self._real_seen)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SERVER_LOOK):
+                await self._seen(self._standins.serials)
+        self._rounds.start()
 
     async def stop(self) -> None:
         """Ends what `start` began; the adb servers go on, they belong to everybody."""
-        if self._simulator is not None:
-            for serial in self._virtual_serials:
-                await self._following.disconnect((self._servers[0], serial))
+        await self._rounds.stop()
+        await self._standins.disconnect()
         await self._following.stop()
-        if self._simulator is not None:
-            await self._simulator.stop()
-            self._simulator = None
+        await self._standins.stop()
 
     @property
     def virtual_phones(self) -> tuple[SimulatedPhone, ...]:
         """The virtual phones that were started here, with the addresses of their controls."""
-        return self._simulator.phones if self._simulator else ()
+        return self._standins.phones
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`. A virtual phone that stood in for a real one is left out once a real one was seen."""
-        infos = (phone.info for phone in self._phones.values())
-        return tuple(info for info in infos if not (info.virtual and self._virtual == "auto" and self._real_seen))
+        hidden = self._standins.hidden(self._real_seen)
+        return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
         """See `Phones.get`."""
         phone = self._phones.get(phone_id)
         if phone is None or not self._works(phone):
-            name = phone.info.name if phone else phone_id
-            raise PhoneGone(f"The phone {name} is not attached.", uncertain=False)
+            raise PhoneGone(f"The phone {self._called(phone_id)} is not attached.", uncertain=False)
         return phone
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.refresh`."""
-        await asyncio.gather(*(self._refresh(phone) for phone in self._phones.values() if self._works(phone)))
+        await self._rounds.ask_all()
         return self.list()
 
     async def wait_for_change(self) -> None:
@@ -138,23 +139,26 @@ class AdbPhones:
                     phone = self._phones.get(phone_id)
                     if phone is not None and self._works(phone):
                         if not phone.info.health.usable:
-                            await self._refresh(phone)  # it did not answer when it was asked last
+                            await self._rounds.ask(phone)  # it did not answer when it was asked last
                         if phone.info.health.usable:
                             return phone
                     await self._news_or(RETRY)
         except TimeoutError:
-            name = self._phones[phone_id].info.name if phone_id in self._phones else phone_id
-            raise PhoneGone(f"The phone {name} did not come back within {timeout:.0f} s.", uncertain=False) from None
+            raise PhoneGone(
+                f"The phone {self._called(phone_id)} did not come back within {timeout:.0f} s.", uncertain=False
+            ) from None
 
     # What the servers tell.
 
     async def _attached(self, link: Link) -> None:
-        identity = await _identity(link)
+        virtual = link[1] in self._standins.serials
+        if self._wanted(link[1], link[1]):
+            self._real_seen = self._real_seen or not virtual
+        identity = await self._identity(link)
         phone_id = identity.android_id or link[1]
         if not self._wanted(link[1], phone_id):
             return
         self._links[link] = self._owners[link] = phone_id
-        virtual = link[1] in self._virtual_serials
         self._real_seen = self._real_seen or not virtual
         if phone_id != link[1]:
             self._phones.pop(link[1], None)  # it was known by its serial while it could not be asked
@@ -166,6 +170,8 @@ class AdbPhones:
         phone.learn(identity)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
         self._tell()
+        if self._mends and identity.kept:
+            await self._mend(phone)
 
     def _lost(self, link: Link, state: str) -> None:
         phone_id = self._owners.get(link, link[1])
@@ -189,28 +195,54 @@ class AdbPhones:
                 logger.info("phone %s: %s", phone.info.name, reason)
         self._tell()
 
+    async def _identity(self, link: Link) -> Identity:
+        """Asks until the phone answers: one that just booted takes a while, and is shown as silent meanwhile."""
+        shell, pause = Shell(Connection(*link)), FIRST_PAUSE
+        while True:
+            try:
+                return await identify(shell)
+            except PhoneError as shy:
+                logger.info("%s does not answer yet: %s", link[1], shy)
+                self._silent(link, str(shy))
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    def _silent(self, link: Link, reason: str) -> None:
+        phone_id = self._owners.get(link, link[1])
+        if not self._wanted(link[1], phone_id):
+            return
+        phone = self._phones.get(phone_id) or self._add(link, phone_id, "")
+        if not self._works(phone):
+            phone.note(dataclasses.replace(phone.info, health=Health.OFFLINE, reason=reason, fix=SILENT))
+            self._tell()
+
+    async def _mend(self, phone: AdbPhone) -> None:
+        """A run that crashed left its settings on the phone."""
+        try:
+            if await phone.mend():
+                logger.info("phone %s has its own settings again: a run that crashed had left its own", phone.info.name)
+        except PhoneError as failed:
+            logger.warning("the settings that a run left on %s could not be put back: %s", phone.info.name, failed)
+
     def _add(self, link: Link, phone_id: str, model: str, *, virtual: bool = False) -> AdbPhone:
-        name = self._name(phone_id, link[1], model)
+        taken = [phone.info.name for phone in self._phones.values()]
+        name = self._names.name_of(phone_id, link[1], model, taken)
         info = PhoneInfo(phone_id, link[1], name, Health.OFFLINE, virtual=virtual)
         phone = self._phones[phone_id] = AdbPhone(Connection(*link), info, self._aliases)
         return phone
+
+    def _working(self) -> Sequence[AdbPhone]:
+        return [phone for phone in self._phones.values() if self._works(phone)]
 
     def _works(self, phone: AdbPhone) -> bool:
         return self._links.get(_link(phone)) == phone.info.id
 
     def _wanted(self, serial: str, phone_id: str) -> bool:
-        return not self._serials or bool(self._serials & {serial, phone_id}) or serial in self._virtual_serials
+        return not self._serials or bool(self._serials & {serial, phone_id}) or serial in self._standins.serials
 
-    async def _refresh(self, phone: AdbPhone) -> None:
-        before = phone.info
-        try:
-            await phone.refresh()
-        except PhoneError as failed:
-            logger.info("%s could not be asked: %s", before.name, failed)
-            health, _, fix = health_of("offline")
-            phone.note(dataclasses.replace(phone.info, health=health, reason=str(failed), fix=fix))
-        if (before.health, before.reason) != (phone.info.health, phone.info.reason):
-            self._tell()
+    def _called(self, phone_id: str) -> str:
+        phone = self._phones.get(phone_id)
+        return phone.info.name if phone else phone_id
 
     async def _news_or(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -222,46 +254,10 @@ class AdbPhones:
         self._change.set()
         self._change = asyncio.Event()
 
-    def _name(self, phone_id: str, serial: str, model: str) -> str:
-        """The given name, else the model's, else the serial; with a number when another phone has it."""
-        name = self._names.get(phone_id) or self._names.get(serial) or model or serial
-        taken = {phone.info.name for phone in self._phones.values()}
-        number = 2
-        unique = name
-        while unique in taken:
-            unique, number = f"{name} {number}", number + 1
-        return unique
-
-    async def _start_virtual(self, number: int) -> None:
-        self._simulator = SimulatorProcess(count=number, state=self._virtual_state)
-        try:
-            phones = await self._simulator.start()
-        except SimulatorFailed as failed:
-            logger.error("%s", failed)  # noqa: TRY400  # its message says all; the real phones are served all the same
-            return
-        self._virtual_serials = frozenset(phone.address for phone in phones)
-        for serial in sorted(self._virtual_serials):
-            await self._following.connect((self._servers[0], serial))
-        await self._seen(self._virtual_serials, FIRST_LOOK)
-
-    async def _seen(self, serials: frozenset[str], seconds: float) -> None:
-        """Returns when all of these are attached, or after so long: adb lists a phone a moment after connecting it."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while not serials <= {phone.info.serial for phone in self._phones.values()}:
-                    await self._change.wait()
-
-
-async def _identity(link: Link) -> Identity:
-    """Asks until the phone answers: one that just booted takes a while."""
-    shell, pause = Shell(Connection(*link)), FIRST_PAUSE
-    while True:
-        try:
-            return await identify(shell)
-        except PhoneError as shy:
-            logger.info("%s does not answer yet: %s", link[1], shy)
-        await asyncio.sleep(pause)
-        pause = min(LONGEST_PAUSE, pause * 2)
+    async def _seen(self, serials: frozenset[str]) -> None:
+        """Returns when all of these are attached: adb lists a phone a moment after connecting it."""
+        while not serials <= {serial for _, serial in self._links}:
+            await self._change.wait()
 
 
 def _link(phone: AdbPhone) -> Link:

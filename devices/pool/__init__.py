@@ -1,0 +1,6 @@
+"""All phones of all adb servers: which are there, how they are, what they are called."""
+
+from devices.pool.phones import AdbPhones
+from devices.pool.standins import VirtualPhones
+
+__all__ = ["AdbPhones", "VirtualPhones"]
