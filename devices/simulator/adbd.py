@@ -217,6 +217,12 @@ class AdbDaemon:
             task.cancel()
         await asyncio.gather(*links.values(), return_exceptions=True)
 
+    async def restart(self) -> None:
+        """Ends and listens again on the same port. Raises OSError when somebody else took it meanwhile."""
+        port = self.port
+        await self.stop()
+        await self.start(port)
+
     async def change(self, state: LinkState) -> None:
         """Treats links differently from now on; existing ones end unless they were only waiting for Allow."""
         before, self.state = self.state, state

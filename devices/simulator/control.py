@@ -1,6 +1,7 @@
 """A control interface over HTTP on loopback, for tests and tools in another process.
 
-GET /truth, /journal, /frame.png; POST /faults, /screen, /link with a JSON object.
+GET /truth, /journal, /frame.png, /faults, /moments; POST /faults, /happen, /moments with a JSON object;
+DELETE /moments.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from pydantic import ValidationError
 
-from devices.simulator.adbd import LinkState
+from devices.simulator.happenings import HAPPENING, happen
+from devices.simulator.moments import Moment
 
 if TYPE_CHECKING:
     from devices.simulator.phone import VirtualPhone
@@ -33,22 +36,25 @@ class Control:
         """Where it listens; empty before the start."""
         return self._url
 
-    async def start(self) -> None:
-        """Listens on any free port of loopback."""
-        application = web.Application(middlewares=[_refuse_strangers])
+    async def start(self, port: int = 0) -> None:
+        """Listens on loopback; port 0 takes any free one. Raises OSError when the port is taken."""
+        application = web.Application(middlewares=[_refuse_strangers, _explain])
         application.add_routes(
             [
                 web.get("/truth", self._truth),
                 web.get("/journal", self._journal),
                 web.get("/frame.png", self._frame),
                 web.post("/faults", self._faults),
-                web.post("/screen", self._screen),
-                web.post("/link", self._link),
+                web.get("/faults", self._read_faults),
+                web.post("/happen", self._happen),
+                web.get("/moments", self._moments),
+                web.post("/moments", self._add_moment),
+                web.delete("/moments", self._forget_moments),
             ]
         )
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", port).start()
         host, port = self._runner.addresses[0][:2]
         self._url = f"http://{host}:{port}"
 
@@ -60,11 +66,19 @@ class Control:
     async def _truth(self, _request: web.Request) -> web.Response:
         return web.json_response(asdict(self._phone.truth))
 
-    async def _journal(self, _request: web.Request) -> web.Response:
-        return web.json_response([asdict(entry) for entry in self._phone.journal.entries], dumps=_dumps)
+    async def _journal(self, request: web.Request) -> web.Response:
+        """All entries; `?since=12` leaves out those up to number 12."""
+        since = request.query.get("since", "0")
+        if not (since.isascii() and since.isdigit()):
+            raise web.HTTPBadRequest(text=f"since={since!r} is no number")
+        entries = [asdict(entry) for entry in self._phone.journal.entries if entry.number > int(since)]
+        return web.json_response(entries, dumps=_dumps)
 
     async def _frame(self, _request: web.Request) -> web.Response:
         return web.Response(body=await self._phone.encoded(png=True), content_type="image/png")
+
+    async def _read_faults(self, _request: web.Request) -> web.Response:
+        return web.json_response(self._phone.faults.values())
 
     async def _faults(self, request: web.Request) -> web.Response:
         """Names and values of `Faults`, for example {"frame_ms": 300}."""
@@ -75,40 +89,21 @@ class Control:
             raise web.HTTPBadRequest(text=str(problem)) from None
         return web.json_response({})
 
-    async def _screen(self, request: web.Request) -> web.Response:
-        """{"do": "wake" | "sleep" | "lock" | "unlock" | "rotate" | "pop_up", …}."""
-        values = await _json(request)
-        phone = self._phone
-        match values:
-            case {"do": "wake"}:
-                phone.desk.wake()
-            case {"do": "sleep"}:
-                phone.desk.sleep()
-            case {"do": "lock", **rest}:
-                pin = rest.get("pin")
-                phone.desk.lock(pin if isinstance(pin, str) else None)
-            case {"do": "unlock"}:
-                phone.state.locked = phone.state.asking_pin = False
-            case {"do": "rotate", "rotation": int(rotation)} if rotation in range(4):
-                phone.rotate(rotation)
-            case {"do": "pop_up", "title": str(title), **rest}:
-                buttons = rest.get("buttons", ["OK"])
-                names = tuple(map(str, buttons)) if isinstance(buttons, list) else ("OK",)
-                phone.pop_up(title, str(rest.get("text", "")), names or ("OK",))
-            case _:
-                raise web.HTTPBadRequest(text=f"unknown screen change {values!r}")
-        phone.changed()
+    async def _happen(self, request: web.Request) -> web.Response:
+        """One of `happenings`, such as {"do": "wake"}."""
+        await happen(self._phone, HAPPENING.validate_python(await _json(request)))
         return web.json_response({})
 
-    async def _link(self, request: web.Request) -> web.Response:
-        """{"state": "open" | "unauthorized" | "offline" | "gone"} or {"drop": seconds}."""
-        match await _json(request):
-            case {"drop": int(seconds) | float(seconds)}:
-                await self._phone.drop_link(seconds)
-            case {"state": str(state)} if state in set(LinkState):
-                await self._phone.set_link(LinkState(state))
-            case other:
-                raise web.HTTPBadRequest(text=f"unknown link change {other!r}")
+    async def _moments(self, _request: web.Request) -> web.Response:
+        return web.json_response([moment.model_dump(mode="json") for moment in self._phone.moments.waiting])
+
+    async def _add_moment(self, request: web.Request) -> web.Response:
+        """A `Moment`, such as {"after": "input", "then": {"do": "sleep"}}."""
+        self._phone.moments.add(Moment.model_validate(await _json(request)))
+        return web.json_response({})
+
+    async def _forget_moments(self, _request: web.Request) -> web.Response:
+        self._phone.moments.clear()
         return web.json_response({})
 
 
@@ -133,3 +128,13 @@ async def _refuse_strangers(request: web.Request, handler: Handler) -> web.Strea
     if "Origin" in request.headers or request.host.partition(":")[0] not in {"127.0.0.1", "localhost"}:
         raise web.HTTPForbidden(text="only tools on this machine may control the virtual phone")
     return await handler(request)
+
+
+@web.middleware
+async def _explain(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """An object that does not fit is answered with 400 and what is wrong with it."""
+    try:
+        return await handler(request)
+    except ValidationError as problem:
+        said = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem.errors())
+        raise web.HTTPBadRequest(text=said) from None

@@ -57,12 +57,16 @@ class Desk:
     def launch(self, app: str) -> None:
         """Brings an app to the front as its icon does: where it was left, or its first page."""
         task = self.state.task(app)
-        self._front(task or Task(app, [Activity(MAIN)]))
+        if task is None:
+            task = Task(app, [Activity(MAIN)])
+            self._load(task.stack[0], self.faults.app_ms)
+        self._front(task)
 
     def show(self, app: str, page: str, **arguments: str) -> Activity:
         """Opens a page of an app, as an intent does."""
         task = self.state.task(app) or Task(app, [Activity(MAIN)])
         activity = Activity(page, dict(arguments))
+        self._load(activity, self.faults.app_ms)
         if page == MAIN and not arguments:
             task.stack = [activity]
         else:
@@ -219,7 +223,13 @@ class Desk:
             self.state.pin_typed = ""
 
     def load_page(self, activity: Activity) -> None:
-        """Lets a page take as long as the fault `page_ms` says."""
-        if self.faults.page_ms:
-            activity.loading = True
-            self._later(self.faults.page_ms / 1000, lambda: setattr(activity, "loading", False))
+        """Lets a page from the network take as long as the fault `page_ms` says."""
+        self._load(activity, self.faults.page_ms)
+
+    def _load(self, activity: Activity, milliseconds: int) -> None:
+        def come() -> None:
+            activity.awaited = max(0, activity.awaited - 1)
+
+        if milliseconds:
+            activity.awaited += 1
+            self._later(milliseconds / 1000, come)

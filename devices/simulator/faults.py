@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
+FaultValue = int | bool | str
 FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
 INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
@@ -16,6 +18,7 @@ class Faults:
 
     frame_ms: screencap and uiautomator answer later. input_ms: input, am and monkey answer later. effect_ms: what an
     input does shows that much later than it was answered. page_ms: the browser's pages stay "Loading…" that long.
+    app_ms: the same for every page of every app that is opened anew.
     hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
@@ -27,6 +30,7 @@ class Faults:
     input_ms: int = 0
     effect_ms: int = 0
     page_ms: int = 0
+    app_ms: int = 0
     hang: str = ""
     storage_full: bool = False
     truncate: bool = False
@@ -35,15 +39,29 @@ class Faults:
     deaf: bool = False
     reset_keyboard: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
+
+    def values(self) -> dict[str, FaultValue]:
+        """All of them by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("_")}
+
+    def noted_by(self, note: Callable[[str], None]) -> None:
+        """Every later change is told to `note`, as text such as `faults hang='input'`."""
+        self._note = note
+
+    def check(self, values: Mapping[str, object]) -> None:
+        """Raises ValueError for an unknown name, a value of another kind or a negative time."""
+        known = self.values()
+        for name, value in values.items():
+            if name not in known or type(value) is not type(known[name]) or (isinstance(value, int) and value < 0):
+                raise ValueError(f"no fault {name}={value!r}; known are {', '.join(known)}")
 
     def set(self, **values: object) -> None:
-        """Changes some of them. Raises ValueError for an unknown name or a value of another kind."""
-        known = {each.name: type(getattr(self, each.name)) for each in fields(self) if not each.name.startswith("_")}
-        for name, value in values.items():
-            if name not in known or type(value) is not known[name]:
-                raise ValueError(f"no fault {name}={value!r}; known are {', '.join(known)}")
+        """Changes some of them. Raises ValueError, as `check` does; nothing is changed then."""
+        self.check(values)
         for name, value in values.items():
             setattr(self, name, value)
+        self._note("faults " + " ".join(f"{name}={value!r}" for name, value in values.items()))
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -59,3 +77,17 @@ class Faults:
             await asyncio.sleep(self.frame_ms / 1000)
         elif INPUT_COMMANDS.search(line):
             await asyncio.sleep(self.input_ms / 1000)
+
+
+def parse_fault(text: str) -> tuple[str, FaultValue]:
+    """Name and value of `frame_ms=300`, `hang=input` or `truncate`. Raises ValueError."""
+    name, given, written = text.partition("=")
+    known = Faults().values()
+    kind = type(known.get(name))
+    value: FaultValue = written
+    if kind is bool and (not given or written in {"true", "false"}):
+        value = written != "false"
+    elif kind is int and written.isascii() and written.isdigit():
+        value = int(written)
+    Faults().check({name: value})
+    return name, value

@@ -17,8 +17,9 @@ class Entry:
     """One command.
 
     `kind` is `shell` or `exec` (how it came), `sync` (a file request), `substitution` (a command run out of
-    `$(…)` or backticks: never legitimate here). `line` is the whole line as it came, `argv` the one
-    command of it. `receipt` is the value of OPENGUI_RECEIPT in front of the command. `code` is its exit code, None
+    `$(…)` or backticks: never legitimate here), `outside` (no command: a happening or a fault). `line` is the whole
+    line as it came, `argv` the one command of it. `receipt` is the value of OPENGUI_RECEIPT in front of the command.
+    `code` is its exit code, None
     while it runs.
     """
 
@@ -55,6 +56,10 @@ class Journal:
             if not waiter.done():
                 waiter.set_result(None)
         return entry
+
+    def note(self, text: str) -> None:
+        """Notes something that came from outside and is no command: a fault that was set, somebody's touch."""
+        self.add("outside", text, ("outside", text)).code = 0
 
     def named(self, *names: str) -> list[Entry]:
         """The entries of these programs: `named("input")`."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
-import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from PIL import Image
@@ -19,27 +17,26 @@ from devices.geometry import Point, Size
 from devices.simulator.adbd import AdbDaemon, LinkState, Product
 from devices.simulator.apps import BY_KEY
 from devices.simulator.desk import Desk
-from devices.simulator.faults import Faults
+from devices.simulator.faults import Faults, FaultValue
 from devices.simulator.files import Files
 from devices.simulator.frame import Frame
 from devices.simulator.journal import Journal
+from devices.simulator.moments import Moments
 from devices.simulator.screen.compose import Scene, compose
 from devices.simulator.screen.drawing import draw
 from devices.simulator.screen.hierarchy import dump
 from devices.simulator.services import find_service
 from devices.simulator.state import LAUNCHER, Dialog, Identity, PhoneState
-from devices.simulator.storage import ADAPTER, Document, load, save
+from devices.simulator.storage import Document, Saver, load
+from devices.simulator.toggles import switch
 from devices.simulator.touch import Hand
 from devices.simulator.truth import Truth, truth_of
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_SIZE = Size(1080, 2400)
 DEFAULT_DENSITY = 420
 # Raw and PNG of a large screen are about 12 MB together.
 KEPT_FRAMES = 4
-# Several changes in a row are saved once.
-SAVE_DELAY_SECONDS = 0.2
+NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 
 
 def _now() -> datetime:
@@ -50,7 +47,8 @@ class VirtualPhone:
     """One phone. `async with VirtualPhone() as phone:` starts and stops it.
 
     `number` makes its serial (VIRTUAL0001) and its android_id. `seed` shuffles icons, rows and results; 0 does not.
-    `state_file` is loaded at the start and written after changes; what it holds wins over the other arguments.
+    `faults` are set from the start, by name. `state_file` is loaded at the start and written after changes; what it
+    holds wins over the arguments above it and `dark`.
     """
 
     def __init__(
@@ -66,10 +64,11 @@ class VirtualPhone:
         sign_in_code: str = "246810",
         port: int = 0,
         state_file: Path | None = None,
+        dark: bool = False,
+        faults: Mapping[str, FaultValue] = NO_FAULTS,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         identity = Identity(name, f"VIRTUAL{number:04d}", hashlib.sha256(f"virtual {number}".encode()).hexdigest()[:16])
-        self._state_file = state_file
         document = load(state_file) if state_file else None
         self.state = (
             document.state
@@ -85,24 +84,27 @@ class VirtualPhone:
                 sign_in_code=sign_in_code,
             )
         )
+        if document is None:
+            switch(self.state, "dark", on=dark)
         self.files = Files(document.files, document.folders) if document else Files()
         self.files.changed = self.changed
         self.files.full = lambda: self.faults.storage_full
         self.journal = Journal()
         self.faults = Faults()
+        self.faults.noted_by(self.journal.note)
+        if faults:
+            self.faults.set(**faults)
+        self.moments = Moments(self)
         self.desk = Desk(self.state, self.faults, self.later, clock)
         self.hand = Hand(self.desk, self.scene)
         self.finger: Point | None = None
-        self._clock = clock
         self._port = port or self.state.port
         self._port_wanted = bool(port)
         product = Product("virtual", self.state.identity.model.replace(" ", "_"), "virtual")
         self._adbd = AdbDaemon(product, lambda service: find_service(self, service))
         self._frames: OrderedDict[object, Frame] = OrderedDict()
         self._timers: set[asyncio.TimerHandle] = set()
-        self._dirty = asyncio.Event()
-        self._closing = asyncio.Event()
-        self._saver: asyncio.Task[None] | None = None
+        self._saver = Saver(state_file, self._document) if state_file else None
         self._tidy()
 
     @property
@@ -134,9 +136,8 @@ class VirtualPhone:
                 raise
             await self._adbd.start(0)
         self.state.port = self._adbd.port
-        if self._state_file is not None:
-            self._dirty.set()
-            self._saver = asyncio.create_task(self._save_changes(self._state_file), name=f"saver of {self.name}")
+        if self._saver is not None:
+            self._saver.start()
 
     async def stop(self) -> None:
         """Drops all links and writes the state."""
@@ -144,9 +145,7 @@ class VirtualPhone:
             timer.cancel()
         await self._adbd.stop()
         if self._saver is not None:
-            self._closing.set()
-            self._dirty.set()
-            await self._saver
+            await self._saver.stop()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -190,7 +189,8 @@ class VirtualPhone:
 
     def changed(self) -> None:
         """Says that the state changed, so that it is saved."""
-        self._dirty.set()
+        if self._saver is not None:
+            self._saver.changed()
 
     def later(self, seconds: float, what: Callable[[], None]) -> None:
         """Does something after a while, unless the phone stops before."""
@@ -233,11 +233,21 @@ class VirtualPhone:
 
     async def drop_link(self, seconds: float = 0) -> None:
         """Pulls the cable, and puts it back after `seconds` (0: at once, so adb reconnects by itself)."""
-        if seconds:
+        before = self._adbd.state
+
+        def back() -> None:
+            if self._adbd.state is LinkState.GONE:
+                self._adbd.state = before
+
+        if seconds and before is not LinkState.GONE:
+            self.later(seconds, back)
             await self._adbd.change(LinkState.GONE)
-            self.later(seconds, lambda: setattr(self._adbd, "state", LinkState.OPEN))
         else:
             await self._adbd.drop()
+
+    async def restart_adbd(self) -> None:
+        """Ends the adb daemon with all that runs in it, and starts it again on its port."""
+        await self._adbd.restart()
 
     def _tidy(self) -> None:
         """After a load: pages that were on their way have come, and pages that are no longer known are left."""
@@ -248,25 +258,10 @@ class VirtualPhone:
             state.front = LAUNCHER
         for task in state.tasks:
             for activity in task.stack:
-                activity.loading = False
+                activity.awaited = 0
 
-    def _document(self) -> bytes:
-        return ADAPTER.dump_json(Document(self.state, self.files.files, self.files.folders))
-
-    async def _save_changes(self, path: Path) -> None:
-        """Writes after changes, one at a time, and once more at the end."""
-        while True:
-            await self._dirty.wait()
-            last = self._closing.is_set()
-            self._dirty.clear()
-            try:
-                await asyncio.to_thread(save, path, self._document())
-            except OSError as problem:
-                logger.warning("the state of %s was not saved, the next change tries again: %s", self.name, problem)
-            if last:
-                return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), SAVE_DELAY_SECONDS)
+    def _document(self) -> Document:
+        return Document(self.state, self.files.files, self.files.folders)
 
 
 def _picture(scene: Scene, *, black: bool) -> Image.Image:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from devices.geometry import Size
+from devices.simulator.client import PhoneControl
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -26,6 +27,10 @@ class SimulatedPhone:
     name: str
     address: str
     control: str
+
+    def open(self) -> PhoneControl:
+        """A client of its control interface: `async with phone.open() as control:`."""
+        return PhoneControl(self.control)
 
 
 class SimulatorProcess:

@@ -46,9 +46,11 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
 
 
 async def _run(phone: VirtualPhone, line: str, kind: str) -> tuple[int, Output]:
-    """Runs a line as the phone's faults allow."""
+    """Runs a line as the phone's faults allow, and what was to happen after it."""
     await phone.faults.before_command(line)
-    return await Interpreter(phone, COMMANDS, kind).run(line)
+    answer = await Interpreter(phone, COMMANDS, kind).run(line)
+    await phone.moments.passed(line)
+    return answer
 
 
 def _packets(output: Output, code: int) -> bytes:

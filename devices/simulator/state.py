@@ -14,7 +14,7 @@ class Activity:
     """One page of an app.
 
     `fields` holds what was typed by field name, `focus` the field with the caret and `caret` its place in that text;
-    `scrolls` the pixels scrolled by list name. `loading` is a page that has not come yet.
+    `scrolls` the pixels scrolled by list name. `awaited` counts what the page still waits for before it shows.
     """
 
     page: str
@@ -24,7 +24,7 @@ class Activity:
     focus: str = ""
     caret: int = 0
     all_selected: bool = False
-    loading: bool = False
+    awaited: int = 0
 
 
 @dataclass(slots=True)
@@ -149,6 +149,7 @@ class PhoneState:
     locale: str = "en-US"
     port: int = 0
     battery: int = 87
+    charging: bool = True
 
     awake: bool = True
     locked: bool = False

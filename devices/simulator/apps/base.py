@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from devices.simulator.desk import Desk
 from devices.simulator.screen.nodes import Touch
-from devices.simulator.screen.pieces import Label, Picture, Switch
+from devices.simulator.screen.pieces import Gap, Label, Picture, Switch
 from devices.simulator.screen.widgets import Box, Row, Wide, Widget
 
 
@@ -30,9 +30,26 @@ class Page:
     secure: bool = False
 
 
+def waiting(desk: Desk) -> list[Widget]:
+    """What a page shows before it has come."""
+    return [
+        Gap(160),
+        Picture("timer_sand", 48, "faint"),
+        Gap(12),
+        Label(desk.say("Loading…"), 18, colour="muted", align="centre", identifier="loading"),
+    ]
+
+
+def _loading(desk: Desk) -> Page:
+    return Page(header=Gap(24), body=waiting(desk))
+
+
 @dataclass(frozen=True, slots=True)
 class App:
-    """An installed app. `pages` by name; `main` is the first. `activity` as `dumpsys` writes it."""
+    """An installed app. `pages` by name; `main` is the first. `activity` as `dumpsys` writes it.
+
+    `loading` is what shows in place of a page that has not come yet.
+    """
 
     key: str
     package: str
@@ -41,6 +58,7 @@ class App:
     icon: str
     colour: str
     pages: Mapping[str, Callable[[Desk], Page]]
+    loading: Callable[[Desk], Page] = _loading
 
     @property
     def component(self) -> str:

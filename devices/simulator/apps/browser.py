@@ -6,7 +6,7 @@ import re
 from functools import partial
 from urllib.parse import urlsplit
 
-from devices.simulator.apps.base import App, Page
+from devices.simulator.apps.base import App, Page, waiting
 from devices.simulator.desk import Desk
 from devices.simulator.order import shuffled
 from devices.simulator.screen.pieces import Gap, Label, Picture, Rule
@@ -72,8 +72,6 @@ def main(desk: Desk) -> Page:
 def results(desk: Desk) -> Page:
     """What a search found."""
     query = desk.page.arguments["query"]
-    if desk.page.loading:
-        return _loading(desk)
 
     def card(title: str, site: str, text: str) -> Widget:
         return Box(
@@ -96,8 +94,6 @@ def results(desk: Desk) -> Page:
 
 def site(desk: Desk) -> Page:
     """A web page."""
-    if desk.page.loading:
-        return _loading(desk)
     url = desk.page.arguments["url"]
     title = desk.page.arguments.get("title") or urlsplit(url).netloc or url
     text = (
@@ -181,15 +177,7 @@ def _bar(desk: Desk) -> Widget:
 
 
 def _loading(desk: Desk) -> Page:
-    return Page(
-        header=_bar(desk),
-        body=[
-            Gap(160),
-            Picture("timer_sand", 48, "faint"),
-            Gap(12),
-            Label(desk.say("Loading…"), 18, colour="muted", align="centre", identifier="loading"),
-        ],
-    )
+    return Page(header=_bar(desk), body=waiting(desk))
 
 
 APP = App(
@@ -200,4 +188,5 @@ APP = App(
     "compass",
     "blue",
     {"main": main, "results": results, "site": site},
+    loading=_loading,
 )

@@ -56,7 +56,7 @@ def compose(desk: Desk) -> Scene:
         root, package, ink, bar_fill = surfaces.launcher(desk, box, scale), LAUNCHER_PACKAGE, "white", ""
     else:
         app = BY_KEY[desk.task.app]
-        page = app.pages[desk.page.page](desk)
+        page = app.loading(desk) if desk.page.awaited else app.pages[desk.page.page](desk)
         secure, package = page.secure, app.package
         root = _page(desk, page, box, scale)
 

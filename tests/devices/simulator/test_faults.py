@@ -156,31 +156,31 @@ async def test_the_control_interface(hands: Hands, control: str) -> None:
         async with session.get("/journal") as answer:
             (entry,) = await answer.json()
         assert (entry["argv"], entry["receipt"], entry["code"]) == (["input", "keyevent", "HOME"], "r.1", 0)
-        assert await post("/screen", {"do": "pop_up", "title": "Hi", "buttons": ["No", "Yes"]}) == 200
-        assert await post("/screen", {"do": "lock", "pin": "1234"}) == 200
-        assert await post("/screen", {"do": "sleep"}) == 200
+        assert await post("/happen", {"do": "pop_up", "title": "Hi", "buttons": ["No", "Yes"]}) == 200
+        assert await post("/happen", {"do": "lock", "pin": "1234"}) == 200
+        assert await post("/happen", {"do": "sleep"}) == 200
         async with session.get("/truth") as answer:
             truth = await answer.json()
         assert (truth["dialogs"], truth["locked"], truth["awake"]) == (["Hi"], True, False)
-        assert await post("/screen", {"do": "wake"}) == 200
-        assert await post("/screen", {"do": "unlock"}) == 200
-        assert await post("/screen", {"do": "rotate", "rotation": 3}) == 200
+        assert await post("/happen", {"do": "wake"}) == 200
+        assert await post("/happen", {"do": "unlock"}) == 200
+        assert await post("/happen", {"do": "rotate", "rotation": 3}) == 200
         assert hands.phone.state.rotation == 3
         async with session.get("/frame.png") as answer:
             assert (await answer.read()).startswith(b"\x89PNG")
         assert await post("/faults", {"frame_ms": 5}) == 200
         assert hands.phone.faults.frame_ms == 5
-        assert await post("/link", {"state": "unauthorized"}) == 200
+        assert await post("/happen", {"do": "link", "state": "unauthorized"}) == 200
         await hands.adb.wait_for(hands.phone.address, "unauthorized")
-        assert await post("/link", {"state": "open"}) == 200
+        assert await post("/happen", {"do": "link", "state": "open"}) == 200
         await hands.adb.wait_for(hands.phone.address, "device")
-        assert await post("/link", {"drop": 0}) == 200
+        assert await post("/happen", {"do": "cable_out"}) == 200
         for path, value in (
             ("/faults", {"nonsense": 1}),
             ("/faults", [1]),
-            ("/screen", {"do": "dance"}),
-            ("/screen", {"do": "rotate", "rotation": 9}),
-            ("/link", {"state": "blue"}),
+            ("/happen", {"do": "dance"}),
+            ("/happen", {"do": "rotate", "rotation": 9}),
+            ("/happen", {"do": "link", "state": "blue"}),
         ):
             assert await post(path, value) == 400
         async with session.post("/faults", data=b"{") as answer:
@@ -193,7 +193,7 @@ async def test_a_web_page_cannot_control_the_phone(control: str, headers: dict[s
     async with aiohttp.ClientSession(control) as session:
         async with session.get("/truth", headers=headers) as answer:
             assert answer.status == 403
-        async with session.post("/link", json={"drop": 0}, headers=headers) as answer:
+        async with session.post("/happen", json={"do": "cable_out"}, headers=headers) as answer:
             assert answer.status == 403
 
 

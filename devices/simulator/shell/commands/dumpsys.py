@@ -17,6 +17,8 @@ from devices.simulator.shell.call import Call, Family
 from devices.simulator.shell.commands.packages import packages
 from devices.simulator.state import LAUNCHER, PhoneState
 
+# BatteryManager.BATTERY_STATUS_CHARGING and _DISCHARGING.
+CHARGING, DISCHARGING = 2, 3
 Section = Callable[[Call, tuple[str, ...]], None]
 
 
@@ -150,16 +152,33 @@ def _power(call: Call, _words: tuple[str, ...]) -> None:
     call.say(f"Display Power: state={'ON' if awake else 'OFF'}")
 
 
-def _battery(call: Call, _words: tuple[str, ...]) -> None:
+def _battery(call: Call, words: tuple[str, ...]) -> None:
+    """As BatteryService.onShellCommand; `reset` puts the charger back and leaves the level, which has no truer one."""
+    state = call.phone.state
+    match words:
+        case ("set", "level", level) if level.isascii() and level.isdigit() and int(level) <= 100:
+            state.battery = int(level)
+        case ("set", "ac" | "usb" | "wireless", ("0" | "1") as plugged):
+            state.charging = plugged == "1"
+        case ("unplug",):
+            state.charging = False
+        case ("reset",):
+            state.charging = True
+        case (_, *_):
+            call.say("Battery service (battery) commands:")
+            return
+    if words:
+        call.phone.changed()
+        return
     for line in (
         "Current Battery Service state:",
         "  AC powered: false",
-        "  USB powered: true",
+        f"  USB powered: {_flag(on=state.charging)}",
         "  Wireless powered: false",
-        "  status: 2",
+        f"  status: {CHARGING if state.charging else DISCHARGING}",
         "  health: 2",
         "  present: true",
-        f"  level: {call.phone.state.battery}",
+        f"  level: {state.battery}",
         "  scale: 100",
         "  voltage: 4112",
         "  temperature: 271",
