@@ -86,4 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
     add("graph", "Print the agent's graphs as Mermaid.")
     add("doctor", "Check everything and say how to mend what is wrong.")
+    saved = add("backup", "Copy tasks and checkpoints into one file; the service may run meanwhile.")
+    saved.add_argument("file", metavar="FILE", help="the file to write; it must not be there yet")
+    saved.add_argument("--frames", action="store_true", help="screenshots and files too")
+    put_back = add("restore", "Put a backup in the place of what is there. The service must be stopped.")
+    put_back.add_argument("file", metavar="FILE", help="what `opengui backup` has written")
     return parser

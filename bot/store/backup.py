@@ -1,0 +1,134 @@
+"""A backup of the data directory in one file, made while the service works.
+
+The file is a zip: `backup.json`, the two databases, and the pictures when they are wanted. The checkpoints are copied
+before the store: a store that knows a little more than the checkpoints is what a crash leaves behind too, and the start
+knows how to go on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.store.checkpoints import CHECKPOINTS_NAME
+from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
+from bot.store.schema import migrations
+from bot.store.store import DATABASE_NAME, FRAMES_NAME
+
+MANIFEST = "backup.json"
+FORMAT = 1
+DATABASES = (CHECKPOINTS_NAME, DATABASE_NAME)
+BUSY_S = 15.0
+"""How long a copy waits for a writer that holds the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a backup holds: the version of the store's schema, and how many pictures."""
+
+    version: int
+    frames: int
+
+
+def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
+    """Copy the data directory into `file`, which is there completely or not at all. Blocks.
+
+    Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
+    StoreCorrupt when a database is damaged.
+    """
+    if file.exists():
+        raise StoreError(f"{file} is there already. Nothing was written; choose another name.")
+    for name in DATABASES:
+        if not (directory / name).is_file():
+            raise StoreError(f"There is no {name} in {directory}. Nothing was written; check DATA_DIR.")
+    try:
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
+            for name in DATABASES:
+                copy_database(directory / name, Path(folder) / name)
+            version = looked_through(Path(folder))
+            made = Path(folder) / file.name
+            pictures = _pictures(directory) if frames else []
+            kept = _pack(made, Path(folder), version, pictures)
+            made.rename(file)
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{file} could not be written ({error.strerror}). Check disk space and file rights.") from None
+    return Copied(version, kept)
+
+
+def copy_database(source: Path, target: Path) -> None:
+    """A consistent copy of a database that others may be writing to. Raises StoreError or StoreCorrupt."""
+    with (
+        explained(source),
+        closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_S)) as read,
+        closing(sqlite3.connect(target)) as written,
+    ):
+        # In one go: a copy in parts begins anew whenever somebody else writes in between.
+        read.backup(written, pages=-1)
+        # One file, without a -wal beside it.
+        written.execute("PRAGMA journal_mode = DELETE")
+
+
+def looked_through(folder: Path) -> int:
+    """Check both databases in the folder and return the version of the store's schema.
+
+    Raises StoreCorrupt, or StoreTooNew when it is from a later program.
+    """
+    for name in DATABASES:
+        with explained(folder / name), closing(sqlite3.connect(folder / name)) as database:
+            found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise StoreCorrupt(f"The copy of {name} is damaged ({found}). Nothing was changed.")
+            version = int(database.execute("PRAGMA user_version").fetchone()[0])
+    known = migrations()[-1][0]
+    if version > known:
+        raise StoreTooNew(
+            f"The backup has version {version}; this program knows {known}. Nothing was changed. "
+            "Install the later version of the program first."
+        )
+    return version
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what can be wrong with a database or an archive into sentences."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{path} could not be read ({error}). Nothing was changed.") from error
+    except (sqlite3.DatabaseError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise StoreCorrupt(f"{path} is damaged ({error}). Nothing was changed; take another copy.") from error
+
+
+def _pictures(directory: Path) -> list[Path]:
+    return sorted(path for path in (directory / FRAMES_NAME).glob("*/*") if not path.name.startswith("new-"))
+
+
+def _pack(made: Path, folder: Path, version: int, pictures: list[Path]) -> int:
+    """Write the archive; returns how many pictures are in it."""
+    kept = 0
+    with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        with zipfile.ZipFile(out, "w") as archive:
+            for name in DATABASES:
+                archive.write(folder / name, name, zipfile.ZIP_DEFLATED)
+            for path in pictures:
+                try:
+                    archive.write(path, f"{FRAMES_NAME}/{path.parent.name}/{path.name}")
+                except FileNotFoundError:
+                    continue  # retention was quicker
+                kept += 1
+            about = {"format": FORMAT, "made": datetime.now(UTC).isoformat(timespec="seconds"), "version": version}
+            archive.writestr(MANIFEST, json.dumps(about))
+        out.flush()
+        os.fsync(out.fileno())
+    return kept

@@ -1,0 +1,111 @@
+"""Puts a backup in the place of what a data directory holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.store.backup import DATABASES, FORMAT, MANIFEST, Copied, explained, looked_through
+from bot.store.directory import DataDirectory
+from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
+from bot.store.store import FRAMES_NAME
+
+_PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
+"""What a picture's name in a backup may be, and nothing else is ever written from one."""
+ASIDE = "before-restore-"
+BESIDE = ("", "-wal", "-shm")
+"""SQLite's files of one database."""
+
+
+def restore(directory: Path, file: Path) -> tuple[Copied, Path | None]:
+    """Check the backup, put the present databases aside, and put its own in their place. Blocks.
+
+    Returns what was restored, and the folder in the data directory where the former databases are (None without any).
+    Pictures are named by their content: those of the backup come beside those that are there.
+    Raises DirectoryInUse while a service runs, StoreCorrupt or StoreTooNew for a backup that cannot be used, and
+    StoreError; everything is then as it was.
+    """
+    if not file.is_file():
+        raise StoreError(f"There is no file {file}. Nothing was changed.")
+    with DataDirectory(directory):
+        try:
+            with tempfile.TemporaryDirectory(dir=directory, prefix="restoring-") as folder:
+                fresh = Path(folder)
+                with explained(file), zipfile.ZipFile(file) as archive:
+                    pictures = _unpack(archive, file, fresh)
+                version = looked_through(fresh)
+                for picture in pictures:
+                    _keep(fresh / picture, directory / picture)
+                aside = _swap(fresh, directory)
+        except OSError as error:
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(
+                f"{directory} could not be restored ({error.strerror}). Nothing was replaced; check disk and rights."
+            ) from error
+    return Copied(version, len(pictures)), aside
+
+
+def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
+    """Write what belongs to a backup below the folder; returns the names of the pictures."""
+    names = set(archive.namelist())
+    pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
+    if {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, *pictures}:
+        raise StoreCorrupt(f"{file} is no backup of this program. Nothing was changed.")
+    try:
+        written = json.loads(archive.read(MANIFEST))["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreCorrupt(f"{file} is no backup of this program. Nothing was changed.") from error
+    if written != FORMAT:
+        raise StoreTooNew(f"{file} was written by another version of the program. Nothing was changed.")
+    for name in (*DATABASES, *pictures):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(name) as read, target.open("xb") as out:
+            shutil.copyfileobj(read, out)
+            out.flush()
+            if name in DATABASES:
+                os.fsync(out.fileno())
+        # Retention counts from when a picture was taken, not from now. Zip files tell local time.
+        taken = datetime(*archive.getinfo(name).date_time).astimezone().timestamp()
+        os.utime(target, (taken, taken))
+    return pictures
+
+
+def _keep(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists():
+        source.replace(target)
+
+
+def _swap(fresh: Path, directory: Path) -> Path | None:
+    """Put the present databases aside and the fresh ones in their place; after an error all is as it was."""
+    present = [name + end for name in DATABASES for end in BESIDE if (directory / (name + end)).exists()]
+    aside = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
+    moves = [(directory / name, aside / name) for name in present]
+    moves += [(fresh / name, directory / name) for name in DATABASES]
+    if present:
+        aside.mkdir(mode=0o700)
+    done: list[tuple[Path, Path]] = []
+    try:
+        for source, target in moves:
+            source.rename(target)
+            done.append((source, target))
+    except OSError:
+        _undo(done)
+        if present:
+            aside.rmdir()
+        raise
+    return aside if present else None
+
+
+def _undo(done: Sequence[tuple[Path, Path]]) -> None:
+    for source, target in reversed(done):
+        target.rename(source)
