@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agent.models.pricing import Price
 from bot.credentials import credentials
 from bot.texts import say
+from bot.zones import zone_named
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -51,6 +52,12 @@ def _servers(value: object) -> object:
     if not isinstance(value, str) or not isinstance(entries, tuple):
         return value
     return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
+
+
+def _zone(name: str) -> str:
+    """The name of a time zone, checked. Raises ValueError."""
+    zone_named(name)
+    return name
 
 
 def _local_adb() -> tuple[tuple[str, int], ...]:
@@ -104,6 +111,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "max_cost": "above_zero",
     "stream_steps": "stream_steps",
     "language": "language",
+    "time_zone": "time_zone",
     "log_level": "log_level",
 }
 """Field → what was expected, as a key below `settings.expected`."""
@@ -166,6 +174,7 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
     max_cost: Annotated[float, Field(gt=0)] | None = None
     stream_steps: Literal["threads", "all", "none"] = "threads"
+    time_zone: Annotated[str, AfterValidator(_zone)] = ""
     language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

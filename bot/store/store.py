@@ -18,6 +18,7 @@ from bot.store.questions import Questions
 from bot.store.refusals import Refusals
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
+from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"
 FRAMES_NAME = "frames"
@@ -39,6 +40,7 @@ class Store:
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
         self.console = ConsoleMessages(database, clock)
+        self.usage = UsageTable(database, clock)
         self.frames = frames
 
     @classmethod

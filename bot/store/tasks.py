@@ -42,6 +42,10 @@ class Tasks:
         )
         return _task(rows[0])
 
+    async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
+        """Keep the name of the model that was set for acting."""
+        await transaction.fetch("UPDATE tasks SET model = ? WHERE id = ?", (model, int(task)))
+
     async def of_event(self, transaction: Transaction, wish: TaskWish) -> Task | None:
         """The task that was accepted from the same event, None when it is new."""
         rows = await transaction.fetch(

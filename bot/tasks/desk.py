@@ -33,7 +33,8 @@ logger = logging.getLogger(__name__)
 class TaskDesk(DeskReading):
     """Everything that can be done with tasks. Who may do it is checked by the caller.
 
-    What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds.
+    What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
+    `model` the name of the model that acts now.
     """
 
     def __init__(
@@ -45,10 +46,11 @@ class TaskDesk(DeskReading):
         *,
         clock: Callable[[], float] = time.time,
         limits: DeskLimits | None = None,
+        model: Callable[[], str] = str,
     ) -> None:
         self._limits = limits or DeskLimits()
         self._news = News()
-        record = Record(store, clock, self._limits)
+        record = Record(store, clock, self._limits, model)
         workers = Workers(mind, record, self._news, leases)
         super().__init__(store, record, workers, self._news)
         self._mind = mind

@@ -36,8 +36,11 @@ class Ending:
 class Record:
     """The desk's changes of the store."""
 
-    def __init__(self, store: Store, clock: Callable[[], float], limits: DeskLimits) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], float], limits: DeskLimits, model: Callable[[], str] = str
+    ) -> None:
         self._store = store
+        self._model = model
         self._clock = clock
         self._limits = limits
 
@@ -49,6 +52,7 @@ class Record:
             if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
                 return Accepted(known, duplicate=True)
             task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
+            await self._store.tasks.worked_with(transaction, task.id, self._model())
             if wish.event:
                 await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
             return Accepted(task, duplicate=False)

@@ -1,0 +1,133 @@
+"""What the tasks have used: totals of steps, tokens, cost and minutes, by person, phone, model or day."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from agent.models.base import Usage
+from bot.chats.base import Person
+from bot.store.database import Database, Source
+from bot.store.texts import json_text, usage_of
+from bot.zones import day_of
+
+
+class UsageBy(StrEnum):
+    """What the totals are grouped by."""
+
+    PERSON = "person"
+    PHONE = "phone"
+    MODEL = "model"
+    DAY = "day"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotals:
+    """Sums over tasks. `seconds` is from the start of the work to its end, waiting for people included."""
+
+    tasks: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    tokens: Usage = field(default_factory=Usage)
+    """`tokens.cost` sums what has a price, None when nothing has."""
+    unpriced: int = 0
+    """Tasks that used tokens without a price: the cost is then too low."""
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of work."""
+        return self.seconds / 60.0
+
+    def __add__(self, other: UsageTotals) -> UsageTotals:
+        return UsageTotals(
+            self.tasks + other.tasks,
+            self.steps + other.steps,
+            self.seconds + other.seconds,
+            self.tokens + other.tokens,
+            self.unpriced + other.unpriced,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """The totals of one group.
+
+    `key` is the phone's id, the model's name, the day (YYYY-MM-DD), or the person as `platform:id`; "" where it was
+    not known. `label` is a person's last known name, else the key.
+    """
+
+    key: str
+    label: str
+    totals: UsageTotals
+
+
+class UsageTable:
+    """Reads the table of tasks. A task counts, with all that it used, in the moment of its acceptance.
+
+    One that ended without having begun (turned down, or cancelled in the queue) does not count. `begin` and `end` are
+    Unix seconds, the end excluded; `people` are the accounts that count, None for all.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def total(
+        self, begin: float, end: float, people: Collection[Person] | None = None, *, source: Source | None = None
+    ) -> UsageTotals:
+        """The sum of everything in that time. With `source`, as an open transaction sees it."""
+        rows = await self._rows(begin, end, people, source or self._database)
+        return sum((_totals(row, self._clock()) for row in rows), UsageTotals())
+
+    async def grouped(
+        self, by: UsageBy, begin: float, end: float, zone: ZoneInfo, people: Collection[Person] | None = None
+    ) -> tuple[UsageRow, ...]:
+        """The totals of each group: days in order, others by tokens, the most first. Empty groups are left out."""
+        key = _KEYS[by](zone)
+        labels: dict[str, str] = {}
+        sums: dict[str, UsageTotals] = {}
+        now = self._clock()
+        for row in await self._rows(begin, end, people, self._database):
+            name = key(row)
+            labels[name] = (row["person_name"] or row["person_id"]) if by is UsageBy.PERSON else name
+            sums[name] = sums.get(name, UsageTotals()) + _totals(row, now)
+        found = [UsageRow(name, labels[name], totals) for name, totals in sums.items()]
+        if by is UsageBy.DAY:
+            return tuple(sorted(found, key=lambda row: row.key))
+        return tuple(sorted(found, key=lambda row: (_rank(row.totals), row.label, row.key)))
+
+    async def _rows(
+        self, begin: float, end: float, people: Collection[Person] | None, source: Source
+    ) -> list[sqlite3.Row]:
+        accounts = None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
+        return await source.fetch(
+            "SELECT person_platform, person_id, person_name, phone, model, steps, usage, created, started, ended"
+            " FROM tasks WHERE created >= ?1 AND created < ?2"
+            " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3)))"
+            " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0) ORDER BY id",
+            (begin, end, accounts),
+        )
+
+
+def _totals(row: sqlite3.Row, now: float) -> UsageTotals:
+    tokens = usage_of(row["usage"])
+    began = row["started"]
+    seconds = 0.0 if began is None else max(0.0, (now if row["ended"] is None else row["ended"]) - began)
+    unpriced = int(tokens.cost is None and tokens.input + tokens.output > 0)
+    return UsageTotals(1, row["steps"], seconds, tokens, unpriced)
+
+
+def _rank(totals: UsageTotals) -> tuple[int, int]:
+    return -(totals.tokens.input + totals.tokens.output), -totals.tasks
+
+
+_Key = Callable[[sqlite3.Row], str]
+_KEYS: Mapping[UsageBy, Callable[[ZoneInfo], _Key]] = {
+    UsageBy.PERSON: lambda _zone: lambda row: f"{row['person_platform']}:{row['person_id']}",
+    UsageBy.PHONE: lambda _zone: lambda row: str(row["phone"]),
+    UsageBy.MODEL: lambda _zone: lambda row: str(row["model"]),
+    UsageBy.DAY: lambda zone: lambda row: day_of(row["created"], zone).isoformat(),
+}
