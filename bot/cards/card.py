@@ -17,6 +17,9 @@ TODO_LINES = 8
 """So that a card stays within one caption (1024 characters) on every platform."""
 TODO_LIMIT = 60
 NOTE_LIMIT = 160
+STEP_LIMIT = 120
+"""Characters of a step where several are told together."""
+STEP_LEAST = 12
 _TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "refused": "–"}
 
 
@@ -59,6 +62,15 @@ async def render_step(step: StepRow, *, frames: Frames) -> Message:
         body=step.summary,
         picture=await screen_picture(frames, step.frame, step.mark),
     )
+
+
+async def render_steps(steps: Sequence[StepRow], *, frames: Frames, limit: int) -> Message:
+    """Several steps of a task as one silent message of at most about `limit` characters, with the last screen."""
+    first, last = steps[0], steps[-1]
+    heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
+    room = max(STEP_LEAST, (limit - len(heading)) // len(steps) - 1)
+    lines = [shortened(f"{step.step}. {step.summary}", min(room, STEP_LIMIT)) for step in steps]
+    return Message(heading=heading, body="\n".join(lines), picture=await screen_picture(frames, last.frame, last.mark))
 
 
 def state_line(task: Task, step: StepRow | None, queue_place: int | None = None) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 
 from agent.ports.frames import Frames
 from bot.cards.card import render_card
 from bot.cards.words import title_of
-from bot.chats.base import Address, Chat, ChatError, ChatGone, Message
+from bot.chats.base import Address, ChatError, ChatGone, Message
 from bot.outbox.asides import Asides
+from bot.outbox.line import Line
 from bot.outbox.places import place_of
 from bot.store.cards import CardRef, Cards
 from bot.tasks.desk import TaskDesk
@@ -18,6 +20,8 @@ from bot.texts import say
 
 LIFETIME_MARGIN = 300.0
 """Seconds before the end of a card's lifetime at which it moves: more than one step takes."""
+HEARTBEAT = 30.0
+"""Seconds after which the card of a working task shows its clock anew, though nothing else has changed."""
 
 logger = logging.getLogger(__name__)
 
@@ -26,15 +30,16 @@ class CardSlot:
     """The cards of one conversation. Only the newest state of a task is ever shown."""
 
     def __init__(
-        self, chat: Chat, desk: TaskDesk, cards: Cards, frames: Frames, asides: Asides, clock: Callable[[], float]
+        self, line: Line, desk: TaskDesk, cards: Cards, frames: Frames, asides: Asides, clock: Callable[[], float]
     ) -> None:
-        self._chat = chat
+        self._line = line
         self._desk = desk
         self._cards = cards
         self._frames = frames
         self._asides = asides
         self._clock = clock
         self._shown: dict[str, Message] = {}
+        self._frozen: set[str] = set()
 
     async def show(self, task: Task) -> bool:
         """Bring the card to the task's present state. False when nothing had to be sent.
@@ -42,37 +47,53 @@ class CardSlot:
         A card that somebody deleted is made anew. Raises FloodWait, ChatGone (the place is gone) or ChatError.
         """
         message = await self._rendered(task)
-        if self._shown.get(task.id) == message:
-            return False
         card = await self._cards.get(task.id)
+        if self._shown.get(task.id) == message and not (card is not None and self._is_old(card)):
+            return False
         if card is not None and self._is_old(card):
             await self._retire(card, task)
             card = None
         if card is not None:
             try:
-                await self._chat.edit(card.message, message)
+                await self._line.edit(card.message, message)
             except ChatGone:
                 logger.info("the card of task %s is gone; it is made anew", task.id)
                 card = None
         if card is None:
-            place = await place_of(task, self._chat, self._desk)
+            place = await place_of(task, self._line.chat, self._desk)
             await self._send(task, place, message)
         self._shown[task.id] = message
         return True
 
     async def freeze(self, task: Task) -> None:
-        """The last edit: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
+        """The last edit, once: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
+        if task.id in self._frozen:
+            return
         card = await self._cards.get(task.id)
         self._shown.pop(task.id, None)
         if card is not None:
             try:
-                await self._chat.edit(card.message, await self._rendered(task))
+                await self._line.edit(card.message, await self._rendered(task))
             except ChatError as error:
                 logger.warning("the card of task %s could not be closed: %s", task.id, error)
+        self._frozen.add(task.id)
+
+    async def next_look(self, task: Task) -> float | None:
+        """When the card is looked at again without news (Unix seconds): for its clock while the task works, and to
+        move before it is too old, whatever the task waits for.
+        """
+        card = await self._cards.get(task.id)
+        if card is None:
+            return None
+        times = [card.made + self._line.capabilities.card_lifetime - LIFETIME_MARGIN]
+        if task.state is TaskState.WORKING:
+            times.append(self._clock() + HEARTBEAT)
+        return None if math.isinf(min(times)) else min(times)
 
     def forget(self, task: str) -> None:
         """The task's final message was sent, or never will be."""
         self._shown.pop(task, None)
+        self._frozen.discard(task)
         self._asides.forget(task)
 
     async def _rendered(self, task: Task) -> Message:
@@ -89,16 +110,16 @@ class CardSlot:
         )
 
     def _is_old(self, card: CardRef) -> bool:
-        return self._clock() - card.made > self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
+        return self._clock() >= card.made + self._line.capabilities.card_lifetime - LIFETIME_MARGIN
 
     async def _retire(self, card: CardRef, task: Task) -> None:
         """Take the buttons off a card that moves; the new one comes even when that fails."""
         try:
-            await self._chat.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
+            await self._line.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
         except ChatError as error:
             logger.info("the old card of task %s stays as it is: %s", task.id, error)
 
     async def _send(self, task: Task, place: Address, message: Message) -> None:
         made = self._clock()
-        ref = await self._chat.send(place, message, nonce=f"c{task.id}-{int(made)}")
+        ref = await self._line.send(place, message, nonce=f"c{task.id}-{int(made)}")
         await self._cards.put(task.id, ref, made)

@@ -12,6 +12,7 @@ from bot.chats.base import Address, Chat
 from bot.outbox.asides import Asides
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.conversation import Conversation
+from bot.outbox.pace import Account
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.steps import Streaming
 from bot.store.store import Store
@@ -50,6 +51,7 @@ class Outbox:
         self._streaming = streaming
         self._time = Clockwork(clock, sleep)
         self._conversations: dict[Address, Conversation] = {}
+        self._accounts: dict[tuple[str, str], Account] = {}
         self._actors: set[asyncio.Task[None]] = set()
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
@@ -116,8 +118,18 @@ class Outbox:
             return None
         conversation = self._conversations.get(address)
         if conversation is None:
+            account = self._accounts.setdefault(
+                (address.platform, address.account), Account(chat.capabilities.account_budgets, self._time.now)
+            )
             conversation = Conversation(
-                chat, self._desk, self._store, self._streaming, self._asides, self._time, group=is_group(task)
+                chat,
+                self._desk,
+                self._store,
+                self._streaming,
+                self._asides,
+                self._time,
+                group=is_group(task),
+                account=account,
             )
             self._conversations[address] = conversation
             actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")

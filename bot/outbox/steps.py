@@ -1,8 +1,7 @@
-"""Steps as silent messages, where the settings want them."""
+"""Steps as silent messages, where the settings want them: none is lost, several become one when the budget is short."""
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Literal
 
 from bot.outbox.places import own_thread
@@ -11,8 +10,8 @@ from bot.tasks.model import StepRow, Task
 
 Streaming = Literal["threads", "all", "none"]
 
-BACKLOG = 20
-"""Steps that may wait for the budget; older ones are left out, since a chat that lags is of no use."""
+FOLD = 5
+"""When so many steps of a task wait for the budget, they are told in one message."""
 
 
 class StepStream:
@@ -22,7 +21,7 @@ class StepStream:
         self._desk = desk
         self._streaming = streaming
         self._told: dict[str, int] = {}
-        self._waiting: deque[StepRow] = deque(maxlen=BACKLOG)
+        self._waiting: dict[str, list[StepRow]] = {}
 
     async def skip(self, task: Task) -> None:
         """Everything up to now counts as told."""
@@ -33,21 +32,30 @@ class StepStream:
         if self._streaming == "none" or (self._streaming == "threads" and not own_thread(task)):
             return
         steps = await self._desk.steps(task.id)
-        self._waiting.extend(steps[self._told.get(task.id, 0) :])
+        new = steps[self._told.get(task.id, 0) :]
         self._told[task.id] = len(steps)
+        if new:
+            self._waiting.setdefault(task.id, []).extend(new)
 
     def forget(self, task: str) -> None:
-        """The task has ended: what still waits of it is left out."""
+        """The task's final message was sent, or never will be."""
         self._told.pop(task, None)
-        kept = [step for step in self._waiting if step.task != task]
-        self._waiting.clear()
-        self._waiting.extend(kept)
+        self._waiting.pop(task, None)
 
-    def next(self) -> StepRow | None:
-        """The step to show next; it stays until it is taken."""
-        return self._waiting[0] if self._waiting else None
+    def next(self) -> tuple[StepRow, ...]:
+        """The steps to show next in one message, of the task that waits longest; they stay until they are taken."""
+        first = min(self._waiting.values(), key=lambda waiting: waiting[0].at, default=())
+        return tuple(first) if len(first) >= FOLD else tuple(first[:1])
 
-    def taken(self, step: StepRow) -> None:
-        """It was shown, or cannot be."""
-        if self._waiting and self._waiting[0] is step:
-            self._waiting.popleft()
+    def left(self, task: str) -> tuple[StepRow, ...]:
+        """All steps of a task that wait."""
+        return tuple(self._waiting.get(task, ()))
+
+    def taken(self, steps: tuple[StepRow, ...]) -> None:
+        """They were shown, or cannot be."""
+        for step in steps:
+            waiting = self._waiting.get(step.task, [])
+            if step in waiting:
+                waiting.remove(step)
+            if not waiting:
+                self._waiting.pop(step.task, None)

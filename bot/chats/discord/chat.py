@@ -11,7 +11,7 @@ from typing import Final
 import aiohttp
 import discord
 
-from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef
+from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Turn, at_once
 from bot.chats.discord import limits
 from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
@@ -152,13 +152,13 @@ class DiscordChat:
         """See `Chat.close_place`."""
         await self._threads.close(place)
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """See `Chat.send`."""
-        return await self._sender.send(place, message, nonce=nonce)
+        return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """See `Chat.edit`."""
-        await self._sender.edit(ref, message)
+        await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
         """See `Chat.delete`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.chats.base import Capabilities
+from bot.chats.base import Budget, Capabilities
 
 TEXT: Final = 2000
 """Characters of a message's content (developer docs, Create Message); counted in UTF-16 units to be safe."""
@@ -62,6 +62,14 @@ REQUEST_SECONDS: Final = 120.0
 STALE_SECONDS: Final = 300.0
 """A message that arrives so late (the connection was away) is not executed any more; ours."""
 
+CHANNEL: Final = Budget(5, 5.0)
+"""Messages of one channel, as Discord's X-RateLimit headers tell them (developer docs, Rate Limits, name no number);
+discord.py waits for what is left.
+"""
+
+OVERALL: Final = Budget(45, 1.0)
+"""50 requests a second and bot (developer docs, Global Rate Limit); the rest is left for answers to commands."""
+
 CAPABILITIES: Final = Capabilities(
     threads=True,
     edit_interval=3.0,
@@ -72,4 +80,7 @@ CAPABILITIES: Final = Capabilities(
     card_lifetime=55 * 60.0,  # a message older than an hour has a limit on edits (error 30046)
     knows_delivery=True,
     deletes=True,
+    chat_budgets=(CHANNEL,),
+    group_budgets=(CHANNEL,),
+    account_budgets=(OVERALL,),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import discord
 
-from bot.chats.base import Address, Message, MessageRef
+from bot.chats.base import Address, Message, MessageRef, Turn, at_once
 from bot.chats.discord import errors
 from bot.chats.discord.buttons import view_of
 from bot.chats.discord.drafts import NOTHING, Draft, card_of, drafts_of
@@ -35,7 +35,7 @@ class Sender:
         self._online = online
         self._permissions = permissions
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send all parts. With the same nonce within a few minutes Discord gives back the message that it has."""
         client = await self._online()
         channel = channel_at(client, place)
@@ -46,17 +46,18 @@ class Sender:
         for part, draft in enumerate(drafts_of(message, mention=mention, files=abilities.files)):
             reference = _reference(place, message, abilities) if part == 0 else None
             silent = part > 0 or not message.notify
-            post = _Post(channel, draft, reference, mention, silent, nonce_of(nonce, part))
+            post = _Post(channel, draft, reference, mention, silent, nonce_of(nonce, part), turn)
             async with errors.translated("the message"):
                 sent = await post.send()
             first = first or sent.id
         return MessageRef(place, str(first))
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""
         client = await self._online()
         channel = channel_at(client, ref.address)
         draft = card_of(message, files=self._permissions.abilities(channel).files)
+        await turn()
         async with errors.translated("the change of the message"):
             await _partial(client, ref).edit(
                 content=draft.content,
@@ -100,6 +101,7 @@ class _Post:
     mention: str
     silent: bool
     nonce: str
+    turn: Turn
 
     async def send(self) -> discord.Message:
         """Send it; without the reply or without the files where exactly those are refused."""
@@ -114,6 +116,7 @@ class _Post:
             raise
 
     async def _send(self) -> discord.Message:
+        await self.turn()
         users = [discord.Object(int(self.mention))] if self.mention else False
         options: dict[str, Any] = {}
         if self.reference is not None:

@@ -11,7 +11,7 @@ from typing import Final
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef
+from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Turn, at_once
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.incoming import Messages, Welcome
@@ -125,13 +125,13 @@ class TelegramChat:
     async def close_place(self, place: Address) -> None:
         """Nothing to do: no place was made for the task alone."""
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """See `Chat.send`. Telegram does not know nonces; one is used only to go on after a part that was sent."""
-        return await self._sender.send(place, message, nonce=nonce)
+        return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """See `Chat.edit`."""
-        await self._editor.edit(ref, message)
+        await self._editor.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
         """See `Chat.delete`."""

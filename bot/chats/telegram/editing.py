@@ -8,7 +8,7 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.base import Message, MessageRef
+from bot.chats.base import Message, MessageRef, Turn, at_once
 from bot.chats.telegram import errors
 from bot.chats.telegram.buttons import keyboard_of
 from bot.chats.telegram.drafts import Draft, card_of
@@ -26,7 +26,7 @@ class Editor:
         self._silence = silence
         self._shown = shown
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. A picture that is there stays when the message has none, because Telegram
         cannot take it away.
         """
@@ -34,7 +34,7 @@ class Editor:
         chat, number = int(ref.address.chat), int(ref.message)
         known = self._shown.picture(chat, number)
         async with self._silence.calling(ref.address.chat, "the change of the message"):
-            change = _Change(bot, chat, number)
+            change = _Change(bot, chat, number, turn)
             try:
                 await self._change(change, message, known)
             except BadRequest as refused:
@@ -66,10 +66,12 @@ class _Change:
     bot: telegram.Bot
     chat: int
     message: int
+    turn: Turn = at_once
     html: bool = True
     document: bool = False
 
     async def media(self, draft: Draft) -> None:
+        await self.turn()
         try:
             await self.bot.edit_message_media(
                 media_of(draft, document=self.document, html=self.html),
@@ -84,6 +86,7 @@ class _Change:
                 await replace(self, html=False).media(draft)
 
     async def caption(self, draft: Draft) -> None:
+        await self.turn()
         try:
             await self.bot.edit_message_caption(
                 self.chat,
@@ -97,6 +100,7 @@ class _Change:
                 await replace(self, html=False).caption(draft)
 
     async def text(self, draft: Draft) -> None:
+        await self.turn()
         try:
             await self.bot.edit_message_text(
                 draft.part.html if self.html else draft.part.plain,

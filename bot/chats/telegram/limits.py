@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.chats.base import Capabilities
+from bot.chats.base import Budget, Capabilities
 
 TEXT: Final = 4096
 """UTF-16 units of a text after its markup is read (Bot API, sendMessage)."""
@@ -77,6 +77,15 @@ REPLY_WAIT_SECONDS: Final = 60.0
 STALE_SECONDS: Final = 300.0
 """A message that arrives so late (the service or the connection was away) is not executed any more; ours."""
 
+A_SECOND: Final = Budget(1, 1.0)
+"""One message a second and chat; short bursts are let through, but not to be counted on (Bots FAQ)."""
+
+A_MINUTE: Final = Budget(18, 60.0)
+"""20 messages a minute and group (Bots FAQ, "hitting limits"); two are left for answers to commands."""
+
+OVERALL: Final = Budget(28, 1.0)
+"""About 30 messages a second altogether (Bots FAQ); two are left for answers to commands."""
+
 CAPABILITIES: Final = Capabilities(
     threads=False,
     edit_interval=3.0,  # about one message a second and chat (Bots FAQ, "hitting limits"); edits count
@@ -87,4 +96,7 @@ CAPABILITIES: Final = Capabilities(
     card_lifetime=47 * 3600.0,  # some messages can be edited and deleted for 48 hours only (Bot API, deleteMessage)
     knows_delivery=False,
     deletes=True,
+    chat_budgets=(A_SECOND,),
+    group_budgets=(A_SECOND, A_MINUTE),
+    account_budgets=(OVERALL,),
 )

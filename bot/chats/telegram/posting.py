@@ -10,7 +10,7 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.base import Picture
+from bot.chats.base import Picture, Turn, at_once
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.buttons import keyboard_of
 from bot.chats.telegram.drafts import Draft
@@ -50,6 +50,7 @@ class Post:
     thread: int | None
     silent: bool
     reply_to: int | None
+    turn: Turn = at_once
     html: bool = True
     document: bool = False
     """Whether the picture goes as a file, as it is."""
@@ -71,6 +72,8 @@ class Post:
 
     async def send_files(self, files: Sequence[Picture]) -> int:
         """Send files without text, two or more as an album. Returns the id of the first message."""
+        for _ in files:
+            await self.turn()  # an album counts as many messages as it has files
         if len(files) == 1:
             sent = await self.bot.send_document(self.chat, files[0].data, filename=files[0].name, **self._options())
             return sent.message_id
@@ -78,6 +81,7 @@ class Post:
         return (await self.bot.send_media_group(self.chat, media, **self._options()))[0].message_id
 
     async def _send(self, draft: Draft) -> telegram.Message:
+        await self.turn()
         options = self._options() | {
             "parse_mode": ParseMode.HTML if self.html else None,
             "reply_markup": keyboard_of(draft.rows),

@@ -10,7 +10,7 @@ from typing import Final
 import telegram
 from telegram.error import BadRequest
 
-from bot.chats.base import Address, Message, MessageRef, Picture
+from bot.chats.base import Address, Message, MessageRef, Picture, Turn, at_once
 from bot.chats.telegram import errors
 from bot.chats.telegram.drafts import Draft, drafts_of
 from bot.chats.telegram.places import PLATFORM, thread_id
@@ -49,12 +49,12 @@ class Sender:
         """
         self._anchors[place] = message
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send all pieces. A sending that broke off goes on where it stopped when it comes again with its nonce."""
         bot = await self._online()
         mention = message.mention if message.mention and message.mention.platform == PLATFORM else None
         drafts, files = drafts_of(message, mention=mention)
-        post = Post(bot, int(place.chat), thread_id(place), not message.notify, self._above(message, place))
+        post = Post(bot, int(place.chat), thread_id(place), not message.notify, self._above(message, place), turn)
         progress = self._unfinished.pop(nonce, _Progress())
         pieces: list[Callable[[Post], Awaitable[str]]] = [self._piece(draft) for draft in drafts]
         pieces += [_album(some) for some in album_of(files)]

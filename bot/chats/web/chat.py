@@ -8,7 +8,7 @@ import secrets
 from pathlib import PurePath
 
 from agent.ports.frames import Frames
-from bot.chats.base import Address, Capabilities, ChatGone, Message, MessageRef, Person, Picture, Place
+from bot.chats.base import Address, Capabilities, ChatGone, Message, MessageRef, Person, Picture, Place, Turn, at_once
 from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
 from bot.chats.web.pulse import Pulse
 
@@ -74,14 +74,16 @@ class WebChat:
     async def close_place(self, place: Address) -> None:
         """Nothing to do: a thread stays readable, and the page shows that its task is over."""
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Show a message. The same nonce shows once."""
         _check(place)
+        await turn()
         entry = await self._log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
         return self._told(entry)
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Change a message in place. Raises ChatGone when it was deleted."""
+        await turn()
         content = await self._content(message)
         try:
             entry = await self._log.replace(_entry_id(ref), content)

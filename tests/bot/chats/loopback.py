@@ -8,7 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bot.chats.base import Address, Capabilities, ChatError, ChatGone, FloodWait, Message, MessageRef, Person
+from bot.chats.base import (
+    Address,
+    Budget,
+    Capabilities,
+    ChatError,
+    ChatGone,
+    FloodWait,
+    Message,
+    MessageRef,
+    Person,
+    Turn,
+    at_once,
+)
 from tests.bot.chats.contract import Shown
 
 CAPABILITIES = Capabilities(
@@ -21,6 +33,9 @@ CAPABILITIES = Capabilities(
     card_lifetime=3600.0,
     knows_delivery=True,
     deletes=True,
+    chat_budgets=(Budget(1, 1.0),),
+    group_budgets=(Budget(1, 1.0), Budget(20, 60.0)),
+    account_budgets=(Budget(30, 1.0),),
 )
 
 
@@ -64,7 +79,8 @@ class LoopbackChat:
     async def close_place(self, place: Address) -> None:
         await self._called_with("close", place)
 
-    async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        await turn()
         await self._called_with("send", place, message, nonce)
         if self.capabilities.knows_delivery:
             for kept in self._kept.values():
@@ -74,7 +90,8 @@ class LoopbackChat:
         self._kept[ref.message] = _Kept(ref, message, nonce)
         return ref
 
-    async def edit(self, ref: MessageRef, message: Message) -> None:
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        await turn()
         await self._called_with("edit", ref.address, message)
         self._there(ref).message = message
 

@@ -426,8 +426,23 @@ async def test_a_thread_that_cannot_be_closed_is_no_loss(post: Post, caplog: pyt
     assert await post.finals(task) == [("sent", "")]
 
 
-@pytest.mark.parametrize("fault", [ChatError("no network"), ChatGone("no such thread"), RuntimeError("a bug")])
-async def test_a_step_that_cannot_be_sent_is_left_out(post: Post, fault: Exception) -> None:
+async def test_a_step_that_could_not_be_sent_is_tried_again(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.world.step(task, 1, summary="Tapped One")
+    await post.shown("Step 1/60 · Settings\nTapped One")
+    post.chat.faults.extend([ChatError("no network"), ChatError("no network")])
+    await post.until(lambda: not post.chat.faults)
+    await post.world.step(task, 2, summary="Tapped Two")
+    await post.sent("Task 1 · Step 2/60")
+    assert [one.heading for one in post.chat.sent() if "Step" in one.heading] == [
+        "Task 1 · Step 1/60 · Settings",
+        "Task 1 · Step 2/60 · Settings",
+    ]
+
+
+@pytest.mark.parametrize("fault", [ChatGone("no such thread"), RuntimeError("a bug")])
+async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault: Exception) -> None:
     task = await post.world.working()
     await post.shown("Working")
     await post.world.step(task, 1, summary="Tapped One")
@@ -437,6 +452,63 @@ async def test_a_step_that_cannot_be_sent_is_left_out(post: Post, fault: Excepti
     await post.world.step(task, 2, summary="Tapped Two")
     await post.sent("Task 1 · Step 2/60")
     await post.shown("Step 2/60 · Settings\nTapped Two")
+
+
+async def test_steps_that_the_budget_had_no_room_for_are_told_before_the_end(post: Post) -> None:
+    """Seen failing with `Gentle.finish` that drops what is left: the steps from the third on were told nowhere."""
+    task = await post.world.working()
+    await post.shown("Working")
+    for number in range(1, 41):
+        await post.world.step(task, number, summary=f"Tapped number {number}")
+    await post.world.end(task)
+    await post.closed("It is done.")
+    sent = post.chat.sent()
+    assert sent[-1].heading.startswith("Done")
+    told = [
+        f"Tapped number {number}"
+        for number in range(1, 41)
+        if any(
+            f"Tapped number {number}" in message.body.replace(".", "\n").split("\n")
+            or f"{number}. Tapped number {number}" in message.body.split("\n")
+            for message in sent
+            if "Step" in message.heading
+        )
+    ]
+    assert len(told) == 40
+    assert len([message for message in sent if "Steps" in message.heading]) >= 1
+
+
+async def test_a_long_step_shows_its_clock_on_the_card(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.world.step(task, 1)
+    await post.shown("Step 1/60 · Settings\nTapped Search")
+    began = post.world.clock()
+    edits = len(post.calls("edit"))
+    await post.until(lambda: post.world.clock() > began + 200)
+    beats = post.calls("edit")[edits:]
+    assert 3 <= len(beats) <= 8
+    assert len({call.message.footer for call in beats if call.message}) == len(beats)
+
+
+@pytest.mark.parametrize("paused", [True, False])
+async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: bool) -> None:
+    """Seen failing without `CardSlot.next_look`: the card stayed where it was, too old to be changed."""
+    task = await post.world.working()
+    await post.shown("Working")
+    if paused:
+        await post.world.desk.pause(task.id, ANNA)
+        await post.shown("Paused")
+    else:
+        await post.world.ask(task)
+        await post.shown("Waiting for a person's answer")
+    old = await post.world.store.cards.get(task.id)
+    assert old is not None
+    sent = len(post.calls("send"))
+    await post.until(lambda: any("has moved" in message.body for message in post.chat.messages()))
+    await post.until(lambda: len(post.calls("send")) > sent)
+    new = await post.new_card(task, old)
+    assert new.made - old.made < CAPABILITIES.card_lifetime
 
 
 async def test_a_card_is_tried_again_when_the_network_fails(post: Post) -> None:

@@ -1,0 +1,45 @@
+"""Questions that are shown and open: they lose their buttons once they are closed, wherever that happened."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.cards.question import render_answered
+from bot.chats.base import ChatError
+from bot.outbox.line import Line
+from bot.tasks.desk import TaskDesk
+from bot.tasks.model import Task
+
+logger = logging.getLogger(__name__)
+
+
+class ShownQuestions:
+    """The questions of one conversation, with their task."""
+
+    def __init__(self, line: Line, desk: TaskDesk) -> None:
+        self._line = line
+        self._desk = desk
+        self._open: dict[str, str] = {}
+
+    def shown(self, question: str, task: str) -> None:
+        """The question stands there with its buttons."""
+        self._open[question] = task
+
+    async def adopt(self, task: Task) -> None:
+        """Take over what a former process showed."""
+        for question in await self._desk.open_questions(task=task.id):
+            if question.message is not None:
+                self.shown(question.question.id, task.id)
+
+    async def settle(self, task: Task) -> None:
+        """Take the buttons off the task's questions that were closed, and tell who answered. Raises FloodWait."""
+        for question_id in [known for known, owner in self._open.items() if owner == task.id]:
+            question = await self._desk.question(question_id)
+            if question is not None and question.answer is None and not question.expired:
+                continue
+            if question is not None and question.message is not None:
+                try:
+                    await self._line.edit(question.message, render_answered(question, task))
+                except ChatError as error:
+                    logger.info("the question %s keeps its buttons: %s", question_id, error)
+            self._open.pop(question_id, None)

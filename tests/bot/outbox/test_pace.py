@@ -1,0 +1,79 @@
+"""The budget of a conversation, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.chats.base import Budget, FloodWait, Message
+from bot.outbox.clockwork import Clockwork
+from bot.outbox.line import Line
+from bot.outbox.pace import Account, Pace
+from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
+from tests.bot.world import CHANNEL, Clock
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 10)), max_size=120))
+def test_no_window_is_ever_exceeded(calls: list[tuple[bool, float]]) -> None:
+    """Seen failing with a `Window.delay` that looks at the last call alone: 60 calls went out in a minute."""
+    clock = Clock()
+    pace = Pace(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
+    times: list[float] = []
+    for loud, later in calls:
+        clock.advance(later)
+        while (wait := pace.delay(loud=loud)) > 0:
+            clock.advance(wait)
+        pace.spent()
+        times.append(clock())
+    for budget in CAPABILITIES.group_budgets:
+        for at in times:
+            assert len([one for one in times if at <= one < at + budget.seconds - 1e-6]) <= budget.calls
+
+
+def test_what_is_silent_leaves_a_reserve() -> None:
+    clock = Clock()
+    pace = Pace(replace(CAPABILITIES, group_budgets=(Budget(4, 60.0),), edit_interval_group=0.1), clock, group=True)
+    for _ in range(3):
+        assert pace.delay(loud=False) == 0
+        pace.spent()
+        clock.advance(1)
+    assert pace.delay(loud=False) == pytest.approx(57)
+    assert pace.delay(loud=True) == 0
+
+
+def test_chats_share_what_their_account_may_send() -> None:
+    clock = Clock()
+    account = Account((Budget(2, 1.0),), clock)
+    one, other = (Pace(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
+    one.spent()
+    other.spent()
+    assert Pace(CAPABILITIES, clock, group=True, account=account).delay(loud=True) == pytest.approx(1)
+
+
+async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
+    clock, chat = Clock(), LoopbackChat()
+    line = Line(chat, Pace(CAPABILITIES, clock, group=True), Clockwork(clock, clock.sleep))
+    chat.faults.append(FloodWait(30))
+    for _ in range(2):
+        with pytest.raises(FloodWait):
+            await line.send(CHANNEL.address, Message(body="one"), nonce="o1")
+    assert line.silent_until == clock() + 30
+    assert chat.calls == []
+
+
+async def test_each_call_waits_for_its_turn_and_the_end_waits_for_none() -> None:
+    clock, chat = Clock(), LoopbackChat(now=lambda: 0.0)
+    line = Line(chat, Pace(CAPABILITIES, clock, group=True), Clockwork(clock, clock.sleep))
+    ref = await line.send(CHANNEL.address, Message(body="one"), nonce="o1")
+    edit = asyncio.create_task(line.edit(ref, Message(body="two")))
+    async with asyncio.timeout(10):
+        while clock.next_wake() is None:
+            await asyncio.sleep(0)
+    assert len(chat.calls) == 1
+    line.hurry()
+    await edit
+    assert len(chat.calls) == 2
