@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.files import FileLost
 from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
-from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 
 
 class FaultKind(StrEnum):
@@ -53,6 +54,22 @@ def fault_of(error: BaseException) -> Fault:
                 "Another run holds the phone now.",
                 stopped,
                 "Give the task again; it will queue.",
+                Outcome.BLOCKED,
+            )
+        case FileLost():
+            return Fault(
+                FaultKind.STORAGE,
+                str(error),
+                "Nothing was done on the phone with it.",
+                "Give the task again with the file.",
+                Outcome.BLOCKED,
+            )
+        case FileRejected():
+            return Fault(
+                FaultKind.PHONE,
+                str(error),
+                "The task was not begun on the phone.",
+                "Make room on the phone, or give the task without the file.",
                 Outcome.BLOCKED,
             )
         case PhoneUnavailable():

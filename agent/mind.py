@@ -8,6 +8,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import TaskEvent
+from agent.files import GivenFile
 from agent.questions import Answer
 
 
@@ -23,6 +24,8 @@ class TaskOrder(BaseModel):
     quick: bool = False
     """Straight to the phone, without intent and plan."""
     max_steps: int = Field(default=60, ge=1)
+    files: tuple[GivenFile, ...] = ()
+    """What came with the task; it is on the phone before the first step."""
 
 
 class Mind(Protocol):

@@ -83,3 +83,5 @@ class Scene:
     told: tuple[str, ...] = ()
     """New since the last step, in order: why an answer could not be used, a person's answer, a steering note, a
     reminder."""
+    files: tuple[str, ...] = ()
+    """Paths on the phone of what came with the task."""

@@ -159,8 +159,11 @@ class Phone(Protocol):
         """After a run: input method and keep-awake as they were. Safe to call twice, and after a crash."""
         ...
 
-    async def push(self, name: str, data: bytes) -> str:
-        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone."""
+    async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
+        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone.
+
+        The same name in the same `folder` is replaced. Raises FileRejected when the phone does not take it.
+        """
         ...
 
     async def pull(self, path: str, *, limit: int) -> bytes:
@@ -181,6 +184,10 @@ class Phones(Protocol):
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """Ask every phone again (bounded in time) and return the new list."""
+        ...
+
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        """Call this phone so from now on, also after a restart. Raises NameTaken, NameUnfit, PhoneGone (unknown)."""
         ...
 
     async def wait_for_change(self) -> None:

@@ -10,8 +10,23 @@ from devices.errors import FileRejected
 SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
 PRIVATE = ("android/data", "android/obb")
 """Folders of shared storage that belong to single apps; Android itself closes them to other apps since version 11."""
+MAX_NAME_BYTES = 120
+"""Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
 _TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
 """Classes of signs that turn the direction of writing: a name with them reads as another one."""
+
+
+def safe_name(name: str) -> str:
+    """The name without folders, control characters and signs that a file system or a shell minds."""
+    last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
+    stem, dot, suffix = kept.rpartition(".")
+    if not dot:
+        stem, suffix = kept, ""
+    suffix = suffix[:16]
+    while len(f"{stem}{dot}{suffix}".encode()) > MAX_NAME_BYTES:
+        stem = stem[:-1]
+    return f"{stem}{dot}{suffix}" if stem or suffix else "file"
 
 
 def checked_path(path: str) -> str:

@@ -17,7 +17,7 @@ from devices.geometry import Point
 
 IMAGE_REMOVED = "[image removed]"
 
-_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:screen|steps|notes)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:screen|steps|notes|files)\b)", re.IGNORECASE)
 
 
 def numbered(element: ScreenElement) -> str:
@@ -36,12 +36,16 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
 
 
 def goal_text(scene: Scene) -> str:
-    """Task, goal and plan: what stays the same for a whole sub-task."""
+    """Task, goal, plan and files: what stays the same for a whole sub-task."""
     parts = [f"Task, in the person's words:\n{scene.task}"]
     if scene.goal and scene.goal != scene.task:
         parts.append(f"Your goal now, a part of the task:\n{scene.goal}")
     if scene.plan:
         parts.append(f"Plan:\n{scene.plan}")
+    if scene.files:
+        parts.append(
+            f"Files that came with the task; they are on the phone:\n{_block('files', chr(10).join(scene.files))}"
+        )
     return "\n\n".join(parts)
 
 

@@ -169,6 +169,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "phone": order.phone,
         "quick": order.quick,
         "max_steps": order.max_steps,
+        "files": [file.model_dump() for file in order.files],
         "kind": "simple",
         "plan": "",
         "todos": [],

@@ -8,6 +8,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import RunEvent
+from agent.files import GivenFile
 from agent.questions import Answer
 
 
@@ -27,6 +28,8 @@ class RunOrder(BaseModel):
     plan: str = ""
     notes: tuple[str, ...] = ()
     max_steps: int = Field(default=60, ge=1)
+    files: tuple[GivenFile, ...] = ()
+    """What came with the task; it is on the phone before the first step."""
 
 
 class Runner(Protocol):

@@ -29,6 +29,8 @@ class ActiveRun:
     """The phone it is to have, "" for any; from its first lease on that one."""
     lease: Lease | None = None
     phone: Phone | None = None
+    files: list[str] = field(default_factory=list)
+    """Paths on the phone of what this process has put there."""
     acting: bool = False
     answers: dict[str, Answer] = field(default_factory=dict)
     answered: asyncio.Event = field(default_factory=asyncio.Event)

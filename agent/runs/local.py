@@ -15,8 +15,9 @@ from langgraph.types import Command
 
 from agent.control import Stopped
 from agent.dialects.base import Dialect
-from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Waiting
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
 from agent.faults import fault_of
+from agent.files import FileLost
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
@@ -32,8 +33,9 @@ from agent.pump import pumped
 from agent.questions import Answer, Question
 from agent.runs.active import ActiveRun
 from agent.runs.forms import config_of, ended, fresh
+from agent.runs.preparing import prepared
 from devices.errors import PhoneError
-from devices.phone import Phone, Phones
+from devices.phone import Phones
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class LocalRunner:
             except Stopped:
                 if run.control.cancelled:
                     yield await self._cut(order, Outcome.CANCELLED, "Cancelled.")
-            except (PhoneError, NoPhone) as error:
+            except (PhoneError, NoPhone, FileLost) as error:
                 fault = fault_of(error)
                 yield await self._cut(order, fault.outcome, fault.sentence)
             finally:
@@ -150,10 +152,10 @@ class LocalRunner:
                 yield Asked(question=question)
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
-            async for event in self._ready(run, first=bool(pending)):
+            async for event in self._ready(order, run, first=bool(pending)):
                 yield event
             if isinstance(payload, dict):
-                payload = {**payload, "phone": run.wish}
+                payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:
                 yield Resumed(question=question.id)
             async for event in self._drive(run, payload, config):
@@ -188,8 +190,8 @@ class LocalRunner:
             run.acting = False
             run.control.stood()
 
-    async def _ready(self, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
-        """Hold a lease and a prepared phone. Places in the queue are told while waiting."""
+    async def _ready(self, order: RunOrder, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
+        """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
         while run.control.paused:
             await run.control.hold()
         if run.phone is not None:
@@ -210,7 +212,9 @@ class LocalRunner:
         run.phone = phone
         run.live.fresh = run.live.sight = run.live.watch.pending = None
         yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
-        await _prepared(run, phone)
+        if len(run.files) < len(order.files):
+            yield Told(text=f"Putting on the phone: {', '.join(file.name for file in order.files)}")
+        await prepared(run, phone, order.files, self._with.frames)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
@@ -265,23 +269,6 @@ class LocalRunner:
         if values.get("subtask") != order.subtask or "past" not in values:
             values = {**fresh(order), "past": [], "frame": None}
         return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
-
-
-async def _prepared(run: ActiveRun, phone: Phone) -> None:
-    """Prepare the phone; a pause cuts that off, and a resume begins it anew."""
-    while True:
-        await run.control.hold()
-        run.acting = True
-        try:
-            await run.control.guard(phone.prepare())
-        except Stopped:
-            if not run.control.paused:
-                raise
-        else:
-            return
-        finally:
-            run.acting = False
-            run.control.stood()
 
 
 async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:

@@ -193,9 +193,9 @@ class AdbPhone:
         """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`."""
         return await self._preparation.mend()
 
-    async def push(self, name: str, data: bytes) -> str:
+    async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """See `Phone.push`."""
-        return await files.push(self._shell, name, data)
+        return await files.push(self._shell, name, data, folder)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See `Phone.pull`."""

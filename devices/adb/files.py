@@ -6,17 +6,17 @@ import re
 import stat
 import struct
 import time
-import unicodedata
 
 from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
-from devices.storage import checked_path
+from devices.storage import checked_path, safe_name
 
 FOLDER = "/sdcard/Download/OpenGUI"
-MAX_NAME_BYTES = 120
-"""Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
+GALLERY = "/sdcard/Pictures/OpenGUI"
+"""For what a gallery shows: apps that pick a picture look there first."""
+SHOWN = ("jpg", "jpeg", "png", "webp", "gif", "heic", "heif", "bmp", "mp4", "webm", "mov", "3gp", "mkv")
 MAX_PUSH = 100 * 1024 * 1024
 SYNC_CHUNK = 64 * 1024
 """SYNC_DATA_MAX of adb's file_sync_protocol.h."""
@@ -25,24 +25,13 @@ BYTES_PER_SECOND = 500_000
 """A slow Wi-Fi link, for the time limit."""
 
 
-def safe_name(name: str) -> str:
-    """The name without folders, control characters and signs that a file system or a shell minds."""
-    last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
-    kept = "".join(each if each.isalnum() or each in "._- ()" else "_" for each in last).strip(" .")
-    stem, dot, suffix = kept.rpartition(".")
-    if not dot:
-        stem, suffix = kept, ""
-    suffix = suffix[:16]
-    while len(f"{stem}{dot}{suffix}".encode()) > MAX_NAME_BYTES:
-        stem = stem[:-1]
-    return f"{stem}{dot}{suffix}" if stem or suffix else "file"
-
-
-async def push(shell: Shell, name: str, data: bytes) -> str:
+async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
     """Writes the file, tells the gallery, and returns its path. Raises FileRejected and other PhoneErrors."""
     if len(data) > MAX_PUSH:
         raise FileRejected(f"The file has {len(data)} bytes; at most {MAX_PUSH} are sent to a phone.")
-    path = f"{FOLDER}/{safe_name(name)}"
+    kept = safe_name(name)
+    root = GALLERY if kept.rpartition(".")[2].casefold() in SHOWN else FOLDER
+    path = "/".join((root, *((safe_name(folder),) if folder else ()), kept))
     timeout = BASE_SECONDS + len(data) / BYTES_PER_SECOND
     await shell.connection.run(lambda call: _send(call, path, data), timeout=timeout, doing="receiving a file")
     scan = command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")

@@ -7,7 +7,7 @@ import io
 import itertools
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PIL import Image
@@ -39,10 +39,11 @@ from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import OpenQuestion, Task, TaskState
 from bot.tasks.secrets import MemorySecrets
-from devices.errors import PhoneError, PhoneGone
+from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
 from devices.inputs import Input
 from devices.phone import Done, Health, Observation, Phone, PhoneInfo
+from devices.phone_names import fit_name
 from tests.bot.chats.loopback import LoopbackChat
 
 ANNA = Person("discord", "42", "Anna")
@@ -91,8 +92,8 @@ class SeenPhone:
     async def restore(self) -> None:
         raise AssertionError
 
-    async def push(self, name: str, data: bytes) -> str:
-        raise AssertionError((name, data))
+    async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
+        raise AssertionError((name, data, folder))
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         raise AssertionError((path, limit))
@@ -121,6 +122,13 @@ class SeenPhones:
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         return self.phones
+
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        if any(phone.name == name for phone in self.phones):
+            raise NameTaken(name)
+        found = next(phone for phone in self.phones if phone.id == phone_id)
+        self.phones = tuple(replace(phone, name=fit_name(name)) if phone is found else phone for phone in self.phones)
+        return next(phone for phone in self.phones if phone.id == phone_id)
 
     async def wait_for_change(self) -> None:
         await asyncio.Event().wait()

@@ -26,6 +26,9 @@ class InstantPhone:
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         return self.list()
 
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        raise AssertionError((phone_id, name))
+
     async def wait_for_change(self) -> None:
         raise AssertionError
 
@@ -57,8 +60,8 @@ class InstantPhone:
     async def restore(self) -> None:
         return None
 
-    async def push(self, name: str, data: bytes) -> str:
-        raise AssertionError((name, data))
+    async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
+        raise AssertionError((name, data, folder))
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         raise AssertionError((path, limit))

@@ -40,6 +40,7 @@ async def scene_of(state: ExecutorState, context: RunContext, sight: Sight) -> S
         notes=tuple(state["notes"]),
         plan=state.get("plan", ""),
         told=tuple(state["told"]),
+        files=tuple(state.get("files", ())),
     )
 
 

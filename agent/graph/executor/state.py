@@ -64,7 +64,9 @@ class ResultData(TypedDict):
 
 
 class ExecutorState(TypedDict, total=False):
-    """The state of one sub-task of a run. `run` to `max_steps` are the order; the rest is worked on.
+    """The state of one sub-task of a run. `run` to `files` are the order; the rest is worked on.
+
+    `files` are the paths on the phone of what came with the task.
 
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
     `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those), `approved`
@@ -82,6 +84,7 @@ class ExecutorState(TypedDict, total=False):
     goal: str
     plan: str
     max_steps: int
+    files: list[str]
     step: int
     bad_replies: int
     verify_rounds: int

@@ -10,7 +10,7 @@ Kind = Literal["chat", "refuse", "simple", "complex"]
 
 
 class MainState(TypedDict, total=False):
-    """The state of one task. `task` to `max_steps` are the order; the rest is worked on.
+    """The state of one task. `task` to `files` are the order; the rest is worked on.
 
     `todos` and `results` are plain forms of agent.events.Todo and RunEnded; `current` is the todo that the executor
     works on; `subtask` counts what was handed to the executor, `replans` how often the way was changed; `heard` is
@@ -22,6 +22,7 @@ class MainState(TypedDict, total=False):
     phone: str
     quick: bool
     max_steps: int
+    files: list[dict[str, str]]
     kind: Kind
     plan: str
     todos: list[dict[str, Any]]

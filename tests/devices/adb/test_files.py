@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.adb.files import MAX_NAME_BYTES, MAX_PUSH, safe_name
+from devices.adb.files import MAX_PUSH
 from devices.errors import FileRejected
-from devices.storage import checked_path
+from devices.storage import MAX_NAME_BYTES, checked_path, safe_name
 from tests.devices.adb.conftest import Bench
 
 
@@ -84,9 +84,18 @@ def test_what_lies_in_shared_storage_is_read(path: str, plain: str) -> None:
 async def test_there_and_back(bench: Bench) -> None:
     data = os.urandom(300_001)
     path = await bench.phone.push("../图 片.png", data)
-    assert path == "/sdcard/Download/OpenGUI/图 片.png"
+    assert path == "/sdcard/Pictures/OpenGUI/图 片.png"
     assert bench.virtual.files.read(path) == data
     assert await bench.phone.pull(path, limit=len(data)) == data
+
+
+async def test_a_folder_of_its_own(bench: Bench) -> None:
+    assert await bench.phone.push("a.PDF", b"1", folder="12-1") == "/sdcard/Download/OpenGUI/12-1/a.PDF"
+    assert await bench.phone.push("a.JPG", b"2", folder="../x") == "/sdcard/Pictures/OpenGUI/x/a.JPG"
+    assert await bench.phone.push("a.PDF", b"3", folder="12-1") == "/sdcard/Download/OpenGUI/12-1/a.PDF"
+    assert bench.virtual.files.read("/sdcard/Download/OpenGUI/12-1/a.PDF") == b"3"
+    told = [" ".join(entry.argv) for entry in bench.virtual.journal.entries if "broadcast" in entry.argv]
+    assert sum("MEDIA_SCANNER_SCAN_FILE" in each for each in told) == 3
 
 
 async def test_a_file_that_is_too_large_is_not_read(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
 from agent.faults import Fault
+from agent.files import GivenFile
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.faulting import check_budget, ended_by, fault_update
@@ -44,6 +45,7 @@ async def executor(
         plan=state["plan"],
         notes=tuple(state["notes"]),
         max_steps=steps_left,
+        files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
     )
     ended, fault = await _work(state, context, order)
     outcome = ended.outcome

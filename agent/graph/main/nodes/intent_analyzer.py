@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from agent.control import Stopped
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
+from agent.graph.main.facts import given
 from agent.graph.main.faulting import ended_by
 from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
@@ -41,7 +42,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
     request = ModelRequest(
         Purpose.INTENT,
-        (Message("system", (prompt("intent"),)), Message("user", (state["text"],))),
+        (Message("system", (prompt("intent"),)), Message("user", (state["text"] + given(state),))),
         schema=Intent,
         conversation=f"{state['task']}-intent",
     )

@@ -12,7 +12,7 @@ from agent.control import Stopped
 from agent.events import Planned, Told
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
-from agent.graph.main.facts import documents, heard, written
+from agent.graph.main.facts import documents, given, heard, written
 from agent.graph.main.faulting import check_budget, ended_by
 from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
@@ -40,7 +40,7 @@ async def plan_generator(
     try:
         check_budget(state, context)
         passages = await context.patiently(lambda: _search(state["text"], context))
-        facts = f"Task: {state['text']}{written(said)}{documents(passages)}"
+        facts = f"Task: {state['text']}{given(state)}{written(said)}{documents(passages)}"
         request = ModelRequest(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),

@@ -1,0 +1,40 @@
+"""A phone is made ready for a run: prepared, and what came with the task put on it."""
+
+from __future__ import annotations
+
+from agent.control import Stopped
+from agent.files import FileLost, GivenFile
+from agent.ports.frames import Frames
+from agent.runs.active import ActiveRun
+from devices.phone import Phone
+
+
+async def prepared(run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames) -> None:
+    """Prepare the phone and put the files on it. A pause cuts that off, and a resume begins anew.
+
+    Raises Stopped, FileLost, FileRejected when the phone does not take a file, and other PhoneErrors.
+    """
+    while True:
+        await run.control.hold()
+        run.acting = True
+        try:
+            await run.control.guard(phone.prepare())
+            for file in files[len(run.files) :]:
+                run.files.append(await run.control.guard(_put(run, phone, file, frames)))
+        except Stopped:
+            if not run.control.paused:
+                raise
+        else:
+            return
+        finally:
+            run.acting = False
+            run.control.stood()
+
+
+async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) -> str:
+    """The file's path on the phone. Each run has a folder: doing it again, after a crash too, changes nothing."""
+    try:
+        data = await frames.load(file.content)
+    except KeyError:
+        raise FileLost(file.name) from None
+    return await phone.push(file.name, data, folder=run.id)
