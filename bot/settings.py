@@ -113,6 +113,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "language": "language",
     "time_zone": "time_zone",
     "log_level": "log_level",
+    "log_format": "log_format",
 }
 """Field → what was expected, as a key below `settings.expected`."""
 
@@ -178,6 +179,7 @@ class Settings(BaseSettings):
     language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["text", "json"] = "text"
 
     @model_validator(mode="before")
     @classmethod

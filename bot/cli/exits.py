@@ -12,6 +12,9 @@ USAGE: Final = 64
 UNAVAILABLE: Final = 69
 """EX_UNAVAILABLE of sysexits.h: something that is needed is not there."""
 
+FAULT: Final = 70
+"""EX_SOFTWARE of sysexits.h: a fault in the program itself."""
+
 OF_OUTCOME: Final = {
     Outcome.SUCCEEDED: 0,
     Outcome.UNVERIFIED: 2,

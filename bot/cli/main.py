@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
 from bot.cli.errors import ServiceGone
-from bot.cli.exits import UNAVAILABLE, USAGE
+from bot.cli.exits import FAULT, UNAVAILABLE, USAGE
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
 from bot.store.errors import StoreError
+
+logger = logging.getLogger(__name__)
 
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 
@@ -39,6 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNAVAILABLE
     except KeyboardInterrupt:
         return 130
+    except Exception:
+        # Through the log, which covers secrets; Python's own trace would not.
+        logger.exception("opengui has stopped because of a fault in the program")
+        return FAULT
 
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:

@@ -6,15 +6,23 @@ import secrets
 import time
 from collections.abc import Callable
 
+from bot.watching.redaction import REDACTION
+
 LIFETIME_S = 900.0
 """Nothing that was not taken stays longer: the run that asked is gone by then."""
 
 
 class MemorySecrets:
-    """Keeps values in memory only, each until it is taken once or 15 minutes are over."""
+    """Keeps values in memory only, each until it is taken once or 15 minutes are over.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    `cover` is told of each, with seconds: so long it must not be read in any log.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, cover: Callable[[str, float], None] = REDACTION.cover
+    ) -> None:
         self._clock = clock
+        self._cover = cover
         self._values: dict[str, tuple[float, str]] = {}
 
     def __repr__(self) -> str:
@@ -25,12 +33,16 @@ class MemorySecrets:
         self._forget_old()
         secret = secrets.token_urlsafe(16)
         self._values[secret] = (self._clock() + LIFETIME_S, value)
+        self._cover(value, LIFETIME_S)
         return secret
 
     def take(self, secret: str) -> str | None:
         """The value, removed from here; None when it is unknown, taken or too old."""
         self._forget_old()
         _, value = self._values.pop(secret, (0.0, None))
+        if value is not None:
+            # It is typed now, and what goes wrong with that is logged.
+            self._cover(value, LIFETIME_S)
         return value
 
     def _forget_old(self) -> None:

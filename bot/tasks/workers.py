@@ -16,6 +16,7 @@ from agent.questions import Answer
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.news import News
 from bot.tasks.record import Ending, Record
+from bot.watching.about import ABOUT, About
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +122,7 @@ class Workers:
             await self.abandon(question.task, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
+        ABOUT.set(About(task.id))
         try:
             await self._listen(task, worker)
         except Exception as error:
@@ -160,6 +162,8 @@ class Workers:
             case Started():
                 worker.place = None
                 worker.runs.add(event.run)
+                if (about := ABOUT.get()) is not None:
+                    about.run, about.phone = event.run, event.phone_name
             case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by:
                 rest = event.summary.removeprefix("Cancelled.").strip()
                 event = event.model_copy(update={"summary": f"Cancelled by {worker.cancelled_by}. {rest}".strip()})

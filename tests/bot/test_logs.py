@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from bot.logs import CHATTY, HIDDEN, set_up_logs
+from bot.logs import CHATTY, set_up_logs
 from bot.settings import Settings
+from bot.watching.about import ABOUT, About
+from bot.watching.redaction import HIDDEN
 
 TELEGRAM = f"123456789:{'A' * 35}"
 DISCORD = f"{'M' * 24}.{'x' * 6}.{'y' * 38}"
@@ -22,7 +25,7 @@ def set_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetUp]:
     """Sets the logs up with these settings; afterwards all is as it was."""
     root = logging.getLogger()
     handlers, levels = root.handlers[:], {name: logging.getLogger(name).level for name in ("", *CHATTY)}
-    for name in ("DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "VLM_API_KEY", "LOG_LEVEL"):
+    for name in ("DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "VLM_API_KEY", "LOG_LEVEL", "LOG_FORMAT"):
         monkeypatch.delenv(name, raising=False)
 
     def with_settings(*, quiet: bool = False, **settings: str) -> None:
@@ -114,3 +117,55 @@ def test_no_line_goes_to_standard_output(set_up: SetUp, capsys: pytest.CaptureFi
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "trouble" in captured.err
+
+
+def test_a_line_says_what_it_is_about(set_up: SetUp, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up()
+    token = ABOUT.set(About("12"))
+    try:
+        logging.getLogger("bot.some").info("first")
+        about = ABOUT.get()
+        assert about is not None
+        about.run, about.phone = "12-1", "Pixel"
+        logging.getLogger("bot.some").info("second")
+    finally:
+        ABOUT.reset(token)
+    told = capsys.readouterr().err
+    assert "bot.some [task 12]: first" in told
+    assert "bot.some [task 12, run 12-1, phone Pixel]: second" in told
+
+
+def test_json_lines_are_objects(set_up: SetUp, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up(log_format="json", vlm_api_key='a "quoted" key')
+    token = ABOUT.set(About("12"))
+    try:
+        error = ConnectionError('with a "quoted" key')
+        logging.getLogger("bot.some").error("two\nlines with %s", 'a "quoted" key', exc_info=error)
+    finally:
+        ABOUT.reset(token)
+    (line,) = capsys.readouterr().err.splitlines()
+    told = json.loads(line)
+    assert told["message"] == f"two\nlines with {HIDDEN}"
+    assert (told["level"], told["logger"], told["task"]) == ("ERROR", "bot.some", "12")
+    assert "run" not in told
+    assert told["trace"] == f"ConnectionError: with {HIDDEN}"
+    assert told["time"].endswith("+00:00")
+
+
+def test_nobody_forges_a_line_or_moves_the_cursor(set_up: SetUp, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up()
+    logging.getLogger("bot.some").warning("typed: %s", "x\n2026-01-01 ERROR bot: forged\x1b[2J\r")
+    told = capsys.readouterr().err
+    assert "\n    2026-01-01" in told
+    assert "\x1b" not in told
+    assert "\r" not in told
+
+
+def test_a_line_that_cannot_be_written_tells_no_values(set_up: SetUp, capsys: pytest.CaptureFixture[str]) -> None:
+    """Seen failing with logging's own `handleError`, which writes the arguments out."""
+    set_up(vlm_api_key="plain-words-as-key")
+    logging.getLogger("bot.some").warning("%d", "plain-words-as-key")
+    told = capsys.readouterr().err
+    assert "test_logs.py" in told
+    assert "could not be logged: TypeError" in told
+    assert "plain-words" not in told

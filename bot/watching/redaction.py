@@ -1,0 +1,113 @@
+"""What must not be read in a line: known secrets in every form they are written in, and what looks like one."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+HIDDEN: Final = "[secret]"
+SHORTEST: Final = 4
+"""Letters. A shorter value would cover half of every line, and says little where it stands alone."""
+
+_TOKENS: Final = re.compile(
+    r"bot\d{5,}:[\w-]{20,}"  # a Telegram token, as it stands in every URL of the Bot API
+    r"|\d{8,}:[\w-]{30,}"
+    r"|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"  # a Discord token
+    r"|(?<![A-Za-z0-9])(?:sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # keys of models
+    r"|(?<=Bearer )[\w.~+/=-]{16,}"
+)
+_HEADER: Final = re.compile(
+    r"(?i)(?P<name>\b(?:proxy-)?authorization|\bx-api-key|\bapi-key|\b(?:set-)?cookie)"
+    r"(?:(?P<quoted>[\"']\s*[:,]\s*b?[\"'])[^\"'\r\n]*|(?P<plain>\s*[:=]\s*)(?:[a-z]+ +)?[^\s\"',]+)"
+)
+"""A header's value, as a line of HTTP and as Python and JSON write a pair."""
+_PARAMETER: Final = re.compile(
+    r"(?i)(?P<name>\b(?:access_|auth_|api_?|client_)?(?:token|key|secret|password|passwd|signature)"
+    r"(?:=|[\"']\s*[:,]\s*b?[\"']))(?!\[secret\])[^\s\"'&,;)}\]]+"
+)
+"""`token=…` in an address, and `"password": "…"`."""
+_LOGIN: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@\"']+@")
+"""The name and password of an address."""
+
+
+class Redaction:
+    """Covers secrets in texts. `fixed` are those of the settings; others come and go with `cover`.
+
+    It is asked from every thread that logs. `clock` gives seconds.
+    """
+
+    def __init__(self, fixed: Iterable[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._fixed = frozenset(fixed)
+        self._live: dict[str, float] = {}
+        self._pattern = _any_of(self._fixed)
+
+    def know(self, fixed: Iterable[str]) -> None:
+        """These are secrets as long as the process lives."""
+        with self._lock:
+            self._fixed = frozenset(fixed)
+            self._pattern = _any_of(self._fixed | self._live.keys())
+
+    def cover(self, value: str, seconds: float) -> None:
+        """For so long this is a secret: a code on its way to a phone."""
+        with self._lock:
+            known = value in self._live
+            self._live[value] = self._clock() + seconds
+            if not known:
+                self._pattern = _any_of(self._fixed | self._live.keys())
+
+    def __call__(self, text: str) -> str:
+        """The text without secrets."""
+        if self._live:
+            self._forget_old()
+        if self._pattern is not None:
+            text = self._pattern.sub(HIDDEN, text)
+        text = _TOKENS.sub(HIDDEN, text)
+        text = _LOGIN.sub(rf"\g<scheme>{HIDDEN}@", text)
+        text = _HEADER.sub(lambda found: f"{found['name']}{found['quoted'] or found['plain']}{HIDDEN}", text)
+        return _PARAMETER.sub(rf"\g<name>{HIDDEN}", text)
+
+    def _forget_old(self) -> None:
+        with self._lock:
+            now = self._clock()
+            left = {value: until for value, until in self._live.items() if until > now}
+            if len(left) < len(self._live):
+                self._live = left
+                self._pattern = _any_of(self._fixed | left.keys())
+
+
+def _any_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
+    if not forms:
+        return None
+    # The longest first, so that nothing is left of one that contains another.
+    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
+
+
+def _forms(secret: str) -> set[str]:
+    """How a value is written: plainly, in Python, in JSON, in an address, and as `adb shell input text` takes it."""
+    written = repr(secret)[1:-1]
+    bare = written.replace("\\'", "'")
+    return {
+        secret,
+        written,
+        bare,
+        bare.replace("'", "\\'"),
+        repr(secret.encode("utf-8", "surrogatepass"))[2:-1],
+        json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        quote(secret, errors="replace"),
+        quote(secret, safe="", errors="replace"),
+        quote_plus(secret, errors="replace"),
+        secret.replace(" ", "%s"),
+    }
+
+
+REDACTION: Final = Redaction()
+"""The process's own: logs are one for a process too."""
