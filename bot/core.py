@@ -25,7 +25,7 @@ from bot.tasks.limits import DeskLimits
 from bot.tasks.secrets import MemorySecrets
 from devices.adb.server import ServerAddress
 from devices.phone import Phones
-from devices.pool import AdbPhones
+from devices.pool import AdbPhones, NameBook
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
             logger.info("Model: %s", models.vision.name)
-        phones = phones_of(settings, mends=True)
+        phones = phones_of(settings, store.phone_names, mends=True)
         stack.push_async_callback(phones.stop)
         await phones.start()
         leases = PhoneLeases(store.leases, phones)
@@ -117,11 +117,17 @@ def policy_of(settings: Settings) -> Policy:
         raise SettingsError(f"POLICY_FILE: {error} Nothing was started; mend the file or unset POLICY_FILE.") from error
 
 
-def phones_of(settings: Settings, *, mends: bool = False) -> AdbPhones:
-    """The phones that the settings name, not started yet. `mends`: they get back what a crashed run left changed."""
+def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> AdbPhones:
+    """The phones that the settings name, not started yet, with the names of the `book`.
+
+    `mends`: they get back what a crashed run left changed.
+    """
     return AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],
         serials=settings.android_serials,
+        names=settings.phone_names,
+        book=book,
+        aliases=settings.app_aliases,
         virtual=settings.virtual_phones,
         virtual_state=settings.data_dir / VIRTUAL_NAME,
         mends=mends,

@@ -15,6 +15,8 @@ from agent.models.pricing import Price
 from bot.credentials import credentials
 from bot.texts import say
 from bot.zones import zone_named
+from devices.errors import NameUnfit
+from devices.phone_names import fit_name
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -44,6 +46,28 @@ def _listed(value: object) -> object:
 def _object(value: object) -> object:
     """JSON text as what it says; anything else stays as it is."""
     return json.loads(value) if isinstance(value, str) else value
+
+
+def _pairs(value: object) -> object:
+    """`left=right` entries as a mapping. Raises ValueError for an entry without both, and for a left side twice."""
+    entries = _listed(value)
+    if not isinstance(value, str) or not isinstance(entries, tuple):
+        return value
+    pairs = [(left.strip(), right.strip()) for left, _, right in (entry.partition("=") for entry in entries)]
+    if not all(left and right for left, right in pairs) or len({left for left, _ in pairs}) < len(pairs):
+        raise ValueError("entries of the form left=right, separated by commas, were expected")
+    return dict(pairs)
+
+
+def _names(value: Mapping[str, str]) -> Mapping[str, str]:
+    """Names of phones that are fit and differ. Raises ValueError."""
+    try:
+        named = {phone: fit_name(name) for phone, name in value.items()}
+    except NameUnfit as unfit:
+        raise ValueError(str(unfit)) from None
+    if len({name.casefold() for name in named.values()}) < len(named):
+        raise ValueError("two phones have one name")
+    return named
 
 
 def _servers(value: object) -> object:
@@ -79,6 +103,7 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
 Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 
+Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 Prices = Annotated[Mapping[str, Price], NoDecode, BeforeValidator(_object)]
 
 _EXPECTED: Final[Mapping[str, str]] = {
@@ -101,6 +126,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_timeout": "above_zero",
     "prices": "prices",
     "adb_servers": "servers",
+    "phone_names": "phone_names",
+    "app_aliases": "app_aliases",
     "virtual_phones": "virtual_phones",
     "console_port": "port",
     "search_before_planning": "yes_no",
@@ -162,6 +189,8 @@ class Settings(BaseSettings):
 
     adb_servers: Servers = Field(default_factory=_local_adb)
     android_serials: Names = ()
+    phone_names: Annotated[Pairs, AfterValidator(_names)] = Field(default_factory=dict)
+    app_aliases: Pairs = Field(default_factory=dict)
     virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
 
     data_dir: Path = Path("data")

@@ -9,7 +9,9 @@ PhoneError
 │   ├── UnknownApp       no installed app has that name
 │   ├── AmbiguousApp     several have
 │   └── UntypableText    this phone has no way to type that text
-└── FileRejected         a file that could not be moved
+├── FileRejected         a file that could not be moved
+├── NameTaken            another phone has this name
+└── NameUnfit            no name for a phone
 """
 
 from __future__ import annotations
@@ -67,3 +69,11 @@ class UntypableText(InputRejected):
 
 class FileRejected(PhoneError):
     """A file could not be moved to or from the phone."""
+
+
+class NameTaken(PhoneError):
+    """Another phone is called that already."""
+
+
+class NameUnfit(PhoneError):
+    """A text that cannot be the name of a phone."""

@@ -36,6 +36,7 @@ HANDLERS: Mapping[str, Handler] = {
     "resume": work.resume,
     "answer": answers.answer,
     "screen": phones.screen,
+    "name": phones.name,
     "whoami": people.whoami,
     "why": people.why,
 }

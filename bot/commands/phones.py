@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Sequence
 
 from bot.cards.picture import draw_screen
 from bot.chats.base import Message, Picture, Reply
@@ -10,8 +12,12 @@ from bot.commands.choose import phone_named, require_usable, state_of
 from bot.commands.request import Refused, Request, Services, plain
 from bot.tasks.model import Task, TaskState
 from bot.texts import say
-from devices.errors import PhoneError
+from devices.errors import NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
+from devices.phone_names import LONGEST
+
+QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
+"""A phone's name in quotes, and what follows."""
 
 
 async def devices(request: Request, services: Services) -> Reply:
@@ -37,6 +43,36 @@ async def screen(request: Request, services: Services) -> Reply:
     picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
     words = [seen.package, say("screen.locked") if seen.locked else ""]
     return Reply(Message(heading=info.name, body=" · ".join(word for word in words if word), picture=picture))
+
+
+async def name(request: Request, services: Services) -> Reply:
+    """Calls a phone something else: `name --device Pixel Desk`, or `name Pixel Desk`."""
+    info, wish = _renamed(request, services.phones.list())
+    if not wish:
+        raise Refused(say("name.missing", name=info.name))
+    try:
+        named = await services.phones.rename(info.id, wish)
+    except NameTaken as taken:
+        raise Refused(say("name.taken", name=wish[:LONGEST])) from taken
+    except NameUnfit as unfit:
+        raise Refused(say("name.unfit", longest=LONGEST)) from unfit
+    return plain(say("name.done", old=info.name, new=named.name))
+
+
+def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, str]:
+    """The phone and its new name. What is typed plainly begins with the phone; the longest fitting name is meant."""
+    text = request.call.rest.strip()
+    if wished := request.option("device"):
+        return phone_named(wished, phones), text
+    quoted = QUOTED.match(text)
+    if quoted is not None:
+        return phone_named(quoted["phone"], phones), quoted["rest"].strip()
+    called = {word.casefold(): word for phone in phones for word in (phone.name, phone.id, phone.serial)}
+    folded = f"{text.casefold()} "
+    found = max((word for word in called if folded.startswith(f"{word} ")), key=len, default="")
+    if not found:
+        return phone_named(text.partition(" ")[0], phones), text.partition(" ")[2].strip()
+    return phone_named(called[found], phones), text[len(found) :].strip()
 
 
 async def _looked_at(request: Request, services: Services) -> PhoneInfo:

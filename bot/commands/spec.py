@@ -80,12 +80,14 @@ def _command(
     argument: str = "",
     text: str = "",
     text_required: bool = False,
+    right: Right = Right.USE,
 ) -> CommandSpec:
     return CommandSpec(
         name,
         tuple(OptionSpec(name, option, kind) for option, kind in options),
         argument,
         TextSpec(name, text, text_required) if text else None,
+        right,
     )
 
 
@@ -100,6 +102,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("resume", ("task", OptionKind.TASK), argument="task", text="note"),
     _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
     _command("screen", ("device", OptionKind.PHONE), argument="device"),
+    _command(
+        "name", ("device", OptionKind.PHONE), argument="device", text="name", text_required=True, right=Right.ADMIN
+    ),
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), argument="person"),
 )

@@ -14,6 +14,7 @@ from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
 from bot.store.journal import ActionJournal
 from bot.store.leases import LeaseTable
 from bot.store.outbox import Outbox
+from bot.store.phone_names import PhoneNameTable
 from bot.store.questions import Questions
 from bot.store.refusals import Refusals
 from bot.store.steps import Steps
@@ -39,6 +40,7 @@ class Store:
         self.outbox = Outbox(database)
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
+        self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
         self.usage = UsageTable(database, clock)
         self.frames = frames

@@ -1,6 +1,7 @@
 """All phones of all adb servers: which are there, how they are, what they are called."""
 
+from devices.pool.names import NameBook
 from devices.pool.phones import AdbPhones
 from devices.pool.standins import VirtualPhones
 
-__all__ = ["AdbPhones", "VirtualPhones"]
+__all__ = ["AdbPhones", "NameBook", "VirtualPhones"]

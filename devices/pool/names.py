@@ -3,19 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from devices.errors import NameTaken
+from devices.phone import PhoneInfo
+from devices.phone_names import fit_name
+
+
+class NameBook(Protocol):
+    """Where the names are kept that people give while the program runs."""
+
+    async def names(self) -> Mapping[str, str]:
+        """Every kept name, by the phone's id."""
+        ...
+
+    async def keep(self, phone_id: str, name: str) -> None:
+        """From now on the phone has this name."""
+        ...
 
 
 class PhoneNames:
-    """The names of this pool's phones, no two the same. `given` is a name by id or serial."""
+    """The names of this pool's phones, no two the same. `given` is a name by id or serial; one in the book wins."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, given: Mapping[str, str], book: NameBook | None) -> None:
         self._given = dict(given)
+        self._book = book
+        self._kept: dict[str, str] = {}
 
-    def name_of(self, phone_id: str, serial: str, model: str, taken: Collection[str]) -> str:
+    async def load(self) -> None:
+        """Reads the book."""
+        if self._book is not None:
+            self._kept = dict(await self._book.names())
+
+    def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
         """The given name, else the model's, else the serial; with a number when another phone has it."""
-        name = self._given.get(phone_id) or self._given.get(serial) or model or serial
-        used = {each.casefold() for each in taken}
+        name = self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or model or serial
+        used = {each.name.casefold() for each in others}
+        # A phone that is away keeps the name that people gave it.
+        used |= {kept.casefold() for owner, kept in self._kept.items() if owner != phone_id}
         number, unique = 2, name
         while unique.casefold() in used:
             unique, number = f"{name} {number}", number + 1
         return unique
+
+    async def give(self, phone_id: str, wish: str, others: Collection[PhoneInfo]) -> str:
+        """The name as it is kept from now on. Raises NameUnfit, NameTaken (by its name, id or serial)."""
+        name = fit_name(wish)
+        folded = name.casefold()
+        for other in others:
+            if folded in {other.name.casefold(), other.id.casefold(), other.serial.casefold()}:
+                raise NameTaken(f"{other.name} is called that already.")
+        if any(folded == kept.casefold() for owner, kept in self._kept.items() if owner != phone_id):
+            raise NameTaken(f"A phone that is not attached is called {name}.")
+        if self._book is not None:
+            await self._book.keep(phone_id, name)
+        self._kept[phone_id] = name
+        return name

@@ -18,7 +18,7 @@ from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
-from devices.pool.names import PhoneNames
+from devices.pool.names import NameBook, PhoneNames
 from devices.pool.rounds import HEALTH_EVERY, Rounds
 from devices.pool.standins import StandIns, VirtualPhones
 from devices.simulator.process import SimulatedPhone
@@ -41,12 +41,12 @@ RETRY = 1.0
 class AdbPhones:
     """Implements `devices.phone.Phones`. `start` before use, `stop` after it.
 
-    `names` gives phones their names by id or serial; `serials`, when not empty, are the only phones that are used, and
-    those of the form `host:port` are connected to, by the first server that reaches them. `aliases` are names of apps,
-    name → package. `virtual` is the number of virtual phones, or "auto": one, if no real phone is attached at the start
-    and no serial is named; it is not offered any more once a real phone has been seen. They remember what was done on
-    them in `virtual_state`. With `mends`, a phone that comes with settings that a crashed run left gets its own back;
-    only the process that gives out the phones may do that.
+    `names` gives phones their names by id or serial, and `book` keeps those that people give. `serials`, when not
+    empty, are the only phones that are used, and those of the form `host:port` are connected to, by the first server
+    that reaches them. `aliases` are names of apps, name → package. `virtual` is the number of virtual phones, or
+    "auto": one, if no real phone is attached at the start and no serial is named; it is not offered any more once a
+    real phone has been seen. They remember what was done on them in `virtual_state`. With `mends`, a phone that comes
+    with settings that a crashed run left gets its own back; only the process that gives out the phones may do that.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class AdbPhones:
         *,
         serials: Collection[str] = (),
         names: Mapping[str, str] | None = None,
+        book: NameBook | None = None,
         aliases: Mapping[str, str] | None = None,
         virtual: VirtualPhones = "auto",
         virtual_state: Path | None = None,
@@ -62,7 +63,7 @@ class AdbPhones:
         health_every: float = HEALTH_EVERY,
     ) -> None:
         self._serials = frozenset(serials)
-        self._names = PhoneNames(names or {})
+        self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
         self._mends = mends
         self._phones: dict[str, AdbPhone] = {}
@@ -80,6 +81,7 @@ class AdbPhones:
         """Follows the servers from now on. Returns when the attached phones are known, or after a while: whoever is
         late is added when it answers.
         """
+        await self._names.load()
         networked = frozenset(serial for serial in self._serials if ":" in serial)
         for serial in networked:
             self._following.expect(serial)
@@ -126,6 +128,16 @@ class AdbPhones:
         """See `Phones.refresh`."""
         await self._rounds.ask_all()
         return self.list()
+
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        """See `Phones.rename`."""
+        phone = self._phones.get(phone_id)
+        if phone is None:
+            raise PhoneGone(f"The phone {phone_id} is not known.", uncertain=False)
+        given = await self._names.give(phone_id, name, self._others(phone_id))
+        phone.note(dataclasses.replace(phone.info, name=given))
+        self._tell()
+        return phone.info
 
     async def wait_for_change(self) -> None:
         """See `Phones.wait_for_change`."""
@@ -225,11 +237,13 @@ class AdbPhones:
             logger.warning("the settings that a run left on %s could not be put back: %s", phone.info.name, failed)
 
     def _add(self, link: Link, phone_id: str, model: str, *, virtual: bool = False) -> AdbPhone:
-        taken = [phone.info.name for phone in self._phones.values()]
-        name = self._names.name_of(phone_id, link[1], model, taken)
+        name = self._names.name_of(phone_id, link[1], model, self._others(phone_id))
         info = PhoneInfo(phone_id, link[1], name, Health.OFFLINE, virtual=virtual)
         phone = self._phones[phone_id] = AdbPhone(Connection(*link), info, self._aliases)
         return phone
+
+    def _others(self, phone_id: str) -> Sequence[PhoneInfo]:
+        return [phone.info for each, phone in self._phones.items() if each != phone_id]
 
     def _working(self) -> Sequence[AdbPhone]:
         return [phone for phone in self._phones.values() if self._works(phone)]

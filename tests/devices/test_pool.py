@@ -13,7 +13,7 @@ from devices.adb.host import track
 from devices.adb.kept_settings import STAY_ON
 from devices.adb.presence import health_of
 from devices.adb.server import ServerAddress
-from devices.errors import PhoneGone
+from devices.errors import NameTaken, NameUnfit, PhoneGone
 from devices.phone import Health, PhoneInfo
 from devices.pool import AdbPhones
 from devices.pool.phones import FIRST_LOOK
@@ -370,3 +370,48 @@ async def test_a_phone_that_comes_back_within_a_run_stays_prepared(adb_server: A
             assert virtual.state.settings == prepared
             await phone.restore()
         await adb_server.disconnect(virtual.address)
+
+
+class Book:
+    """Implements devices.pool.NameBook."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def names(self) -> dict[str, str]:
+        return self.kept
+
+    async def keep(self, phone_id: str, name: str) -> None:
+        self.kept[phone_id] = name
+
+
+async def test_a_name_that_is_given_stays_and_is_nobody_elses(adb_server: AdbServer) -> None:
+    book = Book()
+    async with VirtualPhone(number=18) as one, VirtualPhone(number=19) as two:
+        serials = [one.address, two.address]
+        async with pool_on(adb_server, serials=serials, book=book, names={one.address: "Left"}) as pool:
+            infos = await until(pool, lambda infos: len(infos) == 2)
+            first, second = of(infos, one.address), of(infos, two.address)
+            assert first is not None
+            assert second is not None
+            assert (first.name, second.name) == ("Left", "Virtual Phone")
+            for taken in ("LEFT", one.address, first.id):
+                with pytest.raises(NameTaken):
+                    await pool.rename(second.id, taken)
+            for unfit in ("", "x" * 41, "-x", "a\x1bb"):
+                with pytest.raises(NameUnfit):
+                    await pool.rename(second.id, unfit)
+            with pytest.raises(PhoneGone):
+                await pool.rename("nobody", "Desk")
+            assert (await pool.rename(first.id, "  The  desk ")).name == "The desk"
+            assert pool.get(first.id).info.name == "The desk"
+        await adb_server.disconnect(one.address)
+        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: "the desk"}) as pool:
+            infos = await until(pool, healthy(two.address, Health.READY))
+            assert infos[0].name == "the desk 2", "the name of a phone that is away is not given again"
+            with pytest.raises(NameTaken):
+                await pool.rename(second.id, "The Desk")
+        async with pool_on(adb_server, serials=[one.address], book=book) as pool:
+            assert (await until(pool, healthy(one.address, Health.READY)))[0].name == "The desk"
+        for each in serials:
+            await adb_server.disconnect(each)

@@ -204,3 +204,29 @@ async def test_the_operator_sees_and_holds_everything(world: World) -> None:
     operator, console = Person("web", "operator"), Place(Address("web", "console", "home"))
     assert f"Task {task.id}" in words(await world.type("tasks", operator, console))
     assert words(await world.type(f"cancel {task.id}", operator, console)).strip() == f"Task {task.id}: Cancelled"
+
+
+async def test_an_admin_names_a_phone(world: World) -> None:
+    """Seen failing with the right of `name` left at `use`: Anna's name was then taken."""
+    world.phones.phones = (a_phone("Pixel 6", "p6"), a_phone("Pixel", "p"))
+    assert "Only an admin" in words(await world.type("name Pixel Desk"))
+    assert "Pixel 6 is now called Desk." in words(await world.type("name pixel 6 Desk", ADA))
+    assert "Pixel is now called The shelf." in words(await world.type("name --device p The shelf", ADA))
+    assert "The shelf is now called Left." in words(await world.type('name "the shelf" Left', ADA))
+    assert [phone.name for phone in world.phones.phones] == ["Desk", "Left"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("name nobody Desk", "No phone is called"),
+        ("name Pixel", "What shall Pixel be called?"),
+        ("name Pixel Galaxy", 'Another phone is called "Galaxy" already.'),
+        (f"name Pixel {'x' * 41}", "1 to 40 characters"),
+        ("name --device Pixel -- -x", "does not begin with a dash"),
+    ],
+)
+async def test_a_name_that_is_not_given(world: World, line: str, told: str) -> None:
+    world.phones.phones = (a_phone("Pixel"), a_phone("Galaxy"))
+    assert told in words(await world.type(line, ADA))
+    assert [phone.name for phone in world.phones.phones] == ["Pixel", "Galaxy"]

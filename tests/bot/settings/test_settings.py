@@ -208,3 +208,15 @@ def test_a_credential_that_is_no_text_is_named_without_its_value(
     with pytest.raises(SettingsError, match="CREDENTIALS_DIRECTORY") as caught:
         load_settings(None)
     assert "secret" not in str(caught.value)
+
+
+def test_names_of_phones_and_apps(tmp_path: Path) -> None:
+    settings = from_text(tmp_path, "PHONE_NAMES=R58=The desk, 10.0.0.5:5555=Shelf\nAPP_ALIASES=mail=com.fsck.k9")
+    assert settings.phone_names == {"R58": "The desk", "10.0.0.5:5555": "Shelf"}
+    assert settings.app_aliases == {"mail": "com.fsck.k9"}
+
+
+@pytest.mark.parametrize("wrong", ["R58", "R58=", "a=Desk,b=desk", "a=x,a=y", "a=-x"])
+def test_names_of_phones_that_cannot_be(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(SettingsError, match="PHONE_NAMES: expected names of phones"):
+        from_text(tmp_path, f"PHONE_NAMES={wrong}")

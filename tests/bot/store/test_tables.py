@@ -185,3 +185,12 @@ async def test_cards_and_refusals(store: Store) -> None:
     await store.refusals.count("discord", "user")
     (total,) = await store.refusals.totals()
     assert (total.platform, total.kind, total.day, total.count) == ("discord", "user", "1970-01-01", 2)
+
+
+async def test_names_of_phones(store: Store) -> None:
+    await store.phone_names.keep("a", "Desk")
+    await store.phone_names.keep("b", "Shelf")
+    await store.phone_names.keep("a", "Desk two")
+    assert await store.phone_names.names() == {"a": "Desk two", "b": "Shelf"}
+    with pytest.raises(sqlite3.IntegrityError):
+        await store.phone_names.keep("a", "SHELF")

@@ -48,6 +48,9 @@ class StillPhones:
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         return self._phones
 
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        raise AssertionError((phone_id, name))
+
     async def wait_for_change(self) -> None:
         self._change.clear()
         await self._change.wait()
