@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import telegram
@@ -53,6 +54,7 @@ class TelegramChat:
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.
+    `clock` counts the seconds of a silence.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class TelegramChat:
         base_url: str = "",
         welcome: Welcome = lambda _person, _place: True,
         times: Times | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._token = token
         self._root = base_url.rstrip("/") or API
@@ -74,7 +77,7 @@ class TelegramChat:
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
         self._ended.set()
-        silence, shown = Silence(), Shown()
+        silence, shown = Silence(clock), Shown()
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
         self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome)

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from tests.fakes.telegram.faults import Fault, Faults
 from tests.fakes.telegram.people import People
+from tests.fakes.telegram.rates import Rates
 from tests.fakes.telegram.refusals import Refused
 from tests.fakes.telegram.world import User
 
@@ -27,6 +28,7 @@ class FakeTelegram(People):
     def __init__(self) -> None:
         super().__init__(User(700000001, "Opengui", "opengui_test_bot", bot=True), self._note)
         self.faults = Faults()
+        self.rates: Rates | None = None
         self.token = TOKEN
         self.gaps: list[str] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -95,6 +97,8 @@ class FakeTelegram(People):
             self.calls.append((method, {name: getattr(value, "filename", value) for name, value in form.items()}))
         if early := self._faulty(request, self.faults.take(method)):
             return early
+        if self.rates is not None:
+            self.rates.take(method, form)
         known = self.methods.table().get(method) if method != "getUpdates" else self.polling.get
         if known is None:
             self.gaps.append(method)
