@@ -4,17 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-page bench check format lock clean
+.PHONY: run test test-page chaos bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
 
 test: $(VENV)/.installed-dev check
-	$(BIN)/python -m pytest -m "not page" -n $(WORKERS) --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest -m "not page and not chaos" -n $(WORKERS) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --fail-under=90
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)
+
+# Kills the service a hundred times (CHAOS_KILLS) while people use it, and looks whether anything was lost or done twice.
+chaos: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -s -m chaos tests/chaos $(ARGS)
 
 # Speed and cost on a virtual phone that is as slow as a real one; takes three minutes. ARGS="--runs 5" for more.
 bench: $(VENV)/.installed-dev

@@ -1,0 +1,45 @@
+"""What is left behind, read from the files themselves."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """A task as the database has it."""
+
+    number: int
+    text: str
+    state: str
+    started: float | None
+
+
+def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
+    """What a statement finds in the task database; nothing while there is none."""
+    path = data / "opengui.sqlite3"
+    if not path.exists():
+        return []
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+        return list(connection.execute(sql))
+
+
+def tasks(data: Path) -> list[TaskRow]:
+    """All tasks, in the order of acceptance."""
+    found = rows(data, "SELECT id, text, state, started FROM tasks ORDER BY id")
+    return [
+        TaskRow(int(str(number)), str(text), str(state), started if isinstance(started, float) else None)
+        for number, text, state, started in found
+    ]
+
+
+def damage(data: Path) -> list[str]:
+    """What SQLite complains about, in every database of the directory."""
+    told: list[str] = []
+    for path in sorted(data.glob("*.sqlite3")):
+        with closing(sqlite3.connect(path, timeout=10)) as connection:
+            told += [f"{path.name}: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    return told
