@@ -38,10 +38,38 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """A right that an admin has given: to one person, or to everybody with a role of one Discord server (`guild`).
+
+    `phone` is the id of the only phone that it is for, "" for all. It adds to the lists and takes nothing away.
+    """
+
+    platform: str
+    id: str
+    right: Right
+    guild: str = ""
+    phone: str = ""
+
+    def names(self, person: Person, place: Place) -> bool:
+        """Whether it was given to this person. A role counts on its own server, never elsewhere or in private."""
+        if self.platform != person.platform:
+            return False
+        if self.guild:
+            return self.guild == place.address.guild and f"{self.guild}/{self.id}" in person.roles
+        return self.id == person.id
+
+    def gives(self, right: Right, phone: str) -> bool:
+        """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
+        held = tuple(Right).index(self.right) >= tuple(Right).index(right)
+        return held and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
-    """The lists of every platform that has any."""
+    """The lists of every platform that has any, and the rights that admins have given."""
 
     platforms: Mapping[str, Lists] = field(default_factory=dict)
+    grants: tuple[Grant, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Policy:
@@ -93,13 +121,17 @@ class Verdict:
         return next((check.sentence for check in self.checks if not check.passed), self.checks[-1].sentence)
 
 
-def authorize(person: Person, place: Place, right: Right, policy: Policy, *, owner: Person | None = None) -> Verdict:
+def authorize(
+    person: Person, place: Place, right: Right, policy: Policy, *, owner: Person | None = None, phone: str = ""
+) -> Verdict:
     """Whether `person` may use `right` at `place`.
 
     `owner` is who gave the task that this is about: what is not one's own needs an admin, whatever the right. A thread
-    counts as its chat. In a private chat only the user and admin lists count, and one of them must name the person.
+    counts as its chat. In a private chat only what names the person counts: the user list, the admin list or a grant.
+    The lists of servers and chats hold for people with grants too. `phone` is the id of the phone that this is about,
+    "" when it is about none.
     """
-    return Verdict(tuple(_until_refused(_checks(person, place, right, policy, owner))))
+    return Verdict(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
 
 
 def same_person(one: Person, other: Person) -> bool:
@@ -114,29 +146,37 @@ def _until_refused(checks: Iterable[Check]) -> Iterable[Check]:
             return
 
 
-def _checks(person: Person, place: Place, right: Right, policy: Policy, owner: Person | None) -> Iterable[Check]:
+def _checks(
+    person: Person, place: Place, right: Right, policy: Policy, owner: Person | None, phone: str
+) -> Iterable[Check]:
     address = place.address
     yield Check("same_platform", person.platform == address.platform)
     if person.platform in OPERATOR_PLATFORMS:
         yield Check("operator", True)
         return
     lists = policy.platforms.get(person.platform, Lists())
-    admin = person.id in lists.admins
-    named = person.id in lists.users
-    yield Check("lists", lists.any_set)
+    held = [grant for grant in policy.grants if grant.names(person, place)]
+    listed = person.id in lists.users or person.id in lists.admins
+    named = listed or bool(held)
+    admin = person.id in lists.admins or any(grant.gives(Right.ADMIN, phone) for grant in held)
+    yield Check("lists", lists.any_set or bool(held))
     if place.private:
-        yield Check("private", named or admin)
+        yield Check("private", named)
     else:
         if lists.guilds:
             yield Check("guild", address.guild in lists.guilds)
         if lists.chats:
             yield Check("chat", address.chat in lists.chats)
         if lists.users:
-            yield Check("user", named or admin)
+            yield Check("user", named)
+    if phone:
+        everybody = lists.any_set and not place.private and not lists.users
+        given = any(grant.gives(Right.USE, phone) for grant in held)
+        yield Check("phone", everybody or listed or given)
     if owner is not None:
         yield Check("owner", admin or same_person(person, owner))
     if right is Right.APPROVE:
-        yield Check("approve", named or admin)
+        yield Check("approve", listed or any(grant.gives(Right.APPROVE, phone) for grant in held))
     elif right is Right.ADMIN:
         yield Check("admin", admin)
     yield Check("use", True)

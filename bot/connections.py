@@ -8,8 +8,9 @@ import logging
 import os
 from typing import Protocol
 
-from bot.access import Policy, Right, authorize
+from bot.access import Right, authorize
 from bot.chats.base import Chat, ChatError, Intake, Person, Place
+from bot.people.rights import Rights
 from bot.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ class Connected(Chat, Protocol):
         ...
 
 
-def connections(settings: Settings, intake: Intake, policy: Policy) -> list[Connected]:
+def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Connected]:
     """The chats that are configured. What is missing is one line in the log."""
     chats: list[Connected] = []
     if refusal := settings.discord_refusal():
@@ -59,7 +60,7 @@ def connections(settings: Settings, intake: Intake, policy: Policy) -> list[Conn
         from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
 
         def welcome(person: Person, place: Place) -> bool:
-            return authorize(person, place, Right.USE, policy).allowed
+            return authorize(person, place, Right.USE, rights.policy).allowed
 
         chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome))
     else:

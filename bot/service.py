@@ -22,6 +22,7 @@ from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
 from bot.outbox.outbox import Outbox
+from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.watching.manager import ServiceManager
@@ -58,14 +59,14 @@ async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[N
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
-    policy = Policy.from_settings(settings)
-    commands = Commands(Services(core.desk, core.store, core.phones, policy, chats), language=settings.language)
+    rights = await Rights.open(Policy.from_settings(settings), core.store)
+    commands = Commands(Services(core.desk, core.store, core.phones, rights, chats), language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
-        connected = connections(settings, commands, policy)
+        connected = connections(settings, commands, rights)
         chats.update({chat.platform: chat for chat in connected})
         outbox = Outbox(core.desk, core.store, chats, settings.stream_steps)
         await outbox.start()

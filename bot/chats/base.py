@@ -33,6 +33,8 @@ class Person:
     name: str = ""
     language: str = field(default="", compare=False)
     """The locale that the platform names, such as "zh-CN"; behind the intake a language of the catalogue."""
+    roles: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """The roles on the server where this was written, as `guild/role`; they are never kept."""
 
 
 @dataclass(frozen=True, slots=True)

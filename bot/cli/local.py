@@ -13,6 +13,7 @@ from bot.cli.errors import Refused
 from bot.commands.intake import Commands
 from bot.commands.request import Services
 from bot.core import Core, open_core
+from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.tasks.lines import line_of
@@ -25,9 +26,9 @@ PLACE = Place(Address("cli", "local", "terminal"), private=True)
 class Local:
     """The same door as a running service has, without the network."""
 
-    def __init__(self, core: Core, following: Following) -> None:
+    def __init__(self, core: Core, rights: Rights, following: Following) -> None:
         self._commands = Commands(
-            Services(core.desk, core.store, core.phones, Policy.from_settings(core.settings), {}),
+            Services(core.desk, core.store, core.phones, rights, {}),
             language=core.settings.language,
         )
         self._phones = core.phones
@@ -67,8 +68,9 @@ class Local:
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
     """A core of its own for one task. Raises StoreError."""
     async with open_core(settings) as core:
+        rights = await Rights.open(Policy.from_settings(core.settings), core.store)
         following = Following(core.desk)
         try:
-            yield Local(core, following)
+            yield Local(core, rights, following)
         finally:
             following.close()

@@ -39,7 +39,7 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     try:
         told = await _given(request, services, open_question, text)
     except Refused as refused:
-        raise Refused(f"{refused} {await _cleared(request.message, services)}") from None
+        raise refused.with_text(f"{refused} {await _cleared(request.message, services)}") from None
     return plain(f"{told} {await _cleared(request.message, services)}")
 
 

@@ -11,13 +11,14 @@ from typing import TypeVar
 from agent.faults import fault_of
 from bot.access import Check, Right
 from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
-from bot.commands import answers, overview, people, phones, work
+from bot.commands import answers, auditing, granting, overview, people, phones, work
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import Refused, Request, Services, refusal, refuse_stale, require, verdict
+from bot.commands.request import NotAllowed, Refused, Request, Services, refusal, refuse_stale, require, verdict
 from bot.commands.spec import BY_NAME
 from bot.commands.suggest import Suggestions
 from bot.commands.talk import Talk, topic_of
+from bot.store.audit import AuditKind
 from bot.tasks.errors import TaskError
 from bot.texts import language_of, say, speaking
 
@@ -39,6 +40,8 @@ HANDLERS: Mapping[str, Handler] = {
     "name": phones.name,
     "whoami": people.whoami,
     "why": people.why,
+    "people": granting.people,
+    "audit": auditing.audit,
 }
 
 Came = TypeVar("Came", Incoming, Invocation, Press)
@@ -88,12 +91,20 @@ class Commands:
         came = replace(came, person=replace(came.person, language=language))
         try:
             with speaking(language):
-                return await work_on(came)
+                return await self._audited(came, work_on)
         except (Refused, ParseError, TaskError) as told:
             return refusal(str(told))
         except Exception as error:
             logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
             return refusal(say("intake.failed", happened=fault_of(error).happened))
+
+    async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+        """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""
+        try:
+            return await work_on(came)
+        except NotAllowed as refused:
+            await self._services.store.audit.note(AuditKind.REFUSED, came.person, detail=refused.check)
+            raise
 
     def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
         address = came.place.address

@@ -37,7 +37,8 @@ async def do_press(press: Press, request: Request, services: Services, talk: Tal
             return await overview.tasks(replace(request, call=CommandCall("tasks", {"before": data.subject})), services)
         case Deed.RUN:
             offered = talk.take_offer(request, data.subject)
-            return await work.do(replace(offered, place=request.place), services)
+            # Who presses, where and with which roles counts now, not when the text was written.
+            return await work.do(replace(offered, person=request.person, place=request.place), services)
         case Deed.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
         case Deed.STOP | Deed.PAUSE | Deed.RESUME:

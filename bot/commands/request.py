@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
 from bot.chats.base import Address, Chat, CommandCall, Message, MessageRef, Person, Place, Reply
+from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
@@ -22,9 +23,14 @@ class Services:
     desk: TaskDesk
     store: Store
     phones: Phones
-    policy: Policy
+    rights: Rights
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
+
+    @property
+    def policy(self) -> Policy:
+        """Who may do what at this moment."""
+        return self.rights.policy
 
     @property
     def frames(self) -> Frames:
@@ -66,17 +72,35 @@ class Request:
 class Refused(Exception):
     """The command is not done; the text says why and what to do, for the person who asked."""
 
+    def with_text(self, text: str) -> Refused:
+        """The same refusal in other words."""
+        return Refused(text)
 
-def verdict(request: Request, policy: Policy, right: Right, *, owner: Person | None = None) -> Verdict:
+
+class NotAllowed(Refused):
+    """The person may not do that; `check` names what refused it, for the audit."""
+
+    def __init__(self, text: str, check: str) -> None:
+        super().__init__(text)
+        self.check = check
+
+    def with_text(self, text: str) -> NotAllowed:
+        """The same refusal in other words."""
+        return NotAllowed(text, self.check)
+
+
+def verdict(
+    request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
+) -> Verdict:
     """What access says about this request."""
-    return authorize(request.person, request.place, right, policy, owner=owner)
+    return authorize(request.person, request.place, right, policy, owner=owner, phone=phone)
 
 
-def require(request: Request, policy: Policy, right: Right, *, owner: Person | None = None) -> None:
-    """Raise Refused with the reason unless the person may."""
-    found = verdict(request, policy, right, owner=owner)
+def require(request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> None:
+    """Raise NotAllowed with the reason unless the person may."""
+    found = verdict(request, policy, right, owner=owner, phone=phone)
     if not found.allowed:
-        raise Refused(found.reason)
+        raise NotAllowed(found.reason, found.checks[-1].name)
 
 
 def refuse_stale(request: Request) -> None:

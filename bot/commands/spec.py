@@ -107,6 +107,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), argument="person"),
+    _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),
+    _command("audit", ("before", OptionKind.TEXT), right=Right.ADMIN),
 )
 """All commands, in the order in which help lists them."""
 

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
 from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
+from bot.store.grants import Grants
 from bot.store.journal import ActionJournal
 from bot.store.leases import LeaseTable
 from bot.store.outbox import Outbox
@@ -40,6 +42,8 @@ class Store:
         self.outbox = Outbox(database)
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
+        self.grants = Grants(database)
+        self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
         self.usage = UsageTable(database, clock)

@@ -13,6 +13,7 @@ from agent.mind import Mind
 from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
 from bot.chats.base import Person
+from bot.store.audit import AuditKind
 from bot.store.store import Store
 from bot.tasks.calls import Calls
 from bot.tasks.control import TaskControl
@@ -166,6 +167,7 @@ class TaskDesk(DeskReading):
         )
         question = await self._question(question_id)
         if won:
+            await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
             self._news.changed(question.task)
             await self._calls.bounded(self._workers.deliver(question, self._secrets.keep(text) if secret else text))
         return Answered(won, question)

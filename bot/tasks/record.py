@@ -10,6 +10,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.chats.base import Address
+from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.tasks.errors import UnknownTask
@@ -53,6 +54,7 @@ class Record:
                 return Accepted(known, duplicate=True)
             task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
             await self._store.tasks.worked_with(transaction, task.id, self._model())
+            await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=task.id)
             if wish.event:
                 await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
             return Accepted(task, duplicate=False)

@@ -33,6 +33,7 @@ from bot.chats.base import (
 )
 from bot.commands.intake import Commands
 from bot.commands.request import Services
+from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
@@ -225,6 +226,7 @@ class World:
     chats: dict[str, Chat]
     commands: Commands
     clock: Clock
+    rights: Rights
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -355,7 +357,11 @@ def png() -> bytes:
 
 @asynccontextmanager
 async def a_world(
-    path: Path, *phones: PhoneInfo, chat: LoopbackChat | None = None, clock: Clock | None = None
+    path: Path,
+    *phones: PhoneInfo,
+    chat: LoopbackChat | None = None,
+    clock: Clock | None = None,
+    policy: Policy = POLICY,
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory."""
     clock = clock or Clock()
@@ -374,9 +380,9 @@ async def a_world(
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        world = World(
-            store, desk, mind, seen, secrets, chat, chats, Commands(Services(desk, store, seen, POLICY, chats)), clock
-        )
+        rights = await Rights.open(policy, store)
+        commands = Commands(Services(desk, store, seen, rights, chats))
+        world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights)
         desk.subscribe(lambda _task: world._changed.set())
         await desk.start()
         try:

@@ -13,8 +13,14 @@ Spot = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateC
 
 
 def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> Person:
-    """Who wrote or pressed. Only interactions tell a person's own locale; with a message it is the server's."""
-    return Person(PLATFORM, str(user.id), user.display_name, "" if locale is None else str(locale))
+    """Who wrote or pressed. Only interactions tell a person's own locale; with a message it is the server's.
+
+    The roles are those of the server where it happened, without the one that everybody has.
+    """
+    roles: frozenset[str] = frozenset()
+    if isinstance(user, discord.Member):
+        roles = frozenset(f"{user.guild.id}/{role.id}" for role in user.roles if role.id != user.guild.id)
+    return Person(PLATFORM, str(user.id), user.display_name, "" if locale is None else str(locale), roles)
 
 
 def place_of(account: int, channel: Spot, guild: int | None) -> Place:

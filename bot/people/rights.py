@@ -1,0 +1,73 @@
+"""The rights that hold now: the lists of the settings, and what admins have given on top of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.access import Grant, Policy
+from bot.chats.base import Person
+from bot.people.subjects import Subject
+from bot.store.audit import AuditKind
+from bot.store.database import Transaction
+from bot.store.store import Store
+
+
+class Rights:
+    """Holds the policy of this moment. It is replaced whole after a change, so that every question is answered by one
+    state. Ask for `policy` at each use, and keep it nowhere.
+    """
+
+    def __init__(self, lists: Policy, store: Store) -> None:
+        self._policy = lists
+        self._store = store
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, lists: Policy, store: Store) -> Rights:
+        """The lists of the settings with what was given before. Raises StoreError."""
+        rights = cls(lists, store)
+        await rights._read()
+        return rights
+
+    @property
+    def policy(self) -> Policy:
+        """What holds now."""
+        return self._policy
+
+    async def allow(self, grant: Grant, by: Person) -> None:
+        """Give a right; it takes the place of what was given to the same for the same phone. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.grants.give(transaction, grant)
+            await self._store.audit.add(transaction, AuditKind.ALLOWED, by, detail=detail_of(grant))
+
+        async with self._turn:
+            await self._store.write(work)
+            await self._read()
+
+    async def deny(self, subject: Subject, by: Person, phone: str = "") -> tuple[Grant, ...]:
+        """Take back what was given, for one phone or ("") all of it. Returns what that was. Raises StoreError."""
+        return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
+
+    async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
+        async def work(transaction: Transaction) -> tuple[Grant, ...]:
+            taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
+            for grant in taken:
+                await self._store.grants.take(transaction, grant)
+                await self._store.audit.add(transaction, AuditKind.DENIED, by, detail=detail_of(grant))
+            return taken
+
+        async with self._turn:
+            taken = await self._store.write(work)
+            await self._read()
+            return taken
+
+    async def _read(self) -> None:
+        self._policy = replace(self._policy, grants=await self._store.grants.all())
+
+
+def detail_of(grant: Grant) -> str:
+    """What is given to whom, for the audit: `discord:42 approve pixel`."""
+    return " ".join(part for part in (str(Subject.of(grant)), grant.right.value, grant.phone) if part)

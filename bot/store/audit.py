@@ -1,0 +1,90 @@
+"""Who did what: tasks that were taken in, answers, changes of rights, and what was refused to known people.
+
+Strangers are not in it; they are only counted (`bot.store.refusals`). A secret's text is never in it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.chats.base import Person
+from bot.store.database import Database, Transaction
+
+KEPT = 100_000
+"""Entries that are kept; the oldest go first, so that nobody can fill the disk by being refused."""
+DETAIL_LIMIT = 500
+"""Characters of a detail that are kept."""
+
+
+class AuditKind(StrEnum):
+    """What happened."""
+
+    ACCEPTED = "accepted"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    ALLOWED = "allowed"
+    DENIED = "denied"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One thing that somebody did. `detail` is the answer's text, the check that refused, or the right."""
+
+    number: int
+    at: float
+    kind: AuditKind
+    person: Person
+    task: str
+    detail: str
+
+
+class Audit:
+    """The table of the audit. Entries are added and never changed."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(
+        self, transaction: Transaction, kind: AuditKind, person: Person, *, task: str = "", detail: str = ""
+    ) -> None:
+        """One more, together with what it tells of."""
+        rows = await transaction.fetch(
+            "INSERT INTO audit (at, kind, person_platform, person_id, person_name, task, detail)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (
+                self._clock(),
+                kind.value,
+                person.platform,
+                person.id,
+                person.name,
+                int(task) if task else None,
+                detail[:DETAIL_LIMIT],
+            ),
+        )
+        await transaction.fetch("DELETE FROM audit WHERE id <= ?", (int(rows[0]["id"]) - KEPT,))
+
+    async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: str = "") -> None:
+        """One more, by itself. Raises StoreError."""
+        await self._database.write(lambda transaction: self.add(transaction, kind, person, task=task, detail=detail))
+
+    async def page(self, limit: int, before: int | None = None) -> tuple[AuditEntry, ...]:
+        """The latest entries first, those older than the entry `before` when it is given."""
+        rows = await self._database.fetch(
+            "SELECT * FROM audit WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2", (before, limit)
+        )
+        return tuple(_entry(row) for row in rows)
+
+
+def _entry(row: sqlite3.Row) -> AuditEntry:
+    return AuditEntry(
+        row["id"],
+        row["at"],
+        AuditKind(row["kind"]),
+        Person(row["person_platform"], row["person_id"], row["person_name"]),
+        "" if row["task"] is None else str(row["task"]),
+        row["detail"],
+    )
