@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from bot.cli.errors import ServiceGone
@@ -15,6 +17,8 @@ from bot.cli.exits import FAULT, UNAVAILABLE, USAGE
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
 from bot.store.errors import StoreError
+from bot.watching.tracing import keep_tracing_off
+from devices.simulator.options import add_options as add_phone_options
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     set_up_logs(settings, quiet=options.name != "run")
+    keep_tracing_off(os.environ)
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
     command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
     return asyncio.run(_awaited(command(options, settings)))
@@ -77,6 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     one = add("do", "Do one task and show its steps. The exit code tells the outcome.")
     one.add_argument("task", metavar="TASK", help="what is to be done, in your own words")
     one.add_argument("--device", default="", metavar="NAME", help="the phone, by name, id or serial")
+    one.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="a file that goes to the phone with the task; may be given several times",
+    )
     one.add_argument("--quick", action="store_true", help="straight to the phone, without intent and plan")
     one.add_argument("--json", action="store_true", help="one JSON object per line")
     one.add_argument(
@@ -91,8 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     listed.add_argument("--limit", type=_number, default=20, metavar="N", help="how many (20)")
     attached = add("devices", "List the phones.")
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
+    add_phone_options(add("phone", "Start virtual phones to try things on, until Ctrl-C."))
     add("graph", "Print the agent's graphs as Mermaid.")
-    add("doctor", "Check everything and say how to mend what is wrong.")
+    looked = add("doctor", "Check everything and say how to mend what is wrong.")
+    looked.add_argument("--json", action="store_true", help="one JSON object per line")
+    looked.add_argument("--mend", action="store_true", help="put back what a crashed run left on phones")
     saved = add("backup", "Copy tasks and checkpoints into one file; the service may run meanwhile.")
     saved.add_argument("file", metavar="FILE", help="the file to write; it must not be there yet")
     saved.add_argument("--frames", action="store_true", help="screenshots and files too")

@@ -6,8 +6,10 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 
 FaultValue = int | bool | str
+NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
 INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
@@ -22,6 +24,7 @@ class Faults:
     hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
+    no_touch: `input` is refused, as makers do who want a switch of their own for it.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus.
     """
@@ -37,6 +40,7 @@ class Faults:
     black: bool = False
     no_tree: bool = False
     deaf: bool = False
+    no_touch: bool = False
     reset_keyboard: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
@@ -91,3 +95,8 @@ def parse_fault(text: str) -> tuple[str, FaultValue]:
         value = int(written)
     Faults().check({name: value})
     return name, value
+
+
+def fault_text(name: str, value: FaultValue) -> str:
+    """What `parse_fault` reads."""
+    return f"{name}={str(value).lower() if isinstance(value, bool) else value}"

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Self
 
 from PIL import Image
@@ -17,7 +17,7 @@ from devices.geometry import Point, Size
 from devices.simulator.adbd import AdbDaemon, LinkState, Product
 from devices.simulator.apps import BY_KEY
 from devices.simulator.desk import Desk
-from devices.simulator.faults import Faults, FaultValue
+from devices.simulator.faults import NO_FAULTS, Faults, FaultValue
 from devices.simulator.files import Files
 from devices.simulator.frame import Frame
 from devices.simulator.journal import Journal
@@ -36,7 +36,6 @@ DEFAULT_SIZE = Size(1080, 2400)
 DEFAULT_DENSITY = 420
 # Raw and PNG of a large screen are about 12 MB together.
 KEPT_FRAMES = 4
-NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 
 
 def _now() -> datetime:

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from devices.geometry import Size
 from devices.simulator.client import PhoneControl
+from devices.simulator.faults import NO_FAULTS, FaultValue, fault_text
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -43,11 +45,18 @@ class SimulatorProcess:
         size: Size | None = None,
         state: Path | None = None,
         seed: int = 0,
-        locale: str = "en-US",
+        language: str = "en-US",
+        dark: bool = False,
+        faults: Mapping[str, FaultValue] = NO_FAULTS,
     ) -> None:
+        """`faults` are set from the start, by name."""
         self.phones: tuple[SimulatedPhone, ...] = ()
         self._count = count
-        self._arguments = ["--count", str(count), "--seed", str(seed), "--locale", locale]
+        self._arguments = ["--json", "--no-connect", "--until-input-closes"]
+        self._arguments += ["--count", str(count), "--seed", str(seed), "--language", language]
+        self._arguments += [word for name, value in faults.items() for word in ("--fault", fault_text(name, value))]
+        if dark:
+            self._arguments.append("--dark")
         if size is not None:
             self._arguments += ["--size", f"{size.width}x{size.height}"]
         if state is not None:

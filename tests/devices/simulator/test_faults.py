@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,9 +10,7 @@ import pytest
 from devices.geometry import Size
 from devices.simulator.control import Control
 from devices.simulator.phone import VirtualPhone
-from devices.simulator.process import SimulatorFailed, SimulatorProcess
 from tests.devices.simulator.conftest import Hands
-from tests.fixtures.adb import AdbServer
 
 
 @pytest.fixture
@@ -216,56 +212,3 @@ async def test_state_outlives_the_phone(tmp_path: Path) -> None:
     async with VirtualPhone(state_file=file) as phone:
         assert phone.truth.searches == ()
     assert (tmp_path / "phone.broken").exists()
-
-
-async def test_a_simulator_process_runs_phones_and_saves_them(adb_server: AdbServer, tmp_path: Path) -> None:
-    process = SimulatorProcess(count=2, size=Size(720, 1280), state=tmp_path, seed=4)
-    phones = await process.start()
-    try:
-        assert process.running
-        assert [phone.name for phone in phones] == ["virtual-1", "virtual-2"]
-        await adb_server.connect(phones[1].address)
-        _code, out, _err = await adb_server.run("-s", phones[1].address, "shell", "getprop ro.serialno; wm size")
-        assert out == b"VIRTUAL0002\nPhysical size: 720x1280\n"
-        async with aiohttp.ClientSession() as session, session.get(phones[0].control + "/truth") as answer:
-            assert (await answer.json())["app"] == "launcher"
-        await adb_server.disconnect(phones[1].address)
-    finally:
-        await process.stop()
-    assert process.phones == ()
-    assert json.loads((tmp_path / "virtual-2.json").read_text())["state"]["seed"] == 4
-
-
-async def test_a_simulator_that_cannot_start_says_why(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SimulatorFailed, match="could not be started"):
-        await SimulatorProcess(state=tmp_path / "file").start()
-
-
-@pytest.mark.parametrize("options", [["--size", "big"], ["--count", "0"]])
-async def test_wrong_options_are_refused(options: list[str]) -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "devices.simulator", *options, stderr=asyncio.subprocess.PIPE
-    )
-    _out, err = await process.communicate()
-    assert process.returncode == 2
-    assert b"is no" in err
-
-
-async def test_phones_without_an_open_input_end_at_once() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "devices.simulator",
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(), 20)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert (process.returncode, err) == (0, b"")
-    assert json.loads(out)["name"] == "virtual-1"

@@ -29,6 +29,11 @@ java.lang.NullPointerException: Attempt to get length of null array
 \tat android.os.Binder.execTransactInternal(Binder.java:1344)
 \tat android.os.Binder.execTransact(Binder.java:1275)"""
 EXCEPTION = 255
+# AOSP InputManagerService.injectInputEventToTarget, Android 12 and later.
+NO_TOUCH = (
+    "java.lang.SecurityException: Injecting input events requires the caller (or the source of the instrumentation, "
+    "if any) to have the INJECT_EVENTS permission."
+)
 USAGE = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
 
 
@@ -47,6 +52,9 @@ async def run(call: Call) -> int:
         call.say(USAGE)
         return 0
     name, *rest = words
+    if call.phone.faults.no_touch:
+        call.complain(f"\nException occurred while executing '{name}':\n{NO_TOUCH}")
+        return EXCEPTION
     action = ACTIONS.get(name)
     if action is None:
         call.complain(f"Unknown command: {name}")

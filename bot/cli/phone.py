@@ -1,0 +1,20 @@
+"""`opengui phone`: virtual phones of their own, for whoever wants some to try things on."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from bot.cli.exits import OK, UNAVAILABLE
+from bot.settings import Settings
+from devices.simulator.runner import run
+
+
+async def phone(options: argparse.Namespace, settings: Settings) -> int:
+    """Serve the phones until a signal. They are connected to the first of the adb servers, unless one was named."""
+    try:
+        await run(options, adb=settings.adb_servers[0])
+    except OSError as problem:
+        print(f"opengui: the virtual phones could not be started: {problem}", file=sys.stderr)
+        return UNAVAILABLE
+    return OK
