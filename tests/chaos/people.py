@@ -59,7 +59,7 @@ class People:
         return [
             message
             for message in self.fake.from_bot(self.chat)
-            if job in message.text and message.text.startswith(endings)
+            if job in message.text and any(f"{ending} · Task" in message.text for ending in endings)
         ]
 
     def _first(self, message: Message, what: str) -> bool:

@@ -41,7 +41,7 @@ async def test_nothing_is_lost_and_nothing_happens_twice(adb_server: AdbServer, 
         place_with(adb_server, tmp_path) as place,
     ):
         alice = fake.user("alice")
-        people = People(fake, alice, fake.private(alice), random.Random(SEED + 2), most=max(5, KILLS // 3))
+        people = People(fake, alice, fake.private(alice), random.Random(SEED + 2), most=max(5, KILLS // 2))
         place.settings |= {
             "TELEGRAM_BOT_TOKEN": TOKEN,
             "TELEGRAM_BASE_URL": fake.base_url,
