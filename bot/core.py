@@ -131,4 +131,5 @@ def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool =
         virtual=settings.virtual_phones,
         virtual_state=settings.data_dir / VIRTUAL_NAME,
         mends=mends,
+        fast_lane=settings.fast_lane == "auto",
     )

@@ -129,6 +129,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "phone_names": "phone_names",
     "app_aliases": "app_aliases",
     "virtual_phones": "virtual_phones",
+    "fast_lane": "fast_lane",
     "console_port": "port",
     "search_before_planning": "yes_no",
     "deep_thinking": "yes_no",
@@ -192,6 +193,7 @@ class Settings(BaseSettings):
     phone_names: Annotated[Pairs, AfterValidator(_names)] = Field(default_factory=dict)
     app_aliases: Pairs = Field(default_factory=dict)
     virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
+    fast_lane: Literal["auto", "off"] = "auto"
 
     data_dir: Path = Path("data")
     console_host: Host = "127.0.0.1"

@@ -35,6 +35,7 @@ class PhoneInfo:
 
     `id` is stable (android_id when the phone could be asked, else the adb serial); `serial` is how adb names it
     today. `reason` and `fix` are sentences for people, empty while the phone is ready.
+    `lane` is the way that elements and text take now, "fast" or "adb"; `lane_reason` why the fast one was given up.
     """
 
     id: str
@@ -49,6 +50,8 @@ class PhoneInfo:
     battery: int | None = None
     app: str = ""
     virtual: bool = False
+    lane: str = ""
+    lane_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.settings import Settings
 from bot.store.directory import DataDirectory
-from bot.tasks.views import phone_json
+from bot.tasks.views import lane_of, phone_json
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
@@ -21,7 +21,7 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
             print(json.dumps(row, ensure_ascii=False))
         else:
             trouble = f"  {row['reason']} {row['fix']}".rstrip()
-            print(f"{row['name']:<20}  {row['state']:<13}  {row['serial']}{trouble}")
+            print(f"{row['name']:<20}  {row['state']:<13}  {row['serial']}{lane_of(row)}{trouble}")
     if not rows and not options.json:
         print("No phone is attached. Plug one in with USB debugging on, or set VIRTUAL_PHONES=1.")
     return OK

@@ -66,6 +66,13 @@ def step_json(step: StepRow) -> Json:
     }
 
 
+def lane_of(phone: Json) -> str:
+    """What is worth saying of a phone's fast lane: that it is open, or why it was given up."""
+    if phone.get("lane") == "fast":
+        return "  fast lane"
+    return f"  plain adb: {phone['lane_reason']}" if phone.get("lane_reason") else ""
+
+
 def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
     """A phone. `tasks` are those that hold or want it, by id."""
     return {
@@ -82,5 +89,7 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "battery": phone.battery,
         "app": phone.app,
         "virtual": phone.virtual,
+        "lane": phone.lane,
+        "lane_reason": phone.lane_reason,
         "tasks": [task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }

@@ -8,14 +8,15 @@ import time
 from collections.abc import Mapping
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
+from devices.adb.fastlane.lane import FastLane
 from devices.adb.gestures import commands_for
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.shell import Result, Shell
 from devices.adb.state import read_state
-from devices.adb.text_entry import clearing_commands, same_words, typing_commands
+from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
 from devices.adb.trees import Trees, field_text
-from devices.errors import PhoneError, UnknownApp
+from devices.errors import PhoneError, UnknownApp, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import Input, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Done, Element
@@ -54,6 +55,11 @@ class Act:
             error.uncertain = error.uncertain or self._number > 1
             raise
 
+    async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
+        """Replaces the text of the focused field with the next receipt; raises and answers as `FastLane.enter`."""
+        self._number += 1
+        return await lane.enter(text, field, receipt=f"{self._receipt}.{self._number}")
+
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
         """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on."""
         result = await self.send(line, doing, extra_seconds=extra_seconds)
@@ -75,9 +81,12 @@ def input_problem(result: Result) -> str:
 class Hands:
     """Everything that touches, types or starts something on one phone."""
 
-    def __init__(self, shell: Shell, trees: Trees, preparation: Preparation, aliases: Mapping[str, str]) -> None:
+    def __init__(
+        self, shell: Shell, trees: Trees, lane: FastLane, preparation: Preparation, aliases: Mapping[str, str]
+    ) -> None:
         self._shell = shell
         self._trees = trees
+        self._lane = lane
         self._preparation = preparation
         self._apps = Apps(shell, aliases)
 
@@ -118,14 +127,25 @@ class Hands:
 
     async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
         broadcast = await self._preparation.uses_broadcast_keyboard()
-        lines = list(typing_commands(what.text, broadcast=broadcast))
+        text = plain_text(what.text)
+        untypable: UntypableText | None = None
+        lines: list[str] = []
+        try:
+            lines.extend(typing_commands(text, broadcast=broadcast))
+        except UntypableText as problem:
+            if not self._lane.open:
+                raise
+            untypable = problem
         if what.clear:
             lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], "the touch")
             await self._wait_for_keyboard()
-        for line in lines:
-            await act.check(line, "the text", extra_seconds=len(line) / 20, secret=what.secret)
+        if not await self._enter_fast(act, what, text, screen):
+            if untypable is not None:
+                raise PhoneError(f"Nothing was typed. {untypable}", uncertain=what.at is not None) from untypable
+            for line in lines:
+                await act.check(line, "the text", extra_seconds=len(line) / 20, secret=what.secret)
         read = await self._read_back(screen, what.at)
         if read is not None and what.secret:
             read = "•" * len(read)
@@ -135,6 +155,20 @@ class Hands:
             return Done(read, note="Enter was not pressed, because the field does not read what was typed")
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), "the Enter key")
         return Done(read)
+
+    async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:
+        """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
+
+        False when nothing was done. A tab is a key that moves on, no text.
+        """
+        if not self._lane.open or screen is None or not text or "\t" in text:
+            return False
+        field = _field(await self._trees.read(screen, insist=True) or (), None)
+        if field is None or (what.at is not None and not _covers(field, what.at)):
+            return False
+        if not what.clear and field_text(field):
+            return False
+        return await act.enter(self._lane, text, field)
 
     async def _wait_for_keyboard(self) -> None:
         """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the

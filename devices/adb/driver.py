@@ -13,6 +13,7 @@ from devices.adb import files
 from devices.adb.acting import Hands
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
+from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.pictures import Frame
 from devices.adb.preparation import Preparation
@@ -35,13 +36,21 @@ _NO_ALIASES: Mapping[str, str] = {}
 class AdbPhone:
     """Implements `devices.phone.Phone`. It outlives its cable: `attach` gives it a new link."""
 
-    def __init__(self, connection: Connection, info: PhoneInfo, aliases: Mapping[str, str] = _NO_ALIASES) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        info: PhoneInfo,
+        aliases: Mapping[str, str] = _NO_ALIASES,
+        *,
+        fast_lane: bool = False,
+    ) -> None:
         self._info = info
         self._shell = Shell(connection)
         self._camera = Camera(self._shell)
-        self._trees = Trees(self._shell)
+        self._lane = FastLane(self._shell, allowed=fast_lane)
+        self._trees = Trees(self._shell, self._lane)
         self._preparation = Preparation(self._shell)
-        self._hands = Hands(self._shell, self._trees, self._preparation, aliases)
+        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, aliases)
         self._screen: Size | None = None
         self._seen: tuple[Element, ...] = ()
         self._launched = False
@@ -51,7 +60,7 @@ class AdbPhone:
     @property
     def info(self) -> PhoneInfo:
         """The latest knowledge of this phone, from memory."""
-        return self._info
+        return dataclasses.replace(self._info, lane="fast" if self._lane.open else "adb", lane_reason=self._lane.reason)
 
     @property
     def connection(self) -> Connection:
@@ -62,6 +71,7 @@ class AdbPhone:
         """Use this link from now on: the phone was plugged in again, perhaps under another serial."""
         self._shell.connection = connection
         self._shell.forget()
+        self._lane.forget()
         self._info = dataclasses.replace(self._info, serial=connection.serial)
 
     def note(self, info: PhoneInfo) -> None:
@@ -184,14 +194,20 @@ class AdbPhone:
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
         self._learn(await self._preparation.prepare(self._screen or self._info.size))
+        self._lane.begin()
 
     async def restore(self) -> None:
         """See `Phone.restore`."""
+        await self._lane.end()
         await self._preparation.restore()
 
     async def mend(self) -> bool:
         """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`."""
         return await self._preparation.mend()
+
+    async def let_go(self) -> None:
+        """Ends what runs for this phone in the background."""
+        await self._lane.end()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """See `Phone.push`."""

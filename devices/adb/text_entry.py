@@ -37,11 +37,7 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
 
     Raises UntypableText when the text is too long, has control characters, or needs the broadcast keyboard.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if len(text) > MAX_TEXT:
-        raise UntypableText(f"The text has {len(text)} characters; at most {MAX_TEXT} are typed at once.")
-    if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in _CONTROL_KEYS for each in text):
-        raise UntypableText("The text has control characters in it, which no keyboard has.")
+    text = plain_text(text)
     if broadcast:
         return tuple(_broadcast(piece) for piece in _cut(text, BROADCAST_CHUNK))
     if not text.isascii():
@@ -49,6 +45,16 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
             "This phone can only be sent letters of the English keyboard. Install ADBKeyboard on it for other scripts."
         )
     return tuple(line for piece in re.split(r"([\n\t])", text) for line in _keys(piece))
+
+
+def plain_text(text: str) -> str:
+    """The text with Android's line ends. Raises UntypableText when it is too long or has control characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > MAX_TEXT:
+        raise UntypableText(f"The text has {len(text)} characters; at most {MAX_TEXT} are typed at once.")
+    if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in _CONTROL_KEYS for each in text):
+        raise UntypableText("The text has control characters in it, which no keyboard has.")
+    return text
 
 
 def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:

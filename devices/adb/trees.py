@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 
+from devices.adb.fastlane.lane import FastLane
 from devices.adb.hierarchy import NoHierarchy, parse
 from devices.adb.shell import Shell
 from devices.errors import PhoneTimeout
@@ -30,15 +31,18 @@ _TO_FILE = f"uiautomator dump --compressed {_FILE} >/dev/null && cat {_FILE}; rm
 
 
 class Trees:
-    """The accessibility trees of one phone. One is asked for at a time: a second uiautomator kills the first."""
+    """The accessibility trees of one phone. One is asked for at a time: a second uiautomator kills the first.
 
-    def __init__(self, shell: Shell) -> None:
+    The fast lane tells them while it is open; plain adb could not, UiAutomation has one user.
+    """
+
+    def __init__(self, shell: Shell, lane: FastLane) -> None:
         self._shell = shell
+        self._lane = lane
         self._limit = FIRST_LIMIT
         self._misses = 0
         self._skip = 0
         self._by_file = False
-        self._busy = asyncio.Lock()
 
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
         """The elements on a screen of this size, or None when they did not come in time.
@@ -46,10 +50,13 @@ class Trees:
         `insist` asks even a phone that was too slow lately, and waits longer: for a screen that has no picture.
         Raises PhoneGone and PhoneUnavailable.
         """
-        if self._skip and not insist:
+        if self._skip and not insist and not self._lane.open:
             self._skip -= 1
             return None
-        async with self._busy:
+        async with self._lane.automation:
+            written = await self._lane.tree()
+            if written is not None:
+                return await self._fast(written, size)
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
@@ -71,6 +78,13 @@ class Trees:
         took = time.monotonic() - began
         self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, took * _HEADROOM))
         return elements
+
+    async def _fast(self, written: str, size: Size) -> tuple[Element, ...] | None:
+        try:
+            return await asyncio.to_thread(parse, written, size)
+        except NoHierarchy as none:
+            self._missed(str(none))
+            return None
 
     def _missed(self, why: str) -> None:
         self._misses += 1

@@ -47,6 +47,7 @@ class AdbPhones:
     "auto": one, if no real phone is attached at the start and no serial is named; it is not offered any more once a
     real phone has been seen. They remember what was done on them in `virtual_state`. With `mends`, a phone that comes
     with settings that a crashed run left gets its own back; only the process that gives out the phones may do that.
+    `fast_lane`: real phones try uiautomator2's server during a run, see `devices.adb.fastlane`.
     """
 
     def __init__(
@@ -60,12 +61,14 @@ class AdbPhones:
         virtual: VirtualPhones = "auto",
         virtual_state: Path | None = None,
         mends: bool = False,
+        fast_lane: bool = False,
         health_every: float = HEALTH_EVERY,
     ) -> None:
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
         self._mends = mends
+        self._fast_lane = fast_lane
         self._phones: dict[str, AdbPhone] = {}
         self._links: dict[Link, str] = {}
         """The phone's id behind every link that works now."""
@@ -103,6 +106,8 @@ class AdbPhones:
     async def stop(self) -> None:
         """Ends what `start` began; the adb servers go on, they belong to everybody."""
         await self._rounds.stop()
+        for phone in self._phones.values():
+            await phone.let_go()
         await self._standins.disconnect()
         await self._following.stop()
         await self._standins.stop()
@@ -239,7 +244,9 @@ class AdbPhones:
     def _add(self, link: Link, phone_id: str, model: str, *, virtual: bool = False) -> AdbPhone:
         name = self._names.name_of(phone_id, link[1], model, self._others(phone_id))
         info = PhoneInfo(phone_id, link[1], name, Health.OFFLINE, virtual=virtual)
-        phone = self._phones[phone_id] = AdbPhone(Connection(*link), info, self._aliases)
+        phone = self._phones[phone_id] = AdbPhone(
+            Connection(*link), info, self._aliases, fast_lane=self._fast_lane and not virtual
+        )
         return phone
 
     def _others(self, phone_id: str) -> Sequence[PhoneInfo]:

@@ -16,9 +16,10 @@ MAX_ENTRIES = 20_000
 class Entry:
     """One command.
 
-    `kind` is `shell` or `exec` (how it came), `sync` (a file request), `substitution` (a command run out of
-    `$(…)` or backticks: never legitimate here), `outside` (no command: a happening or a fault). `line` is the whole
-    line as it came, `argv` the one command of it. `receipt` is the value of OPENGUI_RECEIPT in front of the command.
+    `kind` is `shell` or `exec` (how it came), `sync` (a file request), `jsonrpc` (a request to uiautomator2's server),
+    `substitution` (a command run out of `$(…)` or backticks: never legitimate here), `outside` (no command: a happening
+    or a fault). `line` is the whole line as it came, `argv` the one command of it. `receipt` is the value of
+    OPENGUI_RECEIPT in front of the command, or of the request's header.
     `code` is its exit code, None
     while it runs.
     """
@@ -67,7 +68,7 @@ class Journal:
 
     def inputs(self) -> list[Entry]:
         """Everything that touches, types or starts something: each must be there once."""
-        return [entry for entry in self.entries if entry.name in {"input", "am", "monkey"}]
+        return [entry for entry in self.entries if entry.name in {"input", "am", "monkey", "setText"}]
 
     async def wait_for(self, wanted: Callable[[Entry], bool], timeout: float = 10.0) -> Entry:
         """The first entry, past or future, that is wanted. Raises TimeoutError after `timeout` seconds."""

@@ -31,6 +31,7 @@ from devices.simulator.storage import Document, Saver, load
 from devices.simulator.toggles import switch
 from devices.simulator.touch import Hand
 from devices.simulator.truth import Truth, truth_of
+from devices.simulator.uiautomator.server import JAR, UiAutomator
 
 DEFAULT_SIZE = Size(1080, 2400)
 DEFAULT_DENSITY = 420
@@ -97,6 +98,7 @@ class VirtualPhone:
         self.desk = Desk(self.state, self.faults, self.later, clock)
         self.hand = Hand(self.desk, self.scene)
         self.finger: Point | None = None
+        self.uiautomator = UiAutomator(self)
         self._port = port or self.state.port
         self._port_wanted = bool(port)
         product = Product("virtual", self.state.identity.model.replace(" ", "_"), "virtual")
@@ -161,9 +163,9 @@ class VirtualPhone:
         """The screen as it is laid out now."""
         return compose(self.desk)
 
-    def elements(self, *, compressed: bool) -> str:
-        """What `uiautomator dump` writes."""
-        return dump(self.scene(), rotation=self.state.rotation, compressed=compressed)
+    def elements(self, *, compressed: bool, hints: bool = False) -> str:
+        """What `uiautomator dump` writes; with `hints` what uiautomator2's server does."""
+        return dump(self.scene(), rotation=self.state.rotation, compressed=compressed, hints=hints)
 
     async def frame(self) -> Frame:
         """The picture of the screen; the same object as long as nothing changed."""
@@ -260,7 +262,8 @@ class VirtualPhone:
                 activity.awaited = 0
 
     def _document(self) -> Document:
-        return Document(self.state, self.files.files, self.files.folders)
+        kept = {path: file for path, file in self.files.files.items() if path != JAR}  # 3.7 MB that come again
+        return Document(self.state, kept, self.files.folders)
 
 
 def _picture(scene: Scene, *, black: bool) -> Image.Image:

@@ -1,4 +1,4 @@
-"""The services that a host can open: shell, exec and sync.
+"""The services that a host can open: shell, exec, sync, and those of uiautomator2's server.
 
 Names and framing: AOSP packages/modules/adb/SERVICES.TXT and shell_protocol.h.
 """
@@ -38,6 +38,8 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
     async def sync(stream: Stream) -> None:
         await serve_sync(phone.files, phone.journal, phone.faults, stream)
 
+    if (automation := phone.uiautomator.find(name)) is not None:
+        return automation
     if flavour in {"shell", "exec"} and argument:
         return shell
     if name == "sync:":

@@ -16,9 +16,11 @@ from devices.simulator.screen.nodes import Node
 INVALID = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
 
 
-def dump(scene: Scene, *, rotation: int, compressed: bool) -> str:
-    """The whole document, on one line."""
-    nodes = "".join(_node(node, index, scene.package) for index, node in enumerate(_kept(scene.root, compressed)))
+def dump(scene: Scene, *, rotation: int, compressed: bool, hints: bool = False) -> str:
+    """The whole document, on one line; `hints` are told by uiautomator2 alone."""
+    nodes = "".join(
+        _node(node, index, scene.package, hints) for index, node in enumerate(_kept(scene.root, compressed))
+    )
     declaration = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
     return f'{declaration}<hierarchy rotation="{rotation}">{nodes}</hierarchy>'
 
@@ -39,7 +41,7 @@ def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recur
 NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"children", "paint"})
 
 
-def _node(node: Node, index: int, package: str) -> str:
+def _node(node: Node, index: int, package: str, hints: bool) -> str:  # passed on in the recursion
     box = node.bounds
     identifier = f"{package}:id/{node.identifier}" if node.identifier else ""
     values: tuple[tuple[str, str | int | bool], ...] = (
@@ -59,10 +61,11 @@ def _node(node: Node, index: int, package: str) -> str:
         ("long-clickable", node.long_clickable),
         ("password", node.password),
         ("selected", node.selected),
+        *((("hint", node.hint),) if hints else ()),
         ("bounds", f"[{box.left},{box.top}][{box.right},{box.bottom}]"),
     )
     written = " ".join(f"{name}={_attribute(value)}" for name, value in values)
-    inside = "".join(_node(child, position, package) for position, child in enumerate(node.children))
+    inside = "".join(_node(child, position, package, hints) for position, child in enumerate(node.children))
     return f"<node {written}>{inside}</node>" if inside else f"<node {written} />"
 
 

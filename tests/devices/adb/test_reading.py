@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from devices.adb.fastlane.lane import FastLane
 from devices.adb.reading import Reading, same_elements, same_facts
 from devices.adb.shell import Shell
 from devices.adb.state import State
@@ -47,7 +48,8 @@ def test_another_app_or_keyboard_is_another_screen(now: State) -> None:
 
 
 async def test_a_reading_that_is_begun_anew_leaves_the_phone_usable(bench: Bench) -> None:
-    reading = Reading(Trees(Shell(bench.connection)), Shell(bench.connection))
+    shell = Shell(bench.connection)
+    reading = Reading(Trees(shell, FastLane(shell)), shell)
     bench.virtual.faults.set(hang="uiautomator")
     reading.begin(SIZE)
     bench.virtual.faults.set(hang="")
@@ -59,7 +61,8 @@ async def test_a_reading_that_is_begun_anew_leaves_the_phone_usable(bench: Bench
 
 
 async def test_the_failure_of_a_reading_is_raised_and_forgotten_when_it_is_dropped(bench: Bench) -> None:
-    reading = Reading(Trees(Shell(bench.connection)), Shell(bench.connection))
+    shell = Shell(bench.connection)
+    reading = Reading(Trees(shell, FastLane(shell)), shell)
     bench.virtual.faults.set(hang="dumpsys")
     reading.begin(SIZE)
     with pytest.raises(PhoneTimeout):

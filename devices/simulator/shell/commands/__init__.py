@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from devices.simulator.shell.call import Family
 from devices.simulator.shell.commands import activity, basic, device, dumpsys, files, frame, packages, touches
+from devices.simulator.uiautomator import programs
 
 COMMANDS: Family = {
     **basic.FAMILY,
@@ -14,4 +15,5 @@ COMMANDS: Family = {
     **packages.FAMILY,
     **dumpsys.FAMILY,
     **device.FAMILY,
+    **programs.FAMILY,
 }

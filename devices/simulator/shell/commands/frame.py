@@ -10,6 +10,7 @@ import contextlib
 
 from devices.simulator.files import FileRefused
 from devices.simulator.shell.call import Call, Family
+from devices.simulator.uiautomator.server import REGISTERED
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
 TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
@@ -43,6 +44,9 @@ async def uiautomator(call: Call) -> int:
         call.complain(f"Unsupported command: {words[0] if words else 'help'}")
         return 1
     phone = call.phone
+    if phone.uiautomator.running:
+        call.complain(REGISTERED)
+        return 1
     if phone.faults.no_tree:
         call.complain("ERROR: could not get idle state.")
         return 0

@@ -1,0 +1,89 @@
+"""One request to the server on the phone: JSON-RPC 2.0 over HTTP over adb. Each is sent once.
+
+uiautomator2's own client starts the server anew and repeats a request that failed; an input must never be sent twice.
+"""
+
+from __future__ import annotations
+
+import json
+from http.client import HTTPException
+
+import adbutils
+from uiautomator2.core import DEFAULT_SERVER_PORT, AdbHTTPConnection
+from uiautomator2.exceptions import HTTPError
+
+from devices.adb.connection import Call, Connection
+from devices.errors import PhoneError
+
+PORT: int = DEFAULT_SERVER_PORT
+RECEIPT_HEADER = "X-OpenGUI-Receipt"
+_OK = 200
+# nanohttpd leaks when it compresses (github.com/NanoHttpd/nanohttpd/issues/492).
+_HEADERS = {"Accept-Encoding": "", "Content-Type": "application/json"}
+
+
+class LaneFailed(Exception):
+    """The fast lane did not do its part. `uncertain`: the phone may have got the request all the same."""
+
+    def __init__(self, message: str, *, uncertain: bool = False) -> None:
+        super().__init__(message)
+        self.uncertain = uncertain
+
+
+class LaneRefused(LaneFailed):
+    """The server answered that it did not do it; `str` has its words."""
+
+
+async def alive(connection: Connection, *, timeout: float) -> bool:
+    """Whether the server answers."""
+    try:
+        return await connection.run(
+            lambda call: _exchange(call, "GET", "/ping", None, {}) == b"pong", timeout=timeout, doing="the fast lane"
+        )
+    except (LaneFailed, PhoneError):
+        return False
+
+
+async def ask(connection: Connection, method: str, *parameters: object, timeout: float, receipt: str = "") -> object:
+    """The result of a method of the server. Raises LaneFailed, also when the link to the phone broke."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
+    headers = {RECEIPT_HEADER: receipt} if receipt else {}
+    try:
+        answer = await connection.run(
+            lambda call: _exchange(call, "POST", "/jsonrpc/0", body, headers), timeout=timeout, doing="the fast lane"
+        )
+    except PhoneError as lost:
+        raise LaneFailed(str(lost), uncertain=lost.uncertain) from lost
+    try:
+        said = json.loads(answer)
+    except ValueError:
+        said = None
+    match said:
+        case {"error": {"message": str(message)}}:
+            raise LaneRefused(message, uncertain=True)
+        case {"result": result}:
+            return result
+        case _:
+            raise LaneFailed("its server answered something else than JSON-RPC", uncertain=True)
+
+
+def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
+    """Runs in the call's thread. Raises LaneFailed; the failures of the link itself are told apart by the call."""
+    http = AdbHTTPConnection(adbutils.AdbDevice(call, serial=call.serial), PORT)
+    try:
+        try:
+            http.connect()
+        except HTTPError as refused:
+            raise LaneFailed("its server on the phone cannot be reached") from refused
+        http.sock.settimeout(call.remaining)
+        call.sent = True
+        http.request(method, path, body, {**_HEADERS, **headers})
+        response = http.getresponse()
+        content: bytes = response.read()
+    except HTTPException as broken:
+        raise LaneFailed("its server broke off in the middle of an answer", uncertain=True) from broken
+    finally:
+        http.close()
+    if response.status != _OK:
+        raise LaneFailed(f"its server answered HTTP {response.status}", uncertain=True)
+    return content

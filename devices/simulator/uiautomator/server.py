@@ -1,0 +1,131 @@
+"""The process on the phone: `app_process` with the jar, and HTTP on port 9008 as long as it runs.
+
+Paths and answers: uiautomator2 3.7 (uiautomator2/core.py); errors: JSON-RPC 2.0 with Java's exception as message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from devices.simulator.adbd import Service
+from devices.simulator.stream import Stream
+
+if TYPE_CHECKING:
+    from devices.simulator.phone import VirtualPhone
+
+JAR = "/data/local/tmp/u2.jar"
+MAIN_CLASS = "com.wetest.uia2.Main"
+SERVICE = "tcp:9008"
+RECEIPT_HEADER = "x-opengui-receipt"
+MAX_HEAD_BYTES = 8192
+# Codes of JSON-RPC 2.0; -32001 is what jsonrpc4j gives to an exception of the method.
+UNKNOWN_METHOD = -32601
+EXCEPTION = -32001
+NO_OBJECT = "androidx.test.uiautomator.UiObjectNotFoundException"
+REGISTERED = "java.lang.IllegalStateException: UiAutomationService already registered!"
+
+
+class MethodFailed(Exception):
+    """An error answer: code and Java's words."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class UiAutomator:
+    """At most one server runs. `broken` holds methods that fail, with their words; "start" is the server's own."""
+
+    def __init__(self, phone: VirtualPhone) -> None:
+        self._phone = phone
+        self._ended: asyncio.Event | None = None
+        self.broken: dict[str, str] = {}
+
+    @property
+    def running(self) -> bool:
+        """Whether a server holds the phone's UiAutomation."""
+        return self._ended is not None
+
+    def find(self, name: str) -> Service | None:
+        """The service behind a name, None when it is none of the server's or the server does not run."""
+        if name.startswith("shell:") and MAIN_CLASS in name:
+            return self._run
+        if name == SERVICE and self.running:
+            return self._answer
+        return None
+
+    def crash(self) -> None:
+        """Ends the server as a crash would."""
+        if self._ended is not None:
+            self._ended.set()
+            self._ended = None
+
+    async def _run(self, stream: Stream) -> None:
+        await self._phone.faults.hold("app_process")
+        problem = self.broken.get("start", "")
+        if self._phone.files.read(JAR) is None:
+            problem = f"Error: Could not find or load main class {MAIN_CLASS}"
+        elif self._ended is not None:
+            problem = REGISTERED
+        if problem:
+            await stream.write(f"{problem}\n".encode())
+            return
+        ended = self._ended = asyncio.Event()
+        try:
+            await stream.write(b"[server] INFO: [UiAutomator2Server] Starting Server\n")
+            await ended.wait()
+        finally:
+            if self._ended is ended:
+                self._ended = None
+
+    async def _answer(self, stream: Stream) -> None:
+        """One request of HTTP/1.1; the connection is closed after it."""
+        head = b""
+        while not head.endswith(b"\r\n\r\n") and len(head) < MAX_HEAD_BYTES:
+            head += await stream.read_exactly(1)
+        request, *lines = head.decode("latin-1").split("\r\n")
+        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        body = await stream.read_exactly(int(headers.get("content-length", "0")))
+        if request.startswith("GET /ping"):
+            answer = b"pong"
+        else:
+            answer = await self._call(json.loads(body), headers.get(RECEIPT_HEADER, ""))
+        await stream.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer)
+
+    async def _call(self, request: Mapping[str, object], receipt: str) -> bytes:
+        method, parameters = str(request["method"]), request["params"]
+        assert isinstance(parameters, list)
+        words = (method, *(each if isinstance(each, str) else json.dumps(each) for each in parameters))
+        entry = self._phone.journal.add("jsonrpc", method, words, receipt)
+        await self._phone.faults.hold(f"jsonrpc {method}")
+        answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
+        try:
+            answer["result"] = self._do(method, parameters)
+            entry.code = 0
+        except MethodFailed as failed:
+            answer["error"] = {"code": failed.code, "message": str(failed), "data": ""}
+            entry.code = 1
+        return json.dumps(answer).encode()
+
+    def _do(self, method: str, parameters: list[object]) -> object:
+        if method in self.broken:
+            raise MethodFailed(EXCEPTION, self.broken[method])
+        match method, parameters:
+            case "dumpWindowHierarchy", [bool(compressed), int()]:
+                if self._phone.faults.no_tree:
+                    raise MethodFailed(EXCEPTION, "java.util.concurrent.TimeoutException: no idle state")
+                return self._phone.elements(compressed=compressed, hints=True)
+            case "setText", [dict(), str(text)]:
+                return self._set_text(text)
+        raise MethodFailed(UNKNOWN_METHOD, "method not found")
+
+    def _set_text(self, text: str) -> bool:
+        page = self._phone.desk.activity
+        if page is None or not page.focus:
+            raise MethodFailed(EXCEPTION, f"{NO_OBJECT}: UiSelector[FOCUSED=true]")
+        self._phone.do(partial(self._phone.hand.replace, text))
+        return True
