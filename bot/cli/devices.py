@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.cli.exits import OK
@@ -28,20 +30,31 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """The phones as plain objects, from the running service or looked for here.
+    """The phones as plain objects. Raises as `attached_phones`."""
+    async with attached_phones(settings) as rows:
+        return rows
+
+
+@asynccontextmanager
+async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, Any]]]:
+    """The phones as plain objects, from the running service or looked for here; then they stay until the block ends.
 
     Raises DirectoryInUse when a service runs that cannot be asked: its virtual phones must not be started twice.
     """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await remote.listed("devices")
+            yield await remote.listed("devices")
+            return
     # Here and not above: who asks a service does not load the agent.
     from bot.core import phones_of  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
 
-    phones = phones_of(settings)
     with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        phones = phones_of(settings, store.phone_names)
         try:
             await phones.start()
-            return [phone_json(phone, ()) for phone in await phones.refresh()]
+            yield [phone_json(phone, ()) for phone in await phones.refresh()]
         finally:
             await phones.stop()
+            await store.close()

@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     attached = add("devices", "List the phones.")
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
     add_phone_options(add("phone", "Start virtual phones to try things on, until Ctrl-C."))
+    add("setup", "Ask for what is needed, try each answer, and write .env.")
     add("graph", "Print the agent's graphs as Mermaid.")
     looked = add("doctor", "Check everything and say how to mend what is wrong.")
     looked.add_argument("--json", action="store_true", help="one JSON object per line")

@@ -1,0 +1,50 @@
+"""The round through everything, printed for a person or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import AsyncIterator
+
+from bot.cli.doctor import chats, files, model, phones
+from bot.cli.doctor.finding import Finding
+from bot.cli.exits import OK, UNAVAILABLE
+from bot.cli.remote import running_service
+from bot.settings import Settings
+
+MARKS = {"good": "✓", "note": "·", "bad": "✗"}
+
+
+async def doctor(options: argparse.Namespace, settings: Settings) -> int:
+    """Print every finding; the exit code is 0 when nothing is bad."""
+    bad = 0
+    async for finding in _findings(settings, mend=options.mend):
+        bad += finding.verdict == "bad"
+        if options.json:
+            print(json.dumps(dataclasses.asdict(finding), ensure_ascii=False))
+            continue
+        print(f"{MARKS[finding.verdict]} {finding.text}")
+        if finding.fix:
+            print(f"    → {finding.fix}")
+    if not options.json:
+        print("All is well." if not bad else f"{bad} to mend.")
+    return OK if not bad else UNAVAILABLE
+
+
+async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]:
+    yield Finding("computer", "good", f"Python {sys.version.split()[0]}")
+    for finding in await files.findings(settings):
+        yield finding
+    async with running_service(settings.data_dir) as remote:
+        running = remote is not None
+    yield Finding("service", "note", "The service is running." if running else "The service is not running.")
+    if not running and (taken := await files.console_port(settings)) is not None:
+        yield taken
+    async for finding in phones.findings(settings, running=running, mend=mend):
+        yield finding
+    for finding in await model.findings(settings):
+        yield finding
+    for finding in await chats.findings(settings):
+        yield finding

@@ -1,0 +1,121 @@
+"""A closer look at one phone and at adb itself, for whoever looks for faults."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from dataclasses import dataclass
+
+from devices.adb import host
+from devices.adb.acting import input_problem
+from devices.adb.connection import Connection
+from devices.adb.kept_settings import INPUT_METHOD, KEPT_PREFIX, SCREEN_TIMEOUT, STAY_ON, KeptSettings
+from devices.adb.quoting import command
+from devices.adb.server import ServerAddress, adb_binary
+from devices.adb.shell import Shell
+from devices.adb.text_entry import BROADCAST_KEYBOARD
+from devices.errors import PhoneError, PhoneGone
+
+VERSION_TIMEOUT = 5.0
+
+_QUESTIONS = (
+    "echo @@keyboard; settings get secure default_input_method; echo @@keyboards; ime list -s; "
+    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard"
+)
+_HARMLESS = command("input", "keyevent", 1)
+"""KEYCODE_SOFT_LEFT, a key of phones from before the touch screen: it does not wake the screen, and apps of today do
+nothing on it.
+"""
+_ROOM = re.compile(r"^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found on a phone. `seconds` is how long it took to answer, `free_kb` the room on its shared storage.
+
+    `left` are the settings that a run changed and did not put back; `touch_problem` says why adb may not touch the
+    screen, empty when it may.
+    """
+
+    seconds: float
+    keyboard: str
+    keyboards: tuple[str, ...]
+    left: tuple[str, ...]
+    free_kb: int | None
+    touch_problem: str
+
+    @property
+    def broadcast_keyboard(self) -> bool:
+        """Whether the keyboard of the bot is the current one: nobody can type with it by hand."""
+        return self.keyboard == BROADCAST_KEYBOARD
+
+
+async def examine(address: ServerAddress, serial: str) -> Examination:
+    """Asks the phone; sends one key that means nothing. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    shell = Shell(Connection(address, serial))
+    began = time.monotonic()
+    answer = (await shell.run(_QUESTIONS, doing="examining it")).out
+    seconds = time.monotonic() - began
+    parts = {name: text.strip() for name, text in re.findall(r"@@(\w+)\r?\n((?:(?!@@).*\n?)*)", answer)}
+    room = _ROOM.search(parts.get("room", ""))
+    return Examination(
+        seconds=seconds,
+        keyboard=parts.get("keyboard", ""),
+        keyboards=tuple(parts.get("keyboards", "").split()),
+        left=tuple(re.findall(rf"^{KEPT_PREFIX}(\w+)=", parts.get("kept", ""), re.MULTILINE)),
+        free_kb=int(room.group(1)) if room else None,
+        touch_problem=input_problem(await shell.run(_HARMLESS, doing="trying a key")),
+    )
+
+
+async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:
+    """Gives the phone back what a run left changed. A broadcast keyboard that nobody remembers the change of makes way
+    for the phone's first other one. Only while no run works on the phone. Raises as `examine`.
+    """
+    shell = Shell(Connection(address, serial))
+    settings = KeptSettings(shell)
+    for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON):
+        await settings.restore(setting)
+    if await settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD:
+        other = next((each for each in found.keyboards if each != BROADCAST_KEYBOARD), None)
+        if other is not None:
+            await shell.run(command("ime", "set", other), doing="choosing its keyboard")
+
+
+async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAddress | None:
+    """The server that has this phone, None when none has."""
+    for address in servers:
+        with contextlib.suppress(PhoneError):
+            if serial in host.parse_states(await host.ask(address, "host:devices")):
+                return address
+    return None
+
+
+async def server_version(address: ServerAddress) -> int:
+    """The version of the server's protocol, such as 41. Raises PhoneGone, PhoneTimeout."""
+    answer = await host.ask(address, "host:version")
+    try:
+        return int(answer, 16)
+    except ValueError as odd:
+        raise PhoneGone(f"What answers at {address} is no adb server.", uncertain=False) from odd
+
+
+async def client() -> tuple[str, str]:
+    """The adb program's path and what it says of its version. Raises PhoneGone when it does not run."""
+    path = adb_binary()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            path,
+            "version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        async with asyncio.timeout(VERSION_TIMEOUT):
+            said, _ = await process.communicate()
+    except (OSError, TimeoutError) as failure:
+        raise PhoneGone(f"The adb program {path} does not run: {type(failure).__name__}.", uncertain=False) from failure
+    version = re.search(rb"^Version (\S+)", said, re.MULTILINE)
+    return path, version.group(1).decode() if version else "of unknown version"
