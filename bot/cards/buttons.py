@@ -30,6 +30,9 @@ class Deed(StrEnum):
     RUN = "run"
     STEER = "steer"
     OLDER = "older"
+    TAKE = "take"
+    AGAIN = "again"
+    NOW = "now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,24 @@ def pause_button(task: str) -> Button:
     return button(Deed.PAUSE, task, say("button.pause"))
 
 
+def take_over_button(task: str) -> Button:
+    """Lets the task stand still while a person does something on the phone."""
+    return button(Deed.TAKE, task, say("button.take_over"))
+
+
 def resume_button(task: str) -> Button:
     """Goes on with the task."""
     return button(Deed.RESUME, task, say("button.resume"), style="primary")
+
+
+def again_button(task: str) -> Button:
+    """Gives the task once more."""
+    return button(Deed.AGAIN, task, say("button.again"))
+
+
+def now_button(task: str) -> Button:
+    """Puts a waiting task first in its queue."""
+    return button(Deed.NOW, task, say("button.now"))
 
 
 def read_button(data: str) -> ButtonData | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent.events import Todo
 from agent.ports.frames import Frames
-from bot.cards.buttons import pause_button, resume_button, stop_button
+from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
 from bot.cards.picture import screen_picture
 from bot.cards.words import action_line, duration, elapsed, receipt, shortened, title_of, tokens
 from bot.chats.base import Button, Message
@@ -51,7 +51,7 @@ async def render_card(
         body="\n".join(body),
         footer=footer,
         picture=await screen_picture(frames, reference, mark),
-        buttons=_buttons(task),
+        buttons=_buttons(task, queue_place),
     )
 
 
@@ -105,13 +105,15 @@ def _todo_lines(todos: Sequence[Todo]) -> list[str]:
     return [*lines, say("todo.more", number=hidden)] if hidden else lines
 
 
-def _buttons(task: Task) -> tuple[tuple[Button, ...], ...]:
+def _buttons(task: Task, queue_place: int | None) -> tuple[tuple[Button, ...], ...]:
     match task.state:
         case TaskState.ENDED:
             return ()
         case TaskState.WORKING:
-            return ((stop_button(task.id), pause_button(task.id)),)
+            return ((stop_button(task.id), pause_button(task.id), take_over_button(task.id)),)
         case TaskState.PAUSED | TaskState.INTERRUPTED:
             return ((resume_button(task.id), stop_button(task.id)),)
+        case TaskState.QUEUED if queue_place is not None and queue_place > 1:
+            return ((stop_button(task.id), now_button(task.id)),)
         case _:
             return ((stop_button(task.id),),)

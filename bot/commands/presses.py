@@ -8,7 +8,7 @@ from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line
 from bot.chats.base import CommandCall, Press, Reply
-from bot.commands import overview, work
+from bot.commands import again, hurrying, overview, work
 from bot.commands.answers import give_answer
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk
@@ -22,6 +22,9 @@ _COMMANDS = {
     Deed.STOP: ("cancel", work.cancel),
     Deed.PAUSE: ("pause", work.pause),
     Deed.RESUME: ("resume", work.resume),
+    Deed.TAKE: ("take over", work.take_over),
+    Deed.AGAIN: ("again", again.again),
+    Deed.NOW: ("now", hurrying.now),
 }
 
 
@@ -41,7 +44,7 @@ async def do_press(press: Press, request: Request, services: Services, talk: Tal
             return await work.do(replace(offered, person=request.person, place=request.place), services)
         case Deed.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
-        case Deed.STOP | Deed.PAUSE | Deed.RESUME:
+        case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:
             name, command = _COMMANDS[data.deed]
             return as_toast(await command(replace(request, call=CommandCall(name, {"task": data.subject})), services))
 

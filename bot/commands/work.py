@@ -10,6 +10,7 @@ from bot.cards.card import state_line
 from bot.chats.base import CommandCall, Message, Reply
 from bot.commands.choose import phone_named, require_any_usable, require_usable, task_meant
 from bot.commands.request import Refused, Request, Services, plain, require
+from bot.tasks.files import check, keep
 from bot.tasks.model import Task, TaskState, TaskWish
 from bot.texts import say
 
@@ -21,6 +22,7 @@ async def do(request: Request, services: Services) -> Reply:
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
+    check([(file.name, len(file.data)) for file in request.files])
     phones = services.phones.list()
     phone = ""
     if wished := request.option("device"):
@@ -29,6 +31,7 @@ async def do(request: Request, services: Services) -> Reply:
         phone = info.id
     else:
         require_any_usable(phones)
+    files = await keep(services.frames, request.files)
     accepted = await services.desk.accept(
         TaskWish(
             text=text,
@@ -38,14 +41,15 @@ async def do(request: Request, services: Services) -> Reply:
             anchor="" if request.message is None else request.message.message,
             phone=phone,
             quick=request.flag("quick"),
+            files=files,
         )
     )
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
     words = [await _queue_words(task, services)]
-    if request.files:
-        words.append(say("do.files_unused"))
+    if files:
+        words.append(say("do.files", names=", ".join(file.name for file in files)))
     return Reply(Message(body="\n".join(words)), task=task.id)
 
 
@@ -77,6 +81,12 @@ async def pause(request: Request, services: Services) -> Reply:
     """Let a task stand still."""
     task = await _held(request, services)
     return _now(await services.desk.pause(task.id, request.person))
+
+
+async def take_over(request: Request, services: Services) -> Reply:
+    """Let a task stand still while the person does something on the phone."""
+    task = await _held(request, services)
+    return _now(await services.desk.take_over(task.id, request.person))
 
 
 async def resume(request: Request, services: Services) -> Reply:

@@ -72,6 +72,7 @@ class TaskControl:
         """Go on. After a restart the mind begins where it stopped."""
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
             raise WrongState(task, "resumed")
+        await self._record.close_hands(task.id)
         going = await self._record.move(task.id, _resumed)
         if not self._workers.alive(task.id):
             self._workers.start(going, note)

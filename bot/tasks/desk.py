@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from agent.graph.main.state import run_of
 from agent.mind import Mind
 from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
@@ -17,13 +18,14 @@ from bot.store.audit import AuditKind
 from bot.store.store import Store
 from bot.tasks.calls import Calls
 from bot.tasks.control import TaskControl
-from bot.tasks.errors import DeskFull, MindFailed, UnknownQuestion
+from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, UnknownQuestion
+from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, Answered, OpenQuestion, Task, TaskWish
 from bot.tasks.news import News
 from bot.tasks.reading import DeskReading
-from bot.tasks.record import Record
+from bot.tasks.record import HANDS, Record
 from bot.tasks.upkeep import Upkeep
 from bot.tasks.wording import answer_of, clean
 from bot.tasks.workers import Workers
@@ -60,6 +62,7 @@ class TaskDesk(DeskReading):
         self._clock = clock
         self._calls = Calls(self._limits.patience)
         self._control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
+        self._hands = Hands(self._control, record, self._news, clock)
         self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits)
         self._house: asyncio.Task[None] | None = None
 
@@ -126,6 +129,20 @@ class TaskDesk(DeskReading):
         logger.info("task %s: resume, by %s", task, by.id)
         return await self._calls.unbroken(self._control.resume(found, note))
 
+    async def hurry(self, task: str, by: Person) -> Task:
+        """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
+        found = await self.known(task)
+        if not await self._calls.unbroken(self._leases.hurry(run_of(task))):
+            raise NotWaiting(found)
+        logger.info("task %s: first in its queue, by %s", task, by.id)
+        return found
+
+    async def take_over(self, task: str, by: Person) -> Task:
+        """Let the task stand still until a person has done something on the phone. Raises as `pause` does."""
+        found = await self.known(task)
+        logger.info("task %s: taken over, by %s", task, by.id)
+        return await self._calls.unbroken(self._hands.take(found, by))
+
     async def steer(self, task: str, note: str, by: Person) -> Task:
         """Give the task a note that is read before its next step. Raises as `resume` does."""
         note = clean(note, "The note")
@@ -169,6 +186,9 @@ class TaskDesk(DeskReading):
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
             self._news.changed(question.task)
+            if question_id.startswith(HANDS):
+                await self._hands.done(await self.known(question.task), by)
+                return Answered(won, question)
             await self._calls.bounded(self._workers.deliver(question, self._secrets.keep(text) if secret else text))
         return Answered(won, question)
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agent.events import Asked, FileFound, Resumed, Started, Step, TaskEnded, TaskEvent
+from agent.events import Asked, FileFound, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from agent.questions import QuestionKind
+from agent.questions import Question, QuestionKind
 from bot.chats.base import Address
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
-from bot.tasks.errors import UnknownTask
+from bot.tasks.errors import UnknownTask, WrongState
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish
 from bot.tasks.states import moved
 
 INTERRUPTED = "interrupted"
 """The subject of the notice that offers Resume and Cancel."""
+STARTED = "started"
+"""The subject of the notice that the wait for a phone is over."""
+
+
+HANDS = "hands:"
+"""Begins the ids of questions that the desk itself asks because a person takes over: no mind waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,35 @@ class Record:
 
         return await self._store.write(work)
 
+    async def ask_for_hands(self, task: str, question: Question) -> bool:
+        """Keep the desk's own question for a paused task, and send it. False when one is open already.
+
+        Raises WrongState when the task is not paused any more.
+        """
+
+        async def work(transaction: Transaction) -> bool:
+            current, now = await self._task(transaction, task), self._clock()
+            if current.state is not TaskState.PAUSED:
+                raise WrongState(current, "taken over")
+            questions = self._store.questions
+            if any(one.question.id.startswith(HANDS) for one in await questions.open(task, source=transaction)):
+                return False
+            await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
+            await self._store.outbox.add(transaction, task, "question", question.id, now=now)
+            return True
+
+        return await self._store.write(work)
+
+    async def close_hands(self, task: str) -> None:
+        """The task goes on: nobody needs to say any more that they are done."""
+
+        async def work(transaction: Transaction) -> None:
+            for one in await self._store.questions.open(task, source=transaction):
+                if one.question.id.startswith(HANDS):
+                    await self._store.questions.close(transaction, task, one.question.id)
+
+        await self._store.write(work)
+
     async def end(self, task: str, ending: Ending) -> Task:
         """End the task, unless it has ended: then nothing changes."""
 
@@ -111,7 +146,10 @@ class Record:
             if current.state is TaskState.ENDED:
                 return None
             match event:
+                case Waiting():
+                    await self._store.tasks.waits(transaction, task, now=self._clock())
                 case Started():
+                    await self._wait_ends(transaction, current)
                     await self._goes_on(transaction, replace(current, phone=event.phone))
                 case Step():
                     await self._step(transaction, current, event)
@@ -138,6 +176,14 @@ class Record:
         if found is None:
             raise UnknownTask(task)
         return found
+
+    async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
+        """Who was told to wait, and did for a while, is told that it begins: the card changes silently."""
+        if task.state is not TaskState.QUEUED:
+            return
+        since = await self._store.tasks.waiting_since(transaction, task.id)
+        if since is not None and self._clock() - since >= self._limits.waited:
+            await self._store.outbox.add(transaction, task.id, "notice", STARTED, now=self._clock())
 
     async def _goes_on(self, transaction: Transaction, task: Task) -> None:
         """The run works. One that was paused meanwhile stays paused."""

@@ -15,7 +15,8 @@ from agent.ports.leases import Leases
 from agent.questions import Answer
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.news import News
-from bot.tasks.record import Ending, Record
+from bot.tasks.record import HANDS, Ending, Record
+from bot.texts import say
 from bot.watching.about import ABOUT, About
 
 logger = logging.getLogger(__name__)
@@ -107,7 +108,13 @@ class Workers:
             await self._leases.release(run)
 
     async def deliver(self, question: OpenQuestion, text: str | None = None) -> None:
-        """Tell the mind what became of a question. A mind that fails on it ends the task as failed."""
+        """Tell the mind what became of a question. A mind that fails on it ends the task as failed.
+
+        A question of the desk itself that nobody answered ends the task: the mind does not know it.
+        """
+        if question.question.id.startswith(HANDS):
+            await self._nobody_came(question.task)
+            return
         answer = Answer(
             question=question.question.id,
             text=(question.answer or "") if text is None else text,
@@ -120,6 +127,17 @@ class Workers:
             logger.exception("the mind failed on the answer of task %s", question.task)
             await self._fail(question.task, error)
             await self.abandon(question.task, 0.0)
+
+    async def _nobody_came(self, task: str) -> None:
+        """Who took over never said that they are done: the task is blocked, and never goes on by itself."""
+        await self._record.end(task, Ending(Outcome.BLOCKED, say("take_over.nobody")))
+        self._news.changed(task)
+        if self.alive(task):
+            try:
+                await self._mind.cancel(task)
+            except Exception:
+                logger.exception("the mind failed on the end of task %s", task)
+                await self.abandon(task, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
         ABOUT.set(About(task.id))
@@ -139,7 +157,14 @@ class Workers:
                 self._news.changed(task.id)
 
     async def _listen(self, task: Task, worker: _Worker) -> None:
-        order = TaskOrder(task=task.id, text=task.text, phone=task.phone, quick=task.quick, max_steps=task.max_steps)
+        order = TaskOrder(
+            task=task.id,
+            text=task.text,
+            phone=task.phone,
+            quick=task.quick,
+            max_steps=task.max_steps,
+            files=task.files,
+        )
         ended = False
         events = self._mind.work(order)
         try:

@@ -44,7 +44,7 @@ async def test_a_working_card(frames: FrameFiles) -> None:
     assert card.heading == "Task 12 · open settings and turn on airplane mode"
     assert card.body == "Step 3/60 · Settings\nTapped Network and internet"
     assert card.footer == "1 min 5 s · 12.3k tokens · cost 0.0123"
-    assert labels(card) == [["Stop", "Pause"]]
+    assert labels(card) == [["Stop", "Pause", "Take over"]]
     assert not card.notify
     assert card.mention is None
     assert card.picture is not None
@@ -73,7 +73,7 @@ async def test_the_last_action_is_at_most_ten_words(frames: FrameFiles) -> None:
     ("state", "buttons"),
     [
         (TaskState.QUEUED, [["Stop"]]),
-        (TaskState.WORKING, [["Stop", "Pause"]]),
+        (TaskState.WORKING, [["Stop", "Pause", "Take over"]]),
         (TaskState.WAITING, [["Stop"]]),
         (TaskState.PAUSED, [["Resume", "Stop"]]),
         (TaskState.INTERRUPTED, [["Resume", "Stop"]]),
