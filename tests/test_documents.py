@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 import discord
 import pytest
@@ -20,6 +22,8 @@ from bot.commands.spec import COMMANDS
 from bot.settings import Settings
 from devices.simulator.apps import APPS
 from devices.simulator.faults import Faults
+from devices.simulator.happenings import Happening
+from devices.simulator.options import add_options
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
@@ -168,11 +172,15 @@ def test_the_invitation_asks_for_the_permissions_in_the_table() -> None:
 
 
 def test_the_virtual_phone_has_the_apps_and_faults_in_the_tables() -> None:
-    text = words("docs/phones.md")
-    assert {row[0] for row in rows(text, "## The virtual phone")} == {app.label for app in APPS}
-    control = text.split("### The control interface", 1)[1]
-    faults = {name for row in re.findall(r"^\| `(\w+)` \|", control, re.MULTILINE) for name in [row]}
-    assert faults == {name for name in Faults.__dataclass_fields__ if not name.startswith("_")}
+    text = words("docs/virtual-phone.md")
+    assert {row[0] for row in rows(text, "## Apps")} == {app.label for app in APPS}
+    assert {name for row in rows(text, "### Faults") for name in names(row[0])} == set(Faults().values())
+    happenings = {kind.model_fields["do"].default for kind in get_args(get_args(Happening)[0])}
+    assert {name for row in rows(text, "### What can happen") for name in names(row[0])} == happenings
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser)
+    options = set(re.findall(r"^  (--[a-z-]+)", parser.format_help(), re.MULTILINE))
+    assert {name for row in rows(text, "## Start") for name in names(row[0])} == options
 
 
 def test_pictures_are_small_and_shown_somewhere() -> None:
