@@ -133,6 +133,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "console_port": "port",
     "search_before_planning": "yes_no",
     "deep_thinking": "yes_no",
+    "pairing": "yes_no",
     "max_steps": "positive",
     "max_minutes": "above_zero",
     "max_tokens": "positive",
@@ -209,6 +210,7 @@ class Settings(BaseSettings):
     time_zone: Annotated[str, AfterValidator(_zone)] = ""
     language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
+    pairing: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["text", "json"] = "text"
 
@@ -223,14 +225,14 @@ class Settings(BaseSettings):
     def discord_refusal(self) -> str:
         """Why Discord is not started although its token is set, "" when it may be (or has no token)."""
         lists = (self.discord_allowed_guild_ids, self.discord_allowed_channel_ids, self.discord_allowed_user_ids)
-        if self.discord_bot_token.get_secret_value() and not any(lists):
+        if self.discord_bot_token.get_secret_value() and not any(lists) and not self.pairing:
             return say("settings.discord_open")
         return ""
 
     def telegram_refusal(self) -> str:
         """Why Telegram is not started although its token is set, "" when it may be (or has no token)."""
         lists = (self.telegram_allowed_chat_ids, self.telegram_allowed_user_ids)
-        if self.telegram_bot_token.get_secret_value() and not any(lists):
+        if self.telegram_bot_token.get_secret_value() and not any(lists) and not self.pairing:
             return say("settings.telegram_open")
         return ""
 
@@ -238,6 +240,19 @@ class Settings(BaseSettings):
 def secret_names() -> tuple[str, ...]:
     """The settings whose values nobody may see."""
     return tuple(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+
+
+def problem_of(field: str, value: str) -> str:
+    """Why a setting cannot have this value, "" when it can."""
+    try:
+        Settings.model_validate({field: value})
+    except ValidationError:
+        return _bad(field)
+    return ""
+
+
+def _bad(field: str) -> str:
+    return say("settings.bad", name=field.upper(), expected=say(f"settings.expected.{_EXPECTED.get(field, 'text')}"))
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
@@ -257,9 +272,4 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
     except UnicodeDecodeError:
         raise SettingsError(say("settings.not_text", file=env_file)) from None
-    raise SettingsError(
-        "\n".join(
-            say("settings.bad", name=name.upper(), expected=say(f"settings.expected.{_EXPECTED.get(name, 'text')}"))
-            for name in names
-        )
-    )
+    raise SettingsError("\n".join(_bad(name) for name in names))

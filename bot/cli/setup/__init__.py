@@ -1,0 +1,5 @@
+"""`opengui setup`: asks for what is needed, tries each answer, and writes the settings file."""
+
+from bot.cli.setup.talk import setup
+
+__all__ = ["setup"]

@@ -1,0 +1,102 @@
+"""The conversation: ask, try, ask again, and at the end write what was agreed on."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from bot.cli.doctor.look import MARKS
+from bot.cli.exits import OK, USAGE
+from bot.cli.setup.env_file import with_values, write
+from bot.cli.setup.sections import SECTIONS, Asked, Section
+from bot.cli.setup.terminal import Keyboard, Terminal
+from bot.settings import Settings, problem_of
+
+EMPTY: Final = "-"
+"""Typed to take a setting away."""
+
+
+async def setup(options: argparse.Namespace, settings: Settings) -> int:
+    """Set the program up in this folder. Nothing is written before the end."""
+    del options
+    return await talk(Keyboard(), settings, Path(".env"), Path(".env.example"))
+
+
+async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
+    """Ask for every part, then write `env` (begun from `example` when it is new). Returns the exit code."""
+    terminal.tell(f"Enter keeps what is in [brackets]; {EMPTY} takes it away. Nothing is written before the end.")
+    given: dict[str, str] = {}
+    try:
+        for section in SECTIONS:
+            given |= await _section(terminal, section, settings, given)
+    except EOFError:
+        terminal.tell("\nStopped. Nothing was written.")
+        return USAGE
+    if not given:
+        terminal.tell("Nothing was changed.")
+        return OK
+    begun = next((path for path in (env, example) if path.exists()), None)
+    text = begun.read_text(encoding="utf-8-sig") if begun is not None else ""
+    write(env, with_values(text, {name.upper(): value for name, value in given.items()}))
+    terminal.tell(f"Written to {env}, readable by you alone. Start with: make run")
+    return OK
+
+
+async def _section(terminal: Terminal, section: Section, settings: Settings, before: dict[str, str]) -> dict[str, str]:
+    """The changed settings of one part."""
+    terminal.tell(f"\n{section.title}\n{section.about}")
+    while True:
+        given: dict[str, str] = {}
+        for number, asked in enumerate(section.asked):
+            known = _shown(settings, asked, {**before, **given})
+            if number and not _shown(settings, section.asked[0], {**before, **given}):
+                break
+            answer = _answer(terminal, asked, known)
+            if answer is not None:
+                given[asked.field] = answer
+        tried = settings.model_copy(update=_values({**before, **given}))
+        findings = await section.check(tried)
+        for finding in findings:
+            terminal.tell(
+                f"{MARKS[finding.verdict]} {finding.text}" + (f"\n    → {finding.fix}" if finding.fix else "")
+            )
+        if not any(finding.verdict == "bad" for finding in findings) or _kept_anyway(terminal):
+            if closing := section.closing(tried):
+                terminal.tell(closing)
+            return given
+
+
+def _answer(terminal: Terminal, asked: Asked, known: str) -> str | None:
+    """A value that the settings take; None for what stays as it is."""
+    shown = f" [{'set' if asked.secret else known}]" if known else ""
+    while True:
+        typed = terminal.ask(f"{asked.prompt}{shown}: ", secret=asked.secret)
+        if not typed:
+            return None
+        value = "" if typed == EMPTY else typed
+        if not (problem := problem_of(asked.field, value)):
+            return value
+        terminal.tell(problem)
+
+
+def _kept_anyway(terminal: Terminal) -> bool:
+    return terminal.ask("Keep that all the same? [y/N] ").lower() in {"y", "yes"}
+
+
+def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:
+    """What the setting is at this point, as one would type it."""
+    if asked.field in given:
+        return given[asked.field]
+    value = getattr(settings, asked.field)
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _values(given: dict[str, str]) -> dict[str, object]:
+    """The answers as the settings hold them; they were looked at before."""
+    read = Settings.model_validate({name: value for name, value in given.items() if value})
+    return {name: getattr(read, name) for name in given}

@@ -1,0 +1,141 @@
+"""The way of a newcomer through the questions, with endpoints that really answer."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import discord
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.cli.setup.env_file import with_values
+from bot.cli.setup.sections import INVITE, PERMISSIONS
+from bot.cli.setup.talk import talk
+from bot.settings import Settings, load_settings
+from devices.simulator.phone import VirtualPhone
+from tests.end_to_end.brain import brain
+from tests.fakes.model_server import Answer, ModelServer
+from tests.fakes.telegram import TOKEN, FakeTelegram
+from tests.fixtures.adb import AdbServer
+
+MODEL, DISCORD, TELEGRAM, PHONES = ("",), ("",), ("",), ("",)
+"""Each part passed over with Enter."""
+
+
+@dataclass
+class Typist:
+    """Types the next line whenever asked; nothing more to type is the end of the input."""
+
+    lines: list[str]
+    told: list[str] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+
+    def ask(self, prompt: str, *, secret: bool = False) -> str:
+        self.told.append(prompt)
+        if not self.lines:
+            raise EOFError
+        line = self.lines.pop(0)
+        if secret and line:
+            self.secrets.append(line)
+        return line
+
+    def tell(self, text: str) -> None:
+        self.told.append(text)
+
+    @property
+    def screen(self) -> str:
+        return "\n".join(self.told)
+
+
+@pytest.fixture
+async def settings(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Settings]:
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        yield Settings.model_validate(
+            {
+                "adb_servers": ((adb_server.host, adb_server.port),),
+                "android_serials": (phone.address,),
+                "data_dir": tmp_path / "data",
+            }
+        )
+        await adb_server.disconnect(phone.address)
+
+
+async def test_answers_are_tried_and_written_for_this_user_alone(settings: Settings, tmp_path: Path) -> None:
+    env, example = tmp_path / ".env", tmp_path / ".env.example"
+    example.write_text("# Model\nVLM_BASE_URL=\nVLM_MODEL=\n# Service\nMAX_STEPS=60\n")
+    async with FakeTelegram() as fake, ModelServer(lambda _: Answer(text="Red")) as model:
+        settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
+        typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, TOKEN, "Alice", "1001", "", *PHONES])
+        assert await talk(typist, settings, env, example) == 0
+        assert "✓ a-model takes pictures." in typist.screen
+        assert f"the bot is @{fake.bot.username}" in typist.screen
+    assert "numbers separated by commas" in typist.screen, "a name is no id"
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    written = load_settings(env)
+    assert (written.vlm_base_url, written.vlm_model, written.max_steps) == (model.base_url, "a-model", 60)
+    assert written.telegram_bot_token.get_secret_value() == TOKEN
+    assert written.telegram_allowed_user_ids == ("1001",)
+    assert "# Service" in env.read_text()
+    assert [secret for secret in typist.secrets if secret in typist.screen] == []
+
+
+async def test_a_refused_token_is_asked_again(settings: Settings, tmp_path: Path) -> None:
+    env = tmp_path / ".env"
+    async with FakeTelegram() as fake:
+        settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
+        lines = [*MODEL, *DISCORD, "1:wrong", "1001", "", "n", TOKEN, "1001", "", *PHONES]
+        typist = Typist(lines)
+        assert await talk(typist, settings, env, tmp_path / "none") == 0
+    assert "Telegram does not accept the token." in typist.screen
+    assert load_settings(env).telegram_bot_token.get_secret_value() == TOKEN
+
+
+async def test_nothing_is_written_when_it_is_broken_off(settings: Settings, tmp_path: Path) -> None:
+    env = tmp_path / ".env"
+    async with ModelServer(brain()) as model:
+        typist = Typist([model.base_url])
+        assert await talk(typist, settings, env, tmp_path / "none") == 64
+    assert "Nothing was written." in typist.screen
+    assert not env.exists()
+
+
+async def test_enter_all_the_way_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+    env = tmp_path / ".env"
+    assert await talk(Typist([*MODEL, *DISCORD, *TELEGRAM, *PHONES]), settings, env, tmp_path / "none") == 0
+    assert not env.exists()
+
+
+def test_the_invitation_asks_for_what_the_bot_uses() -> None:
+    asked = parse_qs(urlsplit(INVITE.format(client="1", permissions=PERMISSIONS)).query)
+    wanted = discord.Permissions(
+        view_channel=True,
+        send_messages=True,
+        send_messages_in_threads=True,
+        create_public_threads=True,
+        attach_files=True,
+        read_message_history=True,
+        manage_messages=True,
+    )
+    assert int(asked["permissions"][0]) == wanted.value
+
+
+NAMES = st.sampled_from(["VLM_MODEL", "MAX_STEPS", "LOG_LEVEL", "DATA_DIR"])
+VALUES = st.text(st.characters(codec="ascii", categories=("L", "N")), max_size=20)
+
+
+@given(
+    st.lists(st.one_of(st.just("# a comment"), st.just(""), NAMES.map(lambda name: f"{name}=old"))),
+    st.dictionaries(NAMES, VALUES),
+)
+def test_other_lines_stay_as_they_are(lines: list[str], values: dict[str, str]) -> None:
+    changed = with_values("".join(f"{line}\n" for line in lines), values).splitlines()
+    untouched = [line for line in lines if line.split("=")[0] not in values]
+    assert [line for line in changed if line in untouched] == untouched
+    for name, value in values.items():
+        assert f"{name}={value}" in changed
