@@ -28,6 +28,7 @@ from bot.tasks.following import Following
 from bot.watching.manager import ServiceManager
 from bot.watching.pulse import Pulse
 from bot.watching.status import status_line
+from bot.zones import zone_named
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +61,8 @@ async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[N
     settings = core.settings
     chats: dict[str, Chat] = {}
     rights = await Rights.open(Policy.from_settings(settings), core.store)
-    commands = Commands(Services(core.desk, core.store, core.phones, rights, chats), language=settings.language)
+    services = Services(core.desk, core.store, core.phones, rights, chats, zone_named(settings.time_zone))
+    commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)
         stack.callback(following.close)

@@ -30,6 +30,8 @@ class Deed(StrEnum):
     RUN = "run"
     STEER = "steer"
     OLDER = "older"
+    AGAIN = "again"
+    NOW = "now"
     TAKE = "take"
     AGAIN = "again"
     NOW = "now"

@@ -18,6 +18,7 @@ from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.tasks.lines import line_of
 from bot.tasks.views import phone_json
+from bot.zones import zone_named
 
 OPERATOR = Person("cli", "operator", "operator")
 PLACE = Place(Address("cli", "local", "terminal"), private=True)
@@ -28,7 +29,7 @@ class Local:
 
     def __init__(self, core: Core, rights: Rights, following: Following) -> None:
         self._commands = Commands(
-            Services(core.desk, core.store, core.phones, rights, {}),
+            Services(core.desk, core.store, core.phones, rights, {}, zone_named(core.settings.time_zone)),
             language=core.settings.language,
         )
         self._phones = core.phones

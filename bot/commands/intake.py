@@ -11,7 +11,7 @@ from typing import TypeVar
 from agent.faults import fault_of
 from bot.access import Check, Right
 from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
-from bot.commands import answers, auditing, granting, overview, people, phones, work
+from bot.commands import again, answers, auditing, granting, hurrying, overview, people, phones, usage, work
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import NotAllowed, Refused, Request, Services, refusal, refuse_stale, require, verdict
@@ -32,9 +32,12 @@ HANDLERS: Mapping[str, Handler] = {
     "do": work.do,
     "status": overview.status,
     "tasks": overview.tasks,
+    "usage": usage.usage,
     "cancel": work.cancel,
     "pause": work.pause,
     "resume": work.resume,
+    "again": again.again,
+    "now": hurrying.now,
     "answer": answers.answer,
     "screen": phones.screen,
     "name": phones.name,

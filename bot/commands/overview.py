@@ -9,7 +9,7 @@ from bot.access import Right
 from bot.cards.buttons import Deed, button
 from bot.cards.card import render_card, state_line
 from bot.cards.final import render_final
-from bot.cards.words import receipt, title_of
+from bot.cards.words import duration, elapsed, receipt, title_of
 from bot.chats.base import Message, Reply
 from bot.commands.choose import task_meant
 from bot.commands.request import Refused, Request, Services, may_see, verdict
@@ -45,7 +45,7 @@ async def tasks(request: Request, services: Services) -> Reply:
     if not found:
         return Reply(Message(body=say("tasks.no_more" if before else "tasks.empty")))
     now = time.time()
-    lines = [f"{title_of(task)}\n  {_ending(task, now)}" for task in found]
+    lines = [f"{title_of(task)}\n  {await _standing(task, services, now)}" for task in found]
     older = ((button(Deed.OLDER, found[-1].id, say("button.older")),),) if more else ()
     return Reply(Message(heading=say("tasks.heading"), body="\n".join(lines), buttons=older))
 
@@ -59,6 +59,9 @@ async def _page(request: Request, services: Services, before: str | None) -> tup
     return shown[:PAGE], len(shown) > PAGE
 
 
-def _ending(task: Task, now: float) -> str:
+async def _standing(task: Task, services: Services, now: float) -> str:
     by = task.person.name or task.person.id
+    if task.state is TaskState.QUEUED:
+        place = await services.desk.place_in_queue(task.id)
+        return " · ".join((state_line(task, None, place), by, duration(elapsed(task, now))))
     return " · ".join((state_line(task, None), by, receipt(task, now)))

@@ -22,6 +22,8 @@ _COMMANDS = {
     Deed.STOP: ("cancel", work.cancel),
     Deed.PAUSE: ("pause", work.pause),
     Deed.RESUME: ("resume", work.resume),
+    Deed.AGAIN: ("again", again.again),
+    Deed.NOW: ("now", hurrying.now),
     Deed.TAKE: ("take over", work.take_over),
     Deed.AGAIN: ("again", again.again),
     Deed.NOW: ("now", hurrying.now),

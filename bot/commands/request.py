@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
@@ -14,6 +16,8 @@ from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
 from bot.texts import say
 from devices.phone import Phones
+
+UTC = ZoneInfo("UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,10 @@ class Services:
     rights: Rights
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
+    zone: ZoneInfo = UTC
+    """By which days begin and schedules are read."""
+    clock: Callable[[], float] = time.time
+    """Gives Unix seconds."""
 
     @property
     def policy(self) -> Policy:

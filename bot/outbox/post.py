@@ -9,7 +9,7 @@ from bot.chats.base import Capabilities, Message, Picture
 from bot.store.outbox import OutboxRow
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task, TaskState
-from bot.tasks.record import INTERRUPTED
+from bot.tasks.record import INTERRUPTED, STARTED
 from bot.texts import say
 
 
@@ -41,6 +41,10 @@ async def message_for(
 
 
 def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:
+    if row.subject == STARTED:
+        if task.state is TaskState.ENDED:
+            raise Pointless("the task has ended before its begin was told")
+        return render_notice(task, say("notice.started"), repeated=repeated)
     if row.subject != INTERRUPTED:
         return render_notice(task, row.subject, repeated=repeated)
     if task.state is not TaskState.INTERRUPTED:

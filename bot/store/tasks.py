@@ -46,6 +46,15 @@ class Tasks:
         """Keep the name of the model that was set for acting."""
         await transaction.fetch("UPDATE tasks SET model = ? WHERE id = ?", (model, int(task)))
 
+    async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
+        """It was told that the task waits for a phone; the first time counts, also over a restart."""
+        await transaction.fetch("UPDATE tasks SET waiting = COALESCE(waiting, ?) WHERE id = ?", (now, int(task)))
+
+    async def waiting_since(self, transaction: Transaction, task: str) -> float | None:
+        """When it was first told that the task waits for a phone, None when it never was."""
+        rows = await transaction.fetch("SELECT waiting FROM tasks WHERE id = ?", (int(task),))
+        return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
+
     async def of_event(self, transaction: Transaction, wish: TaskWish) -> Task | None:
         """The task that was accepted from the same event, None when it is new."""
         rows = await transaction.fetch(

@@ -32,6 +32,13 @@ class WrongState(TaskError):
         super().__init__(f"Task {task.id} {_STANDS[task.state]}: it cannot be {wanted} now.")
 
 
+class NotWaiting(TaskError):
+    """The task does not wait for a phone, so it has no place in a queue."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(f"Task {task.id} {_STANDS[task.state]} and does not wait for a phone. Nothing was changed.")
+
+
 class BadText(TaskError):
     """A text is empty, too long, or no answer to a question of this kind."""
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.leases import LeaseTable
@@ -107,6 +107,16 @@ class PhoneLeases:
             self._held.pop(run, None)
             await self._table.release(run, now=self._clock())
         await self._serve()
+
+    async def hurry(self, run: str) -> bool:
+        """Put a waiting run at the head of its queue; whoever holds a phone keeps it. False when it does not wait."""
+        async with self._turn:
+            waiting = self._waiting.get(run)
+            if waiting is None:
+                return False
+            waiting.waiter = replace(waiting.waiter, rank=await self._table.ticket(run, first=True))
+        self._tell_all()
+        return True
 
     async def heartbeat(self) -> None:
         """Renew what is held, and look whether somebody waits in vain. Called every 5 s."""

@@ -21,6 +21,8 @@ class DeskLimits:
     """An interrupted task that nobody resumes is over after that."""
     queued: float = 6 * 3600.0
     """A task that queued longer when the service starts is asked about first."""
+    waited: float = 20.0
+    """Whoever was told to wait and waited longer for a phone is told when the work begins."""
     patience: float = 1.0
     """How long a command waits for the mind."""
     goodbye: float = 5.0

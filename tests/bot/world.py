@@ -381,7 +381,7 @@ async def a_world(
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
         rights = await Rights.open(policy, store)
-        commands = Commands(Services(desk, store, seen, rights, chats))
+        commands = Commands(Services(desk, store, seen, rights, chats, clock=clock))
         world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights)
         desk.subscribe(lambda _task: world._changed.set())
         await desk.start()

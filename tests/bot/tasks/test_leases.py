@@ -115,6 +115,22 @@ async def test_any_free_phone_and_the_one_that_gave_its_phone_back(tmp_path: Pat
         await only_b.leave()
 
 
+async def test_who_is_hurried_comes_next_and_takes_nobodys_phone(tmp_path: Path) -> None:
+    async with shelf(tmp_path, "a") as one:
+        await one.take("r1")
+        second = await one.queue("r2").at(1)
+        third = await one.queue("r3").at(2)
+        assert not await one.leases.hurry("r1")
+        assert not await one.leases.hurry("nobody")
+        assert await one.leases.hurry("r3")
+        await third.at(1)
+        await second.at(2)
+        assert [lease.run for lease in await one.store.leases.open_leases()] == ["r1"]
+        await one.leases.release("r1")
+        assert (await third.lease()).run == "r3"
+        await second.leave()
+
+
 async def test_who_leaves_the_queue_makes_room(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
         await one.take("r1")

@@ -1,0 +1,56 @@
+"""The command `again`: a task once more, with changes if one likes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from bot.access import Right
+from bot.chats.base import CommandCall, Place, Reply
+from bot.commands import work
+from bot.commands.choose import task_meant
+from bot.commands.request import Request, Services, may_see, require
+from bot.tasks.model import Task
+from bot.texts import say
+
+_LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
+
+
+async def again(request: Request, services: Services) -> Reply:
+    """Give the last or the named task again: on the same phone, as quick as before, unless told otherwise.
+
+    The rest of the text is added to the task. It is a new task of whoever asks, who needs the right to the old one.
+    """
+    request = await _with_leading_task(request, services)
+    task = await task_meant(request, services)
+    require(request, services.policy, Right.USE, owner=task.person)
+    options = {"device": request.option("device") or task.phone, "quick": "true" if _quick(request, task) else ""}
+    changes = request.call.rest.strip()
+    text = say("again.changed", text=task.text, changes=changes) if changes else task.text
+    call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
+    return await work.do(replace(_where(request, task), call=call), services)
+
+
+def _quick(request: Request, task: Task) -> bool:
+    return request.flag("quick") if request.option("quick") else task.quick
+
+
+def _where(request: Request, task: Task) -> Request:
+    """A repeat that is asked for in the task's own thread belongs to where the task was asked, beside it."""
+    if task.place == task.origin or request.address != task.place:
+        return request
+    return replace(request, place=Place(task.origin, request.place.private), message=None)
+
+
+async def _with_leading_task(request: Request, services: Services) -> Request:
+    """`again 12 …` and `again #12 …` name a task; `again 2 times` does not, unless task 2 may be seen here."""
+    found = _LEADING_TASK.match(request.call.rest)
+    if found is None or request.option("task"):
+        return request
+    changes = request.call.rest[found.end() :]
+    if not found[1] and changes:
+        task = await services.desk.get(found[2])
+        if task is None or not may_see(request, services.policy, task):
+            return request
+    call = CommandCall(request.call.name, {**request.call.options, "task": found[2]}, changes)
+    return replace(request, call=call)

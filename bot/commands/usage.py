@@ -1,0 +1,65 @@
+"""The command `usage`: what the tasks of the last days took."""
+
+from __future__ import annotations
+
+from bot.access import Right
+from bot.cards.words import duration, tokens
+from bot.chats.base import Message, Reply
+from bot.commands.request import Refused, Request, Services, verdict
+from bot.store.usage import UsageBy, UsageRow, UsageTotals
+from bot.texts import counted, say
+from bot.zones import last_days
+
+DAYS = 30
+"""Days that are summed up when none are named."""
+MOST_DAYS = 366
+GROUPS = 15
+"""Groups that are listed: with two short lines each about what a phone's screen shows at once."""
+
+
+async def usage(request: Request, services: Services) -> Reply:
+    """Totals of one's own tasks, of everybody's for an admin; shown to who asked, where a platform can do that."""
+    by, days = _by(request), _days(request)
+    begin, end = last_days(days, services.clock(), services.zone)
+    admin = verdict(request, services.policy, Right.ADMIN).allowed
+    people = None if admin else [request.person]
+    rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
+    everything = sum((row.totals for row in rows), UsageTotals())
+    heading = say("usage.all" if admin else "usage.own", days=counted("day", days))
+    if not rows:
+        return Reply(Message(heading=heading, body=say("usage.none"), private=True))
+    shown = rows[::-1][:GROUPS] if by is UsageBy.DAY else rows[:GROUPS]
+    names = {phone.id: phone.name for phone in services.phones.list()} if by is UsageBy.PHONE else {}
+    lines = [f"{_label(row, by, names)}\n  {_line(row.totals)}" for row in shown]
+    if len(rows) > len(shown):
+        lines.append(say("usage.more", number=len(rows) - len(shown)))
+    footer = [say("usage.total", line=_line(everything))]
+    if everything.unpriced and everything.tokens.cost is not None:
+        footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
+    return Reply(Message(heading=heading, body="\n".join(lines), footer="\n".join(footer), private=True))
+
+
+def _by(request: Request) -> UsageBy:
+    wanted = request.option("by").lower() or UsageBy.DAY.value
+    try:
+        return UsageBy(wanted)
+    except ValueError:
+        raise Refused(say("usage.bad_by", name=wanted[:40], known=", ".join(UsageBy))) from None
+
+
+def _days(request: Request) -> int:
+    wanted = request.option("days") or str(DAYS)
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 4 and 1 <= int(wanted) <= MOST_DAYS):
+        raise Refused(say("usage.bad_days", most=MOST_DAYS))
+    return int(wanted)
+
+
+def _label(row: UsageRow, by: UsageBy, names: dict[str, str]) -> str:
+    if row.key:
+        return names.get(row.key, row.label)
+    return say("usage.no_phone" if by is UsageBy.PHONE else "usage.no_model")
+
+
+def _line(totals: UsageTotals) -> str:
+    words = [counted("task", totals.tasks), counted("step", totals.steps), duration(totals.seconds)]
+    return " · ".join(word for word in (*words, tokens(totals.tokens)) if word)

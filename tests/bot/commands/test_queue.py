@@ -1,0 +1,67 @@
+"""Queue talk: places, "send now", and the notice that a wait is over."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.events import Started, Waiting
+from bot.cards.buttons import now_button
+from bot.chats.base import Person
+from bot.tasks.model import Task, TaskState
+from tests.bot.commands.test_overview import words
+from tests.bot.world import ADA, ANNA, BEN, PATIENCE, World
+
+
+async def waiting(world: World, place: int, person: Person = ANNA) -> Task:
+    """A queued task that was told its place."""
+    task = await world.do("open settings", person)
+    told = asyncio.Event()
+    stop = world.desk.on_event(lambda _task, _event: told.set())
+    world.mind.tell(task.id, Waiting(place=place, phone="Pixel"))
+    await asyncio.wait_for(told.wait(), PATIENCE)
+    stop()
+    return task
+
+
+async def notices(world: World, task: Task) -> list[str]:
+    return [row.subject for row in await world.store.outbox.of(task.id) if row.kind == "notice"]
+
+
+async def started(world: World, task: Task) -> None:
+    world.mind.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
+    await world.until(task, TaskState.WORKING)
+
+
+async def test_who_was_told_to_wait_is_told_that_it_begins(world: World) -> None:
+    task = await waiting(world, 2)
+    world.clock.advance(30.0)
+    await started(world, task)
+    assert await notices(world, task) == ["started"]
+
+
+async def test_a_short_wait_and_a_long_plan_are_no_news(world: World) -> None:
+    short = await waiting(world, 1)
+    world.clock.advance(5.0)
+    await started(world, short)
+    assert await notices(world, short) == []
+    planned = await world.do("plan for long", BEN)
+    world.clock.advance(300.0)
+    await started(world, planned)
+    assert await notices(world, planned) == []
+
+
+async def test_tasks_lists_the_places(world: World) -> None:
+    await waiting(world, 1)
+    await waiting(world, 2, BEN)
+    world.clock.advance(65.0)
+    text = words(await world.type("tasks"))
+    assert "Queued, place 2 · Ben" in text
+    assert "Queued, place 1 · Anna" in text
+
+
+async def test_now_is_for_whoever_may_approve(world: World) -> None:
+    task = await waiting(world, 2)
+    assert "belongs to somebody else" in words(await world.type(f"now {task.id}", BEN))
+    # This mind holds no place in the real queue: the right was there, the place was not.
+    assert "does not wait for a phone" in words(await world.type(f"now {task.id}", ADA))
+    assert "does not wait for a phone" in (await world.press(now_button(task.id).data)).toast
