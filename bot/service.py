@@ -22,6 +22,7 @@ from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
 from bot.outbox.outbox import Outbox
+from bot.people.pairing import Pairing
 from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.tasks.following import Following
@@ -60,7 +61,8 @@ async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[N
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
-    rights = await Rights.open(Policy.from_settings(settings), core.store)
+    pairing = Pairing() if settings.pairing else None
+    rights = await Rights.open(Policy.from_settings(settings), core.store, pairing)
     services = Services(core.desk, core.store, core.phones, rights, chats, zone_named(settings.time_zone))
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from agent.faults import fault_of
 from bot.access import Check, Right
 from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
-from bot.commands import again, answers, auditing, granting, hurrying, overview, people, phones, usage, work
+from bot.commands import again, answers, auditing, granting, hurrying, overview, pairing, people, phones, usage, work
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import NotAllowed, Refused, Request, Services, refusal, refuse_stale, require, verdict
@@ -44,6 +44,7 @@ HANDLERS: Mapping[str, Handler] = {
     "whoami": people.whoami,
     "why": people.why,
     "people": granting.people,
+    "pair": pairing.pair,
     "audit": auditing.audit,
 }
 
@@ -125,7 +126,7 @@ class Commands:
             return Reply()
         request = _request(incoming)
         if not await self._let_in(request):
-            return Reply()
+            return pairing.offer(request, self._services) or Reply()
         if topic is not None:
             return await self._talk.about(request, topic, incoming.text)
         request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
@@ -140,6 +141,8 @@ class Commands:
             files=len(invocation.attachments),
         )
         if not await self._let_in(request):
+            if (offered := pairing.offer(request, self._services)) is not None:
+                return offered
             ids = people.ids_of(invocation.person, invocation.place)
             raise Refused(f"{say('intake.refused')}\n{ids}")
         if invocation.call.name not in BY_NAME:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from bot.access import Grant, Policy
 from bot.chats.base import Person
+from bot.people.pairing import Pairing
 from bot.people.subjects import Subject
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
@@ -19,15 +20,17 @@ class Rights:
     state. Ask for `policy` at each use, and keep it nowhere.
     """
 
-    def __init__(self, lists: Policy, store: Store) -> None:
+    def __init__(self, lists: Policy, store: Store, pairing: Pairing | None = None) -> None:
+        self.pairing = pairing
+        """Codes for people whom nobody knows yet, None while that is off."""
         self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
 
     @classmethod
-    async def open(cls, lists: Policy, store: Store) -> Rights:
+    async def open(cls, lists: Policy, store: Store, pairing: Pairing | None = None) -> Rights:
         """The lists of the settings with what was given before. Raises StoreError."""
-        rights = cls(lists, store)
+        rights = cls(lists, store, pairing)
         await rights._read()
         return rights
 

@@ -33,6 +33,7 @@ from bot.chats.base import (
 )
 from bot.commands.intake import Commands
 from bot.commands.request import Services
+from bot.people.pairing import Pairing
 from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -362,6 +363,7 @@ async def a_world(
     chat: LoopbackChat | None = None,
     clock: Clock | None = None,
     policy: Policy = POLICY,
+    pairing: bool = False,
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory."""
     clock = clock or Clock()
@@ -380,7 +382,7 @@ async def a_world(
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        rights = await Rights.open(policy, store)
+        rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
         commands = Commands(Services(desk, store, seen, rights, chats, clock=clock))
         world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights)
         desk.subscribe(lambda _task: world._changed.set())

@@ -1,0 +1,96 @@
+"""Pairing: a stranger gets a code in private, and whoever may give rights approves it.
+
+Codes are kept in memory only, and there as hashes under a key of this process: nothing that is on the disk or in a log
+can be used. After a restart a stranger writes again and gets a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.chats.base import Person
+
+ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
+"""Without what is read as something else: I, L and 1, O and 0, U and V."""
+LENGTH = 8
+"""Characters of a code: 30^8, about 39 bits, of which at most WRONG_ALLOWED are tried in an hour."""
+LIFETIME = 3600.0
+"""Seconds that a code can be approved."""
+PENDING = 3
+"""People of one platform who may wait at once, so that nobody fills the list with accounts."""
+PAUSE = 60.0
+"""Seconds before the same person gets a new code in place of the old one."""
+WRONG_ALLOWED = 5
+"""Wrong approvals within LIFETIME; then nothing is approved until they are that old."""
+
+
+class Locked(Exception):
+    """Too many wrong codes were tried; nothing is approved for a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Somebody who has a code. The code itself is not known here."""
+
+    person: Person
+    since: float
+    digest: bytes
+
+
+class Pairing:
+    """Gives codes and takes them back. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._key = secrets.token_bytes(32)
+        self._waiting: list[Waiting] = []
+        self._wrong: list[float] = []
+
+    def code_for(self, person: Person) -> str:
+        """A new code for this person, "" when too many wait already, or theirs was given a moment ago."""
+        now = self._clock()
+        self._forget_old()
+        mine = next((one for one in self._waiting if _account(one.person) == _account(person)), None)
+        if mine is not None and now - mine.since < PAUSE:
+            return ""
+        others = [one for one in self._waiting if one is not mine]
+        if sum(one.person.platform == person.platform for one in others) >= PENDING:
+            return ""
+        code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        self._waiting = [*others, Waiting(person, now, self._digest(code))]
+        return code
+
+    def approve(self, code: str) -> Person | None:
+        """Whose code it is, once; None when it is nobody's (any more). Raises Locked."""
+        self._forget_old()
+        if len(self._wrong) >= WRONG_ALLOWED:
+            raise Locked
+        digest = self._digest(code.strip().upper())
+        found = [one for one in self._waiting if hmac.compare_digest(one.digest, digest)]
+        if not found:
+            self._wrong.append(self._clock())
+            return None
+        self._waiting.remove(found[0])
+        return found[0].person
+
+    def waiting(self) -> tuple[tuple[Person, float], ...]:
+        """Who waits, and for how many more seconds their code can be approved."""
+        self._forget_old()
+        return tuple((one.person, LIFETIME - (self._clock() - one.since)) for one in self._waiting)
+
+    def _forget_old(self) -> None:
+        oldest = self._clock() - LIFETIME
+        self._waiting = [one for one in self._waiting if one.since > oldest]
+        self._wrong = [at for at in self._wrong if at > oldest]
+
+    def _digest(self, code: str) -> bytes:
+        return hmac.digest(self._key, code.encode(), hashlib.sha256)
+
+
+def _account(person: Person) -> tuple[str, str]:
+    return person.platform, person.id
