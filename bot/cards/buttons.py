@@ -30,8 +30,6 @@ class Deed(StrEnum):
     RUN = "run"
     STEER = "steer"
     OLDER = "older"
-    AGAIN = "again"
-    NOW = "now"
     TAKE = "take"
     AGAIN = "again"
     NOW = "now"

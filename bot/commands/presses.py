@@ -22,8 +22,6 @@ _COMMANDS = {
     Deed.STOP: ("cancel", work.cancel),
     Deed.PAUSE: ("pause", work.pause),
     Deed.RESUME: ("resume", work.resume),
-    Deed.AGAIN: ("again", again.again),
-    Deed.NOW: ("now", hurrying.now),
     Deed.TAKE: ("take over", work.take_over),
     Deed.AGAIN: ("again", again.again),
     Deed.NOW: ("now", hurrying.now),
