@@ -1,0 +1,30 @@
+# syntax=docker/dockerfile:1
+FROM python:3.13-slim-bookworm AS build
+WORKDIR /opt/opengui
+COPY requirements.lock pyproject.toml README.md LICENSE ./
+RUN python -m venv /opt/venv \
+    && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
+COPY bot ./bot
+COPY agent ./agent
+COPY devices ./devices
+RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:3.13-slim-bookworm
+# `plugdev` may open phones on USB where the host's udev rule gives them to that group.
+RUN useradd --create-home --uid 10001 --groups plugdev opengui \
+    && install -d -o opengui -g opengui -m 700 /data
+COPY --from=build /opt/venv /opt/venv
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    DATA_DIR=/data \
+    CONSOLE_HOST=127.0.0.1 \
+    CONSOLE_PORT=8765
+USER 10001
+WORKDIR /home/opengui
+VOLUME /data
+# From inside: the console listens on the container's own loopback.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/healthz', timeout=4)"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["opengui"]
+CMD ["run"]

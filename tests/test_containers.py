@@ -1,0 +1,35 @@
+"""The container files: linted, and as safe as they say. Running them needs a container engine and its images."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_dockerfile_has_no_fault_that_the_linter_knows() -> None:
+    linter = Path(sys.executable).with_name("hadolint")
+    told = subprocess.run([linter, "--no-color", ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout) == (0, "")
+
+
+def test_every_variant_runs_without_rights_that_it_does_not_need() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    assert {profile for service in services.values() for profile in service["profiles"]} == {"adb-server", "usb"}
+    for name, service in services.items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["read_only"] is True, name
+        assert "privileged" not in service, name
+        assert "ports" not in service, "the console stays on loopback"
+
+
+def test_only_the_program_goes_into_the_image() -> None:
+    """A `.env` with tokens in the folder does not reach the image."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    assert lines[0] == "*"
+    assert not any(".env" in line or "data" in line for line in lines[1:])
