@@ -9,13 +9,16 @@ from PIL import Image, ImageDraw, ImageFilter, features
 
 from devices.geometry import Bounds
 from devices.simulator.screen import fonts
-from devices.simulator.screen.nodes import Fill, Glyph, Paint, Track, Veil, Wallpaper, Writing
+from devices.simulator.screen.nodes import Fill, Frost, Glyph, Paint, Track, Veil, Wallpaper, Writing
 from devices.simulator.screen.theme import colour
+from devices.simulator.screen.wallpaper import wallpaper
 
 # Edges are drawn this much larger and reduced, since Pillow's shapes have hard edges.
 SMOOTH = 4
 # Share of black behind a dialog (Material's scrim is 0.32; AOSP's dialogs dim by 0.6).
 VEIL = 0.5
+# Share of white in a pane of frosted glass.
+FROST = 0.22
 # The font is the Japanese one of Noto CJK; this language picks the forms used in China, where the layout engine can.
 SIMPLIFIED = "zh-Hans" if features.check("raqm") else None
 Layer = tuple[tuple[Bounds, Paint], ...]
@@ -45,7 +48,9 @@ def draw(size: tuple[int, int], layer: Iterable[tuple[Bounds, Paint]], *, dark: 
             case Track():
                 _switch(image, pen, box, on=paint.on, dark=dark)
             case Wallpaper():
-                image.paste(_wallpaper(size, dark, paint.dim))
+                image.paste(wallpaper(size, dark=dark, dim=paint.dim))
+            case Frost():
+                _frost(image, box, paint.radius)
             case Veil():
                 image.paste(Image.blend(image, Image.new("RGB", size, "#000000"), VEIL))
     return image
@@ -116,19 +121,10 @@ def _switch(image: Image.Image, pen: ImageDraw.ImageDraw, box: Bounds, *, on: bo
     _fill(image, pen, thumb, Fill("on_primary" if on else "off_thumb", reach), dark=dark)
 
 
-@lru_cache(maxsize=4)
-def _wallpaper(size: tuple[int, int], dark: bool, dim: bool) -> Image.Image:  # keys of a cache
-    """Soft hills of colour."""
-    top, bottom = ("#1b2545", "#0b0f1d") if dark else ("#5b7fd6", "#2a3670")
-    small = (size[0] // 8 or 1, size[1] // 8 or 1)
-    ramp = Image.linear_gradient("L").resize(small)
-    image = Image.composite(Image.new("RGB", small, bottom), Image.new("RGB", small, top), ramp)
-    pen = ImageDraw.Draw(image)
-    width, height = small
-    shades = ("#24335f", "#1d2a52", "#172244") if dark else ("#6f8fe0", "#4a63bb", "#3a4fa0")
-    for index, shade in enumerate(shades):
-        lift = height * (0.52 + 0.15 * index)
-        shift = width * (0.55 - 0.5 * index)
-        pen.ellipse((shift - width, lift, shift + width * 1.3, lift + height), fill=shade)
-    image = image.filter(ImageFilter.GaussianBlur(2)).resize(size, Image.Resampling.BICUBIC)
-    return Image.blend(image, Image.new("RGB", size, "#000000"), 0.45) if dim else image
+def _frost(image: Image.Image, box: Bounds, radius: int) -> None:
+    """Blurs and lightens a part of the picture."""
+    place = (box.left, box.top, box.right, box.bottom)
+    behind = image.crop(place)
+    small = behind.reduce(8).filter(ImageFilter.GaussianBlur(3)).resize(behind.size, Image.Resampling.BICUBIC)
+    pane = Image.blend(small, Image.new("RGB", behind.size, "#ffffff"), FROST)
+    image.paste(pane, (box.left, box.top), _mask(*behind.size, radius))

@@ -40,14 +40,46 @@ class Field:
 
     def _wrapped(self, width: int, scale: Scale) -> tuple[str, ...]:
         size = scale.px(self.size)
-        text = self._shown() or self.hint
         room = width - 2 * scale.px(self._side())
         if self.lines > 1:
-            return fonts.wrapped(text, size, 400, room, 0)
-        text = text.replace("\n", " ")
-        while text and fonts.width(text, size, 400) > room:
-            text = text[1:] if self.value else text[:-1]
-        return (text,)
+            return fonts.wrapped(self._shown() or self.hint, size, 400, room, 0)
+        text = (self._shown() or self.hint).replace("\n", " ")
+        return (text[slice(*self._window(text, room, size))],)
+
+    def _window(self, text: str, room: int, size: int) -> tuple[int, int]:
+        """The part of a single line that fits, with the caret in it."""
+        first, last = 0, len(text)
+        caret = self._caret() if self.focused else last
+        while self.value and fonts.width(text[first:caret], size, 400) > room:
+            first += 1
+        while last > first and fonts.width(text[first:last], size, 400) > room:
+            last -= 1
+        return first, last
+
+    def _caret(self) -> int:
+        return max(0, min(self.caret, len(self.value)))
+
+    def _caret_at(self, lines: tuple[str, ...], room: int, size: int) -> tuple[int, int]:
+        """The line that the caret is in, and how far along it is in pixels; in front of the hint in an empty field."""
+        if not self.value:
+            return 0, 0
+        text, caret = self._shown(), self._caret()
+        if self.lines == 1:
+            first, _last = self._window(text.replace("\n", " "), room, size)
+            return 0, round(fonts.width(text[first:caret].replace("\n", " "), size, 400))
+        # Each line is a piece of the text, less the blanks at which it was broken.
+        place, start, number = 0, 0, 0
+        for index, line in enumerate(lines):
+            begin = text.find(line, place)
+            if begin > caret or (index and not line and place > caret):
+                break
+            number, start = index, begin
+            place = begin + len(line)
+            while text[place : place + 1] == " ":
+                place += 1
+            place += text[place : place + 1] == "\n"
+        along = fonts.width(text[start:caret].rstrip("\n"), size, 400)
+        return number, min(room, round(along))
 
     def _side(self) -> float:
         return 0 if self.plain else 16
@@ -70,9 +102,9 @@ class Field:
             paint.append((box, Fill("background", scale.px(self.radius), border)))
         inner = Bounds(left, top, box.right - scale.px(self._side()), top + line * len(lines))
         if self.focused:
-            last = lines[-1] if self.value else ""
-            along = left + round(fonts.width(last, size, 400)) + scale.px(1)
-            under = top + line * (len(lines) - 1)
+            number, width = self._caret_at(lines, inner.right - inner.left, size)
+            along = left + width + (scale.px(1) if self.value else -scale.px(3))
+            under = top + line * number
             paint.append((Bounds(along, under, along + max(2, scale.px(1.5)), under + line), Fill("primary")))
         paint.append((inner, Writing(lines, size, 400, "text" if self.value else "faint", line)))
         return Node(

@@ -14,7 +14,11 @@ from devices.simulator.toggles import is_on
 STATUS_BAR = 40
 NAVIGATION_BAR = 48
 KEYBOARD = 272
+DIGIT_ROW = 42
+DIGITS = "1234567890"
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+# config_lowBatteryWarningLevel of AOSP.
+LOW_BATTERY = 15
 BACK, HOME, RECENTS = "back", "home", "recents"
 Painted = tuple[Bounds, Paint]
 
@@ -26,7 +30,7 @@ def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: 
     top = (height - size) // 2 - scale.px(1)
     clock = Bounds(scale.px(24), top, width, top + size * 2)
     painted: list[Painted] = [(clock, Writing((now.strftime("%H:%M"),), size, 500, ink, round(size * 1.3)))]
-    names = ["battery_70" if state.battery > 20 else "battery_alert"]
+    names = [battery_icon(state.battery, charging=state.charging)]
     if is_on(state, "airplane"):
         names.append("airplane")
     else:
@@ -42,6 +46,16 @@ def status_bar(state: PhoneState, width: int, scale: Scale, now: datetime, ink: 
         painted.append((Bounds(right - scale.px(20), 0, right, height), Glyph(name, scale.px(18), ink)))
         right -= scale.px(22)
     return painted
+
+
+def battery_icon(level: int, *, charging: bool) -> str:
+    """The icon of a charge in percent, full tens rounded down; an empty one warns."""
+    tens = max(10, level // 10 * 10)
+    if charging:
+        return f"battery_charging_{tens}"
+    if level < LOW_BATTERY:
+        return "battery_alert"
+    return "battery" if tens == 100 else f"battery_{tens}"
 
 
 def navigation_bar(width: int, height: int, scale: Scale, ink: str, fill: str) -> list[Painted]:
@@ -65,9 +79,10 @@ def navigation_key(point: Point, width: int, height: int, scale: Scale) -> str:
 
 
 def keyboard_box(width: int, height: int, scale: Scale) -> Bounds:
-    """Where the keyboard is when it is shown, down to the navigation bar."""
+    """Where the keyboard is when it is shown, down to the navigation bar. Lying, it has no row of digits."""
     bottom = height - scale.px(NAVIGATION_BAR)
-    return Bounds(0, max(0, bottom - scale.px(KEYBOARD)), width, bottom)
+    tall = KEYBOARD + (DIGIT_ROW if height > width else 0)
+    return Bounds(0, max(0, bottom - scale.px(tall)), width, bottom)
 
 
 def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
@@ -75,13 +90,20 @@ def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
     box = keyboard_box(width, height, scale)
     painted: list[Painted] = [(Bounds(0, box.top, width, height), Fill("keyboard"))]
     gap = scale.px(6)
-    row_height = (box.bottom - box.top - scale.px(44)) // 4
+    digits = scale.px(DIGIT_ROW) if height > width else 0
+    row_height = (box.bottom - box.top - digits - scale.px(44)) // 4
     key_width = (width - gap * 11) // 10
     top = box.top + scale.px(38)
     for icon, place in (("emoticon_outline", 1), ("clipboard_outline", 3), ("cog_outline", 5), ("microphone", 9)):
         middle = width * place // 10
         strip = Bounds(middle - gap, box.top, middle + gap, box.top + scale.px(38))
         painted.append((strip, Glyph(icon, scale.px(20), "muted")))
+    if digits:
+        left = (width - 10 * (key_width + gap) + gap) // 2
+        for digit in DIGITS:
+            painted += _key(Bounds(left, top, left + key_width, top + digits - gap), scale, "key", text=digit)
+            left += key_width + gap
+        top += digits
     for row, letters in enumerate(KEYS):
         left = (width - len(letters) * (key_width + gap) + gap) // 2
         if row == 2:

@@ -53,11 +53,18 @@ class Wallpaper:
 
 
 @dataclass(frozen=True, slots=True)
+class Frost:
+    """Lightens what is behind it, as a pane of frosted glass; rounded by `radius` pixels."""
+
+    radius: int
+
+
+@dataclass(frozen=True, slots=True)
 class Veil:
     """Darkens everything painted before it, as the page behind a dialog."""
 
 
-Paint = Fill | Glyph | Writing | Track | Wallpaper | Veil
+Paint = Fill | Glyph | Writing | Track | Wallpaper | Frost | Veil
 
 Touch = Callable[[], None]
 

@@ -11,7 +11,7 @@ from devices.simulator.apps.base import App
 from devices.simulator.desk import Desk
 from devices.simulator.order import shuffled
 from devices.simulator.screen.furniture import NAVIGATION_BAR, STATUS_BAR
-from devices.simulator.screen.nodes import Fill, Glyph, Node, Paint, Wallpaper, Writing
+from devices.simulator.screen.nodes import Fill, Frost, Glyph, Node, Paint, Wallpaper, Writing
 from devices.simulator.screen.pieces import Button, Gap, Label, Picture
 from devices.simulator.screen.widgets import Box, Row, Scale, Wide, Widget
 from devices.simulator.state import Dialog
@@ -22,7 +22,7 @@ CELL = 104
 
 
 def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
-    """Home: the time, a search box, and a grid of icons."""
+    """Home: the time, icons, and the last row of them in a dock."""
     now = desk.clock()
     root = Node(role="android.widget.FrameLayout", bounds=box, identifier="launcher", paint=((box, Wallpaper()),))
     side = scale.px(20)
@@ -38,13 +38,18 @@ def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
     wide = box.right - box.left > box.bottom - box.top
     if not wide:
         root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
-        rows = -(-len(APPS) // COLUMNS)
-        top = max(top + head_height, box.bottom - scale.px(NAVIGATION_BAR + 28 + rows * (CELL + 10)))
     columns = COLUMNS * 2 if wide else COLUMNS
+    # The last row is the dock.
+    rows = -(-len(APPS) // columns)
+    dock_top = box.bottom - scale.px(NAVIGATION_BAR + 16 + CELL)
+    dock = Bounds(box.left + side // 2, dock_top - scale.px(6), box.right - side // 2, dock_top + scale.px(CELL + 4))
+    root.paint = (*root.paint, (dock, Frost(scale.px(30))))
+    top = max(top + (0 if wide else head_height), dock_top - scale.px(26 + (rows - 1) * (CELL + 10)))
     cell = (box.right - box.left - 2 * side) // columns
     for index, app in enumerate(shuffled(APPS, desk.state.seed, "launcher")):
         left = box.left + side + cell * (index % columns)
-        upper = top + scale.px(CELL + 10) * (index // columns)
+        row = index // columns
+        upper = max(top, dock_top) if row == rows - 1 else top + scale.px(CELL + 10) * row
         root.children.append(_icon(desk, app, Bounds(left, upper, left + cell, upper + scale.px(CELL)), scale))
     return root
 

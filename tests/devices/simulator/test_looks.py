@@ -1,0 +1,101 @@
+"""What is painted and has no element: caret, battery, keyboard, dock."""
+
+from __future__ import annotations
+
+import pytest
+
+from devices.geometry import Bounds, Size
+from devices.simulator.phone import VirtualPhone
+from devices.simulator.screen.furniture import battery_icon
+from devices.simulator.screen.nodes import Fill, Frost, Writing
+
+CARET_WIDEST = 8
+
+
+def caret(phone: VirtualPhone) -> Bounds:
+    """The thin upright line of the focused field."""
+    (field,) = [node for node in phone.scene().root.walk() if node.focused]
+    (box,) = [
+        box
+        for box, paint in field.paint
+        if isinstance(paint, Fill) and paint.colour == "primary" and box.right - box.left < CARET_WIDEST
+    ]
+    return box
+
+
+def hands_on(phone: VirtualPhone, field: str, text: str, at: int) -> Bounds:
+    phone.desk.focus(field)
+    phone.hand.replace(text)
+    phone.desk.page.caret = at
+    return caret(phone)
+
+
+def test_the_caret_stands_where_the_next_letter_goes() -> None:
+    phone = VirtualPhone()
+    phone.desk.launch("notes")
+    phone.desk.open("edit")
+    hint = hands_on(phone, "title", "", 0)
+    first = hands_on(phone, "title", "milk", 0)
+    middle = hands_on(phone, "title", "milk", 2)
+    end = hands_on(phone, "title", "milk", 4)
+    assert hint.left < first.left < middle.left < end.left, "in front of the hint, not on it"
+    text = "one two\n\nthree " + "word " * 40
+    tops = [hands_on(phone, "body", text, at).top for at in (0, 7, 8, 9, 15, len(text))]
+    assert tops[0] == tops[1] < tops[2] < tops[3] == tops[4] < tops[5]
+    assert hands_on(phone, "body", text, 9).left == hands_on(phone, "body", text, 0).left
+
+
+def test_a_long_line_is_moved_so_that_its_caret_shows() -> None:
+    phone = VirtualPhone()
+    phone.desk.launch("browser")
+    text = "a" * 60 + "z" * 60
+    for at, shown in ((0, "a"), (120, "z")):
+        box = hands_on(phone, "url_bar", text, at)
+        (field,) = [node for node in phone.scene().root.walk() if node.focused]
+        (writing,) = [paint for _box, paint in field.paint if isinstance(paint, Writing)]
+        assert set(writing.lines[0]) == {shown}
+        assert field.text == text
+        assert field.bounds.left <= box.left <= field.bounds.right
+
+
+@pytest.mark.parametrize(
+    ("level", "charging", "icon"),
+    [
+        (100, False, "battery"),
+        (87, False, "battery_80"),
+        (15, False, "battery_10"),
+        (14, False, "battery_alert"),
+        (4, True, "battery_charging_10"),
+        (100, True, "battery_charging_100"),
+    ],
+)
+async def test_the_battery_shows_its_level(level: int, charging: bool, icon: str) -> None:
+    assert battery_icon(level, charging=charging) == icon
+    phone = VirtualPhone(size=Size(240, 426), density=120)
+    phone.state.battery, phone.state.charging = level, charging
+    assert (await phone.frame()).image.size == (240, 426)
+
+
+@pytest.mark.parametrize("rotation", [0, 1])
+@pytest.mark.parametrize("dark", [False, True])
+async def test_the_last_icons_stand_in_a_dock(rotation: int, dark: bool) -> None:
+    phone = VirtualPhone(dark=dark)
+    phone.rotate(rotation)
+    scene = phone.scene()
+    (dock,) = [box for box, paint in scene.painted if isinstance(paint, Frost)]
+    icons = [node.bounds for node in scene.root.walk() if node.on_tap]
+    inside = [box for box in icons if dock.top <= box.top and box.bottom <= dock.bottom]
+    assert len(inside) == (8 if rotation else 4)
+    assert all(box.bottom < dock.top for box in icons if box not in inside)
+    assert (await phone.frame()).image.size == scene.size
+
+
+def test_the_keyboard_has_digits_when_the_phone_stands() -> None:
+    phone = VirtualPhone()
+    phone.desk.launch("account")
+    phone.desk.focus("user_name")
+    for rotation, there in ((0, True), (1, False)):
+        phone.rotate(rotation)
+        keys = [paint.lines for _box, paint in phone.scene().painted if isinstance(paint, Writing)]
+        assert (("7",) in keys) is there
+        assert ("q",) in keys
