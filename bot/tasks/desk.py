@@ -143,14 +143,6 @@ class TaskDesk(DeskReading):
         logger.info("task %s: taken over, by %s", task, by.id)
         return await self._calls.unbroken(self._hands.take(found, by))
 
-    async def hurry(self, task: str, by: Person) -> Task:
-        """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
-        found = await self.known(task)
-        if not await self._calls.unbroken(self._leases.hurry(run_of(task))):
-            raise NotWaiting(found)
-        logger.info("task %s: first in its queue, by %s", task, by.id)
-        return found
-
     async def steer(self, task: str, note: str, by: Person) -> Task:
         """Give the task a note that is read before its next step. Raises as `resume` does."""
         note = clean(note, "The note")
