@@ -27,6 +27,8 @@ from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.watching.manager import ServiceManager
+from bot.watching.metrics import Metrics
+from bot.watching.pages import WatchPages
 from bot.watching.pulse import Pulse
 from bot.watching.status import status_line
 from bot.zones import zone_named
@@ -46,18 +48,20 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
         loop.add_signal_handler(each, stopping.set)
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
-    async with open_core(settings) as core, _chats(core, announce):
-        with Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones)).beating():
-            logger.info("Ready.")
-            manager.ready()
-            await stopping.wait()
-        manager.stopping()
-        manager.status("Stopping at the next safe point")
-        logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
+    async with open_core(settings) as core:
+        pulse = Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones))
+        async with _chats(core, pulse, announce):
+            with pulse.beating():
+                logger.info("Ready.")
+                manager.ready()
+                await stopping.wait()
+            manager.stopping()
+            manager.status("Stopping at the next safe point")
+            logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
 
 
 @asynccontextmanager
-async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[None]:
+async def _chats(core: Core, pulse: Pulse, announce: Callable[[str], None]) -> AsyncIterator[None]:
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
@@ -77,7 +81,9 @@ async def _chats(core: Core, announce: Callable[[str], None]) -> AsyncIterator[N
         stack.push_async_callback(outbox.stop)
         for chat in connected:
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
-        await _console(core, web, commands, following, stack, announce)
+        metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for)
+        stack.callback(core.desk.on_event(metrics.hear))
+        await _console(core, web, commands, following, WatchPages(pulse, metrics), stack, announce)
         yield
 
 
@@ -86,6 +92,7 @@ async def _console(
     web: WebChat,
     commands: Commands,
     following: Following,
+    watch: WatchPages,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
 ) -> None:
@@ -102,7 +109,14 @@ async def _console(
     )
     settings = core.settings
     try:
-        console = Console(settings.console_host, settings.console_port, behind, following, data_dir=settings.data_dir)
+        console = Console(
+            settings.console_host,
+            settings.console_port,
+            behind,
+            following,
+            data_dir=settings.data_dir,
+            beside=watch.routes(),
+        )
         address = await console.start()
     except ConsoleError as error:
         logger.error("%s The service runs without its console.", error)  # noqa: TRY400 - a sentence, not a trace

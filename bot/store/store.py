@@ -11,6 +11,7 @@ from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
+from bot.store.figures import Figures
 from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
 from bot.store.grants import Grants
 from bot.store.journal import ActionJournal
@@ -47,6 +48,7 @@ class Store:
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
         self.usage = UsageTable(database, clock)
+        self.figures = Figures(database)
         self.frames = frames
 
     @classmethod

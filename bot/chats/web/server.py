@@ -7,7 +7,7 @@ import errno
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -37,16 +37,26 @@ class Console:
     """Serves the console from `start` to `stop`.
 
     `host` must be loopback and `port` may be 0 for any free one. With `data_dir` it leaves the note there by which
-    the command line finds it.
+    the command line finds it. `beside` is served too, behind the same gate; what is not below `/api` asks for no token.
     """
 
-    def __init__(self, host: str, port: int, behind: Behind, runs: Runs, *, data_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        behind: Behind,
+        runs: Runs,
+        *,
+        data_dir: Path | None = None,
+        beside: Sequence[web.RouteDef] = (),
+    ) -> None:
         self._host = loopback(host)
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         self._gate = Gate(self._host, self._token)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
+        self._beside = beside
         self._note: handover.Handover | None = None
         self._parts = (
             Api(behind),
@@ -68,6 +78,7 @@ class Console:
         app.add_routes([web.get(f"/page/{name}", _serve(file)) for name, file in files.items()])
         for part in self._parts:
             app.add_routes(part.routes())
+        app.add_routes(self._beside)
         # No access log: an address may carry the token.
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_WITHIN)
         await runner.setup()

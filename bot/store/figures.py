@@ -1,0 +1,46 @@
+"""Numbers for whoever watches the service: counts only, of no person and no text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresNow:
+    """How much there is. `tasks` by state and outcome ("" while a task lives), `outbox` by state without what is sent,
+    `refusals` by platform and kind, since the store began.
+    """
+
+    tasks: Mapping[tuple[str, str], int]
+    questions: int
+    outbox: Mapping[str, int]
+    refusals: Mapping[tuple[str, str], int]
+
+
+class Figures:
+    """Counts over the tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def now(self) -> FiguresNow:
+        """Count. Raises StoreError."""
+        tasks = await self._database.fetch(
+            "SELECT state, COALESCE(outcome, '') AS outcome, COUNT(*) AS count FROM tasks GROUP BY 1, 2"
+        )
+        questions = await self._database.fetch("SELECT COUNT(*) FROM questions WHERE answer IS NULL AND expired = 0")
+        outbox = await self._database.fetch(
+            "SELECT state, COUNT(*) AS count FROM outbox WHERE state <> 'sent' GROUP BY state"
+        )
+        refusals = await self._database.fetch(
+            "SELECT platform, kind, SUM(count) AS count FROM refusals GROUP BY platform, kind"
+        )
+        return FiguresNow(
+            tasks={(row["state"], row["outcome"]): row["count"] for row in tasks},
+            questions=int(questions[0][0]),
+            outbox={row["state"]: row["count"] for row in outbox},
+            refusals={(row["platform"], row["kind"]): row["count"] for row in refusals},
+        )

@@ -1,0 +1,91 @@
+"""The service in numbers, in the form that Prometheus reads. No names, no texts, no ids."""
+
+from __future__ import annotations
+
+from collections import Counter as Count
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from agent.events import Step, TaskEnded, TaskEvent
+from agent.models.base import Usage
+from bot.store.figures import FiguresNow
+from bot.tasks.model import TaskState
+from bot.watching.pulse import Pulse
+from devices.phone import Health, Phones
+
+STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
+"""Seconds; a step is a look, a call of the model and an action."""
+LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
+
+
+class Figures(Protocol):
+    """What is counted in the store."""
+
+    async def now(self) -> FiguresNow:
+        """Count."""
+        ...
+
+
+class Metrics:
+    """Takes in each event of the desk (`hear`), counts the rest when asked (`text`)."""
+
+    def __init__(self, figures: Figures, phones: Phones, pulse: Pulse, still_for: Callable[[], float]) -> None:
+        self._figures = figures
+        self._phones = phones
+        self._used: dict[str, Usage] = {}
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        lag = Gauge("opengui_loop_lag_seconds", "How late the event loop was last", registry=registry)
+        lag.set_function(lambda: pulse.lag)
+        still = Gauge("opengui_desk_still_seconds", "Since when the desk has not come round", registry=registry)
+        still.set_function(still_for)
+        self._tasks = Gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"], registry=registry)
+        self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
+        self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
+        self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
+        self._outbox = Gauge(
+            "opengui_outbox_messages", "Messages not sent yet, or given up", ["state"], registry=registry
+        )
+        self._refusals = Gauge(
+            "opengui_refusals", "Refusals since the store began", ["platform", "kind"], registry=registry
+        )
+        self._seconds = Histogram("opengui_step_seconds", "Seconds of a step", buckets=STEP_BUCKETS, registry=registry)
+        self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
+
+    def hear(self, task: str, event: TaskEvent) -> None:
+        """An event of a task's work. What a task used outside its steps (plan, summary) comes with its end."""
+        match event:
+            case Step():
+                self._seconds.observe(event.seconds)
+                self._used[task] = self._used.get(task, Usage()) + event.usage
+                self._count(event.usage.input, event.usage.output)
+            case TaskEnded():
+                told = self._used.pop(task, Usage())
+                self._count(max(0, event.usage.input - told.input), max(0, event.usage.output - told.output))
+            case _:
+                pass
+
+    async def text(self) -> bytes:
+        """All numbers as text. Raises StoreError."""
+        figures = await self._figures.now()
+        for gauge in (self._tasks, self._outbox, self._refusals, self._phone):
+            gauge.clear()
+        # What may be there is told also while it is none: a number that comes and goes is hard to watch.
+        for state, outcome in {(state, "") for state in LIVE} | figures.tasks.keys():
+            self._tasks.labels(state, outcome).set(figures.tasks.get((state, outcome), 0))
+        self._queue.set(figures.tasks.get((TaskState.QUEUED.value, ""), 0))
+        self._questions.set(figures.questions)
+        for state in ("pending", "sending", "dead"):
+            self._outbox.labels(state).set(figures.outbox.get(state, 0))
+        for kind, count in figures.refusals.items():
+            self._refusals.labels(*kind).set(count)
+        healths = Count(phone.health for phone in self._phones.list())
+        for health in Health:
+            self._phone.labels(health.value).set(healths[health])
+        return generate_latest(self._registry)
+
+    def _count(self, into: int, out: int) -> None:
+        self._tokens.labels("input").inc(into)
+        self._tokens.labels("output").inc(out)
