@@ -289,3 +289,16 @@ async def test_small_programs_for_files(hands: Hands) -> None:
         ("cp /sdcard/none /sdcard/x", "cp: bad '/sdcard/none': No such file or directory\n"),
     ):
         assert await hands.shell(line) == (1, "", said)
+
+
+async def test_date_processes_and_language(hands: Hands) -> None:
+    assert await hands.out("date +%Y-%m-%d; date") == "2026-11-21\nSat Nov 21 12:00:00 UTC 2026\n"
+    assert await hands.shell("date 1") == (1, "", "date: bad date '1'\n")
+    await hands.tap("Shop")
+    assert "org.example.shop\n" in await hands.out("ps -A")
+    assert "org.example.shop" not in await hands.out("ps")
+    await hands.out("setprop persist.sys.locale zh-CN")
+    assert await hands.out("settings get system system_locales; getprop persist.sys.locale") == "zh-CN\nzh-CN\n"
+    assert "system_locales=zh-CN" in await hands.out("settings list system")
+    await hands.out("settings put system user_rotation 1")
+    assert "system_locales" not in hands.phone.state.settings["system"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from devices.simulator.apps import BY_KEY, LAUNCHER_PACKAGE
 from devices.simulator.shell.call import Call, Family
+
+FIRST_PROCESS = 4240
 
 
 async def echo(call: Call) -> int:
@@ -31,4 +34,40 @@ async def identity(call: Call) -> int:
     return 0
 
 
-FAMILY: Family = {"echo": echo, "true": true, ":": true, "false": false, "id": identity}
+async def date(call: Call) -> int:
+    """`date [+FORMAT]`, with the letters of strftime."""
+    now = call.phone.desk.clock()
+    form = call.arguments[0] if call.arguments else "+%a %b %e %H:%M:%S %Z %Y"
+    if not form.startswith("+"):
+        call.complain(f"date: bad date '{form}'")
+        return 1
+    call.say(now.strftime(form[1:]))
+    return 0
+
+
+async def ps(call: Call) -> int:
+    """`ps [-A]`: the shell itself, and with -A the launcher and every open app."""
+    call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
+    rows = [("shell", "sh"), ("shell", "ps")]
+    if call.arguments[:1] in (("-A",), ("-e",), ("-ef",)):
+        open_apps = [BY_KEY[task.app].package for task in call.phone.state.tasks]
+        rows = [
+            ("root", "init"),
+            ("system", "system_server"),
+            *(("u0_a100", name) for name in (LAUNCHER_PACKAGE, *open_apps)),
+            *rows,
+        ]
+    for number, (user, name) in enumerate(rows, start=FIRST_PROCESS):
+        call.say(f"{user:<13} {number:>5} {1:>5} {10892340:>10} {94212:>6} 0                   0 S {name}")
+    return 0
+
+
+FAMILY: Family = {
+    "echo": echo,
+    "true": true,
+    ":": true,
+    "false": false,
+    "id": identity,
+    "date": date,
+    "ps": ps,
+}

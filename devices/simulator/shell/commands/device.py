@@ -26,6 +26,8 @@ async def settings(call: Call) -> int:
         call.complain(f"Invalid command: {action}" if table in TABLES else f"Invalid namespace '{table}'")
         return 255
     values = call.phone.state.settings[table]
+    if table == "system":
+        values = values | {"system_locales": call.phone.state.locale} if action in {"get", "list"} else values
     if action == "list":
         for name, value in sorted(values.items()):
             call.say(f"{name}={value}")
@@ -51,6 +53,7 @@ async def getprop(call: Call) -> int:
     identity = state.identity
     values = {
         "persist.sys.locale": state.locale,
+        "ro.product.locale": "en-US",
         "ro.boot.serialno": identity.serial,
         "ro.build.fingerprint": f"virtual/virtual/virtual:{identity.release}/VP1A.240101.001/1:user/release-keys",
         "ro.build.version.release": identity.release,
