@@ -7,15 +7,18 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.events import TaskEnded
 from agent.outcome import Outcome
+from bot.chats.base import Attachment
 from bot.cli.errors import Refused
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
 from bot.cli.remote import Remote, running_service
 from bot.settings import Settings
+from bot.tasks.files import BadFiles, check
 from bot.tasks.lines import line_of
 
 if TYPE_CHECKING:
@@ -27,17 +30,29 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     if not options.task.strip():
         print('opengui do: What is to be done? For example: opengui do "open settings"', file=sys.stderr)
         return USAGE
+    try:
+        files = await asyncio.to_thread(_read, options.file)
+    except (OSError, BadFiles) as error:
+        why = f"{error.filename}: {error.strerror}." if isinstance(error, OSError) else str(error)
+        print(f"opengui do: {why}", file=sys.stderr)
+        return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await _follow(remote, options)
+            return await _follow(remote, options, files)
     # Here and not above: who hands a task to a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
-        return await _follow(local, options)
+        return await _follow(local, options, files)
 
 
-async def _follow(door: Local | Remote, options: argparse.Namespace) -> int:
+def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
+    """The files, looked at for their size before they are read. Raises BadFiles and OSError."""
+    check([(path.name, path.stat().st_size) for path in paths])
+    return tuple(Attachment(path.name, path.read_bytes()) for path in paths)
+
+
+async def _follow(door: Local | Remote, options: argparse.Namespace, files: tuple[Attachment, ...]) -> int:
     """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
     answers = iter(options.answer)
     task = ""
@@ -47,7 +62,7 @@ async def _follow(door: Local | Remote, options: argparse.Namespace) -> int:
         cancelling.append(asyncio.create_task(door.cancel(task)))
 
     try:
-        async for line in door.lines(options.task, options.device, quick=options.quick):
+        async for line in door.lines(options.task, options.device, quick=options.quick, files=files):
             if line["type"] == "task":
                 task = line["task"]
                 for each in (signal.SIGINT, signal.SIGTERM):

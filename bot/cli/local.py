@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from bot.access import Policy
-from bot.chats.base import Address, CommandCall, Invocation, Person, Place, Reply
+from bot.chats.base import Address, Attachment, CommandCall, Invocation, Person, Place, Reply
 from bot.cli.errors import Refused
 from bot.commands.intake import Commands
 from bot.commands.request import Services
@@ -35,12 +35,14 @@ class Local:
         self._phones = core.phones
         self._following = following
 
-    async def lines(self, text: str, device: str, *, quick: bool) -> AsyncIterator[dict[str, Any]]:
+    async def lines(
+        self, text: str, device: str, *, quick: bool, files: Sequence[Attachment] = ()
+    ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
         options = {"device": device} if device else {}
         if quick:
             options["quick"] = "true"
-        reply = await self._invoke(CommandCall("do", options, text))
+        reply = await self._invoke(CommandCall("do", options, text), tuple(files))
         if not reply.task:
             message = reply.message
             raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
@@ -61,8 +63,8 @@ class Local:
         """The phones, as plain objects."""
         return [phone_json(phone, ()) for phone in self._phones.list()]
 
-    async def _invoke(self, call: CommandCall) -> Reply:
-        return await self._commands.invoke(Invocation(OPERATOR, PLACE, f"cli:{secrets.token_hex(8)}", call))
+    async def _invoke(self, call: CommandCall, files: tuple[Attachment, ...] = ()) -> Reply:
+        return await self._commands.invoke(Invocation(OPERATOR, PLACE, f"cli:{secrets.token_hex(8)}", call, files))
 
 
 @asynccontextmanager

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
+from bot.chats.base import Attachment
 from bot.chats.web import handover
 from bot.cli.errors import Refused, ServiceGone
 
@@ -26,14 +28,23 @@ class Remote:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def lines(self, text: str, device: str, *, quick: bool) -> AsyncIterator[dict[str, Any]]:
+    async def lines(
+        self, text: str, device: str, *, quick: bool, files: Sequence[Attachment] = ()
+    ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
-        body = {"text": text, "device": device, "quick": quick}
+        given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
+        body = {"text": text, "device": device, "quick": quick, "files": given}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
                 raise Refused(await _sentence(response))
             async for line in response.content:
                 yield json.loads(line)
+
+    async def _hand_in(self, file: Attachment) -> str:
+        async with self._session.post("/api/files", data=io.BytesIO(file.data)) as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            return str((await response.json())["content"])
 
     async def answer(self, question: str, text: str | None) -> str:
         """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""

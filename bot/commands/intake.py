@@ -138,7 +138,7 @@ class Commands:
             invocation.place,
             invocation.event,
             invocation.call,
-            files=len(invocation.attachments),
+            files=invocation.attachments,
         )
         if not await self._let_in(request):
             if (offered := pairing.offer(request, self._services)) is not None:
@@ -178,7 +178,7 @@ def _request(came: Incoming | Press) -> Request:
         came.event,
         CommandCall(""),
         message=came.message,
-        files=len(came.attachments),
+        files=came.attachments,
         stale=came.stale,
     )
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
-from bot.chats.base import Address, Chat, CommandCall, Message, MessageRef, Person, Place, Reply
+from bot.chats.base import Address, Attachment, Chat, CommandCall, Message, MessageRef, Person, Place, Reply
 from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -50,7 +50,7 @@ class Services:
 class Request:
     """One command from one person at one place.
 
-    `prefix` is what stood before the command ("" when it was not typed), `files` the number of attached files.
+    `prefix` is what stood before the command ("" when it was not typed), `files` what is attached.
     """
 
     person: Person
@@ -59,7 +59,7 @@ class Request:
     call: CommandCall
     message: MessageRef | None = None
     prefix: str = ""
-    files: int = 0
+    files: tuple[Attachment, ...] = ()
     stale: bool = False
     """Written while the service was away: told, not done."""
 
@@ -97,9 +97,7 @@ class NotAllowed(Refused):
         return NotAllowed(text, self.check)
 
 
-def verdict(
-    request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
-) -> Verdict:
+def verdict(request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> Verdict:
     """What access says about this request."""
     return authorize(request.person, request.place, right, policy, owner=owner, phone=phone)
 

@@ -52,9 +52,12 @@ class FrameFiles:
             raise KeyError(reference)
         return data
 
-    async def prune(self) -> int:
-        """Remove what is older than the days to keep, then the oldest until the rest fits. Returns how many."""
-        return await asyncio.to_thread(self._prune)
+    async def prune(self, in_use: frozenset[str] = frozenset()) -> int:
+        """Remove what is older than the days to keep, then the oldest until the rest fits. Returns how many.
+
+        References `in_use` stay, however old and large they are.
+        """
+        return await asyncio.to_thread(self._prune, in_use)
 
     def _path(self, reference: str) -> Path:
         return self._root / reference[:2] / reference
@@ -74,13 +77,13 @@ class FrameFiles:
             Path(name).unlink(missing_ok=True)
             raise
 
-    def _prune(self) -> int:
+    def _prune(self, in_use: frozenset[str]) -> int:
         oldest = self._clock() - self._keep_days * _DAY_S
         found = [(path.stat(), path) for path in self._root.glob("*/*")]
         total = removed = 0
         for status, path in sorted(found, key=lambda entry: entry[0].st_mtime, reverse=True):
             total += status.st_size
-            if status.st_mtime < oldest or total > self._keep_bytes:
+            if path.name not in in_use and (status.st_mtime < oldest or total > self._keep_bytes):
                 path.unlink(missing_ok=True)
                 removed += 1
         return removed

@@ -7,7 +7,7 @@ import sqlite3
 from agent.outcome import Outcome
 from bot.chats.base import Address, Person
 from bot.store.database import Database, Source, Transaction
-from bot.store.texts import address_of, address_text, json_text, usage_of, usage_text
+from bot.store.texts import address_of, address_text, files_of, files_text, json_text, usage_of, usage_text
 from bot.tasks.model import Task, TaskState, TaskWish
 
 _MAX_ID = 2**63 - 1
@@ -23,8 +23,8 @@ class Tasks:
         """A new task, queued, with the next number."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -36,6 +36,7 @@ class Tasks:
                 wish.phone,
                 int(wish.quick),
                 wish.max_steps or max_steps,
+                files_text(wish.files),
                 now,
                 now,
             ),
@@ -112,6 +113,11 @@ class Tasks:
         """All that have not ended, in order of acceptance."""
         return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY id")
 
+    async def files_in_use(self) -> frozenset[str]:
+        """References of the files that came with tasks that have not ended."""
+        rows = await self._database.fetch("SELECT files FROM tasks WHERE state <> 'ended' AND files <> '[]'")
+        return frozenset(file.content for row in rows for file in files_of(row["files"]))
+
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
         """Those that have been interrupted since before that time."""
         return await self._all("SELECT * FROM tasks WHERE state = 'interrupted' AND changed <= ? ORDER BY id", time)
@@ -183,4 +189,5 @@ def _task(row: sqlite3.Row) -> Task:
         started=row["started"],
         ended=row["ended"],
         frame=row["frame"],
+        files=files_of(row["files"]),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from agent.files import GivenFile
 from agent.models.base import Usage
 from bot.chats.base import Address, MessageRef
 
@@ -43,3 +44,13 @@ def usage_text(usage: Usage) -> str:
 def usage_of(text: str) -> Usage:
     """The tokens and cost in such a text."""
     return Usage(**json.loads(text))
+
+
+def files_text(files: tuple[GivenFile, ...]) -> str:
+    """The files of a task as text."""
+    return json_text([file.model_dump() for file in files])
+
+
+def files_of(text: str) -> tuple[GivenFile, ...]:
+    """The files in such a text."""
+    return tuple(GivenFile.model_validate(file) for file in json.loads(text))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
@@ -52,6 +53,8 @@ class Task:
     ended: float | None
     frame: str | None
     """The last screen's reference."""
+    files: tuple[GivenFile, ...] = ()
+    """What came with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class TaskWish:
     phone: str = ""
     quick: bool = False
     max_steps: int | None = None
+    files: tuple[GivenFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

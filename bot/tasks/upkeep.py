@@ -101,5 +101,5 @@ class Upkeep:
 
     async def _remove_old(self, now: float) -> None:
         await self._store.tasks.forget_events(before=now - self._limits.events)
-        removed = await self._store.frames.prune()
+        removed = await self._store.frames.prune(await self._store.tasks.files_in_use())
         logger.debug("%s old files were removed", removed)

@@ -146,12 +146,14 @@ class HandMind:
     def __init__(self) -> None:
         self._events: dict[str, asyncio.Queue[TaskEvent | None]] = {}
         self.asked: list[tuple[str, str]] = []
+        self.orders: list[TaskOrder] = []
 
     def tell(self, task: str, *events: TaskEvent) -> None:
         for event in events:
             self._queue(task).put_nowait(event)
 
     async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        self.orders.append(order)
         while (event := await self._queue(order.task).get()) is not None:
             yield event
             if isinstance(event, TaskEnded):

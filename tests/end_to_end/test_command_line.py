@@ -32,6 +32,22 @@ def deleting(place: Place) -> tuple[Act, ...]:
     return (call("open_app", name="Notes"), tap("Bread"), tap("Delete"))
 
 
+async def _with_files(shop: Workshop, folder: Path) -> None:
+    """Two files go with a task; one that is not there is told before anything is done."""
+    (folder / "a photo.jpg").write_bytes(b"1" * 400_000)
+    (folder / "list.txt").write_bytes(b"2")
+    shop.brain.acts(FINISH)
+    given = [f"--file={folder / name}" for name in ("a photo.jpg", "list.txt")]
+    ran = await shop.do("send them to Anna", *given)
+    assert ran.code == 0, ran.err
+    run = ran.of("started")[0]["run"]
+    assert shop.place.phone.files.read(f"/sdcard/Pictures/OpenGUI/{run}/a photo.jpg") == b"1" * 400_000
+    assert shop.place.phone.files.read(f"/sdcard/Download/OpenGUI/{run}/list.txt") == b"2"
+    ran = await shop.do("send them to Anna", *given, f"--file={folder / 'none'}")
+    assert (ran.code, ran.out) == (64, "")
+    assert "No such file" in ran.err
+
+
 # One loop for all, so that no phone of this file ever stands still: a service asks every phone on its adb server.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -68,6 +84,9 @@ class TestAlone:
         assert [(row["task"], row["state"], row["outcome"]) for row in listed.lines] == [
             (ran.lines[0]["task"], "ended", "succeeded")
         ]
+
+    async def test_files_go_with_it(self, alone: Workshop, tmp_path: Path) -> None:
+        await _with_files(alone, tmp_path)
 
     async def test_a_question_without_an_answer_blocks(self, alone: Workshop) -> None:
         alone.brain.acts(*SIGN_IN, FINISH)

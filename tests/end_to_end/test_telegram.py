@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -64,6 +65,22 @@ async def test_a_message_changes_the_phone_and_the_chat_tells_it(place: Place) -
         assert sum("It is done." in message.text for message in said) == 1
         assert any(message.photo for message in said if message.id != final.id)
         assert TOKEN not in service.log
+
+
+async def test_a_photo_goes_to_the_phone_and_comes_back(place: Place) -> None:
+    photo = os.urandom(300_000)
+    acts = [call("send_file", path="/sdcard/Pictures/OpenGUI/1-1/photo.jpg"), FINISH]
+    async with town(*acts) as here, place.service(**here.settings):
+        await here.fake.connected()
+        await here.fake.say(here.alice, here.group, "/do send me this photo back", photo=("", photo))
+        await here.bot_says("It is done.", here.group)
+        assert place.phone.files.read("/sdcard/Pictures/OpenGUI/1-1/photo.jpg") == photo
+
+        def back() -> bool:
+            said = here.fake.from_bot(here.group)
+            return any(message.file is not None and message.file.data == photo for message in said)
+
+        await here.fake.wait_until(back, timeout=LIMIT)
 
 
 async def test_a_code_is_answered_by_a_reply_after_a_kill(place: Place) -> None:

@@ -18,6 +18,8 @@ from bot.chats.web.errors import ConsoleHostRefused
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+BODY_TYPES = {"application/json", "application/octet-stream"}
+"""Types that no page elsewhere can send without asking this server first, as it can send forms and plain text."""
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -83,7 +85,7 @@ class Gate:
         if re.match(r"/api(/|$)", request.path):
             if not self._known(request):
                 return refuse(401, "Open the address that the service printed at its start: it carries the token.")
-            if request.method == "POST" and request.content_type != "application/json":
+            if request.method == "POST" and request.content_type not in BODY_TYPES:
                 return refuse(415, "Send the request as application/json.")
         return await handler(request)
 

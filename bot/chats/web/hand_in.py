@@ -13,13 +13,18 @@ from aiohttp import ClientConnectionResetError, web
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import TaskEnded, TaskEvent
-from bot.chats.base import CommandCall, Intake, Invocation
+from agent.files import GivenFile
+from agent.ports.frames import Frames
+from bot.chats.base import Attachment, CommandCall, Intake, Invocation
 from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse
+from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
 from bot.tasks.lines import INTERRUPTED, Runs, encoded, line_of
 
 logger = logging.getLogger(__name__)
+
+PIECE = 64 * 1024
 
 
 class Order(BaseModel):
@@ -30,6 +35,8 @@ class Order(BaseModel):
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
     device: str = Field(default="", max_length=ID_LIMIT)
     quick: bool = False
+    files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
+    """What was handed in before, by the references that were given for it."""
 
 
 class Answered(BaseModel):
@@ -44,14 +51,28 @@ class Answered(BaseModel):
 class HandIn:
     """Gives tasks through the same command as everybody, then follows their events."""
 
-    def __init__(self, intake: Intake, runs: Runs, stopping: asyncio.Event) -> None:
+    def __init__(self, intake: Intake, runs: Runs, frames: Frames, stopping: asyncio.Event) -> None:
         self._intake = intake
+        self._frames = frames
         self._runs = runs
         self._stopping = stopping
 
     def routes(self) -> list[web.RouteDef]:
         """What is served."""
-        return [web.post("/api/do", self.do), web.post("/api/answer", self.answer)]
+        return [
+            web.post("/api/files", self.file),
+            web.post("/api/do", self.do),
+            web.post("/api/answer", self.answer),
+        ]
+
+    async def file(self, request: web.Request) -> web.Response:
+        """Take in the bytes of one file for a later task; the answer is their reference."""
+        data = bytearray()
+        async for piece in request.content.iter_chunked(PIECE):
+            data += piece
+            if len(data) > MAX_FILE_BYTES:
+                return refuse(413, f"A file may have {MAX_FILE_BYTES} bytes.")
+        return web.json_response({"content": await self._frames.save(bytes(data), suffix="bin")})
 
     async def do(self, request: web.Request) -> web.StreamResponse:
         """Start a task; the answer is one JSON object per line, the last one `final`.
@@ -62,8 +83,13 @@ class HandIn:
         options = {"device": order.device} if order.device else {}
         if order.quick:
             options["quick"] = "true"
+        try:
+            files = [Attachment(file.name, await self._frames.load(file.content)) for file in order.files]
+        except KeyError:
+            return refuse(409, "A file of the task is not here. Hand it in first.")
         call = CommandCall("do", options, order.text)
-        reply = await self._intake.invoke(Invocation(OPERATOR, place(""), f"cli:{secrets.token_hex(8)}", call))
+        event = f"cli:{secrets.token_hex(8)}"
+        reply = await self._intake.invoke(Invocation(OPERATOR, place(""), event, call, tuple(files)))
         if not reply.task:
             message = reply.message
             words = [message.heading, message.body] if message else [reply.toast]

@@ -62,7 +62,7 @@ class Console:
             Api(behind),
             Events(behind, self._stopping),
             Pictures(behind.frames),
-            HandIn(behind.intake, runs, self._stopping),
+            HandIn(behind.intake, runs, behind.frames, self._stopping),
         )
         self._runner: web.AppRunner | None = None
 

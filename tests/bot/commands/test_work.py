@@ -11,6 +11,7 @@ import pytest
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.chats.base import Attachment, CommandCall, Reply
+from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
 from bot.tasks.model import TaskState
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_world
@@ -129,9 +130,43 @@ async def test_no_phone_is_told_at_once(world: World) -> None:
     assert await world.desk.recent(10) == ()
 
 
-async def test_attached_files_are_not_swallowed_silently(world: World) -> None:
-    incoming = world.incoming("!opengui do x", command="do send it", attachments=(Attachment("a.jpg", b"x"),))
-    assert "files were not used" in words(await world.commands.message(incoming))
+async def test_attached_files_stay_with_the_task(world: World) -> None:
+    attached = (Attachment("../a.jpg", b"1"), Attachment("A.JPG", b"2"), Attachment("报告.pdf", b"3"))
+    reply = await world.commands.message(world.incoming("!opengui do x", command="do send it", attachments=attached))
+    assert "a.jpg, A-2.JPG, 报告.pdf" in words(reply)
+    task = await world.desk.known(reply.task)
+    assert [file.name for file in task.files] == ["a.jpg", "A-2.JPG", "报告.pdf"]
+    assert [await world.store.frames.load(file.content) for file in task.files] == [b"1", b"2", b"3"]
+    await world.end(task)
+    assert [order.files for order in world.mind.orders] == [task.files]
+
+
+@pytest.mark.parametrize(
+    ("attached", "why"),
+    [
+        ([Attachment("a", b"")] * (MAX_FILES + 1), "11 files are too many: at most 10"),
+        ([Attachment("a.bin", bytes(MAX_FILE_BYTES + 1))], "a.bin is too large: a file may have 20 MB"),
+        ([Attachment("a", bytes(MAX_FILE_BYTES))] * 3, "at most 50 MB"),
+    ],
+)
+async def test_too_many_or_too_large_files_are_refused_before_anything(
+    world: World, attached: list[Attachment], why: str
+) -> None:
+    incoming = world.incoming("!opengui do x", command="do x", attachments=tuple(attached))
+    assert why in words(await world.commands.message(incoming))
+    assert await world.desk.recent(10) == ()
+
+
+async def test_files_of_a_task_that_lives_are_not_tidied_away(world: World) -> None:
+    """Seen failing with `files_in_use` giving nothing: the file is then gone before the task begins."""
+    incoming = world.incoming("!opengui do x", command="do x", attachments=(Attachment("a.jpg", b"1"),))
+    task = await world.desk.known((await world.commands.message(incoming)).task)
+    (file,) = task.files
+    world.clock.advance(15 * 86_400.0)
+    assert await world.store.frames.prune(await world.store.tasks.files_in_use()) == 0
+    assert await world.store.frames.load(file.content) == b"1"
+    await world.end(task)
+    assert await world.store.frames.prune(await world.store.tasks.files_in_use()) == 1
 
 
 async def test_cancel_tells_what_really_happened(world: World) -> None:

@@ -20,6 +20,7 @@ ENDPOINTS = [
     ("GET", "/api/tasks/1/steps"),
     ("POST", "/api/say"),
     ("POST", "/api/press"),
+    ("POST", "/api/files"),
     ("POST", "/api/do"),
     ("POST", "/api/answer"),
     ("GET", "/api/unknown"),

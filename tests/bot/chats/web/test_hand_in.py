@@ -11,7 +11,7 @@ from agent.events import Asked, Planned, Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Message, Reply
+from bot.chats.base import Attachment, Message, Reply
 from bot.chats.web.chat import OPERATOR
 from tests.bot.chats.web.world import World
 
@@ -76,6 +76,22 @@ async def test_a_task_is_given_and_followed_to_its_end(world: World, client: aio
     assert (call.person, call.call.name, call.call.rest) == (OPERATOR, "do", "wifi on")
     assert dict(call.call.options) == {"device": "pixel", "quick": "true"}
     assert world.runs.followed == ["7"]
+
+
+async def test_files_are_handed_in_before_the_task(world: World, client: aiohttp.ClientSession) -> None:
+    world.intake.reply = lambda _: Reply(task="7")
+    data = bytes(range(256)) * 2000
+    async with client.post("/api/files", data=data) as response:
+        content = (await response.json())["content"]
+    body = {"text": "x", "files": [{"name": "a.jpg", "content": content}]}
+    async with client.post("/api/do", json=body) as response:
+        assert await line(response) == {"type": "task", "task": "7"}
+    (call,) = world.intake.calls
+    assert call.attachments == (Attachment("a.jpg", data),)
+    body["files"] = [{"name": "a.jpg", "content": "../../etc/passwd"}]
+    async with client.post("/api/do", json=body) as response:
+        assert response.status == 409
+    assert len(world.intake.calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""Files that come with a task: how many and how large, what they are called, and where they are kept until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.files import GivenFile
+from agent.ports.frames import Frames
+from bot.chats.base import Attachment
+from bot.tasks.errors import TaskError
+from bot.texts import say
+from devices.storage import safe_name
+
+MAX_FILES = 10
+"""As many as Discord takes with one message."""
+MAX_FILE_BYTES = 20 * 1024 * 1024
+"""What Telegram lets bots download; the same everywhere, so that a task does not depend on where it is given."""
+MAX_TOTAL_BYTES = 50 * 1024 * 1024
+"""Of one task: all are in memory while it is accepted."""
+_MEGABYTE = 1024 * 1024
+
+
+class BadFiles(TaskError):
+    """Too many files, or too large ones."""
+
+
+def check(files: Sequence[tuple[str, int]]) -> None:
+    """Raise BadFiles when these names and sizes in bytes are more than goes with one task."""
+    if len(files) > MAX_FILES:
+        raise BadFiles(say("do.files_too_many", count=len(files), limit=MAX_FILES))
+    for name, size in files:
+        if size > MAX_FILE_BYTES:
+            raise BadFiles(say("do.file_too_large", name=safe_name(name), limit=MAX_FILE_BYTES // _MEGABYTE))
+    if sum(size for _, size in files) > MAX_TOTAL_BYTES:
+        raise BadFiles(say("do.files_too_large", limit=MAX_TOTAL_BYTES // _MEGABYTE))
+
+
+async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFile, ...]:
+    """Store the files under names that a phone takes, no two alike. Raises BadFiles or OSError."""
+    check([(file.name, len(file.data)) for file in attached])
+    taken: set[str] = set()
+    kept = []
+    for file in attached:
+        name = _unused(safe_name(file.name), taken)
+        taken.add(name.casefold())
+        kept.append(GivenFile(name=name, content=await frames.save(file.data, suffix="bin")))
+    return tuple(kept)
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name, with a number where another file has it; a phone does not tell upper from lower case."""
+    stem, dot, suffix = name.rpartition(".")
+    if not stem:
+        stem, dot, suffix = name, "", ""
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{dot}{suffix}"
+    return name
