@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
-from bot.cards.buttons import resume_button, stop_button
+from bot.cards.buttons import again_button, resume_button, stop_button
 from bot.cards.picture import screen_picture
 from bot.cards.words import receipt, title_of
 from bot.chats.base import Message, Picture
@@ -14,9 +14,12 @@ from bot.tasks.model import Task
 from bot.texts import say
 
 
-async def render_final(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
+async def render_final(
+    task: Task, *, frames: Frames, now: float, repeated: bool = False, recap: Picture | None = None
+) -> Message:
     """The end of an ended task: outcome, summary, data, receipt and the last screen.
 
+    `recap` is the moving picture of its steps.
     `repeated` marks a message that may have arrived before. Raises ValueError for a task that has not ended.
     """
     if task.outcome is None:
@@ -29,6 +32,8 @@ async def render_final(task: Task, *, frames: Frames, now: float, repeated: bool
         body="\n".join(body),
         footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
         picture=await screen_picture(frames, task.frame),
+        files=() if recap is None else (recap,),
+        buttons=((again_button(task.id),),),
         notify=True,
         mention=task.person,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.ports.frames import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice
 from bot.cards.question import render_question
+from bot.cards.recap import make_recap
 from bot.chats.base import Capabilities, Message, Picture
 from bot.store.outbox import OutboxRow
 from bot.tasks.desk import TaskDesk
@@ -28,7 +29,8 @@ async def message_for(
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.kind:
         case "final":
-            return await render_final(task, frames=frames, now=now, repeated=repeated)
+            recap = await make_recap(await desk.steps(task.id), frames, most_bytes=capabilities.file_limit)
+            return await render_final(task, frames=frames, now=now, repeated=repeated, recap=recap)
         case "question":
             question = await desk.question(row.subject)
             if question is None or question.answer is not None or question.expired:

@@ -74,6 +74,9 @@ class Post:
         """Send files without text, two or more as an album. Returns the id of the first message."""
         for _ in files:
             await self.turn()  # an album counts as many messages as it has files
+        if len(files) == 1 and files[0].name.lower().endswith((".gif", ".mp4")):
+            moving = await self.bot.send_animation(self.chat, files[0].data, filename=files[0].name, **self._options())
+            return moving.message_id
         if len(files) == 1:
             sent = await self.bot.send_document(self.chat, files[0].data, filename=files[0].name, **self._options())
             return sent.message_id

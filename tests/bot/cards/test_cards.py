@@ -164,7 +164,7 @@ async def test_the_final_message_is_honest(frames: FrameFiles, outcome: Outcome,
     assert message.picture is not None
     assert message.notify
     assert message.mention == ANNA
-    assert message.buttons == ()
+    assert labels(message) == [["Again"]]
 
 
 async def test_a_final_message_without_words_says_so(frames: FrameFiles) -> None:

@@ -531,3 +531,14 @@ async def test_a_task_is_told_in_the_language_of_who_gave_it(post: Post) -> None
     await post.shown("进行中")
     await post.world.end(task)
     await post.sent("完成")
+
+
+async def test_the_final_message_has_a_recap_and_the_button_again(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    for number in (1, 2, 3):
+        await post.world.step(task, number, frame=await post.world.store.frames.save(png(), suffix=".png"))
+    await post.world.end(task)
+    final = await post.closed("It is done.")
+    assert [file.name for file in final.files] == ["recap.gif"]
+    assert [button.label for row in final.buttons for button in row] == ["Again"]

@@ -1,0 +1,107 @@
+"""The recap of a run: its marked steps as one small moving picture, bounded in frames, bytes and time."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from PIL import Image, UnidentifiedImageError
+
+from agent.ports.frames import Frames
+from bot.cards.picture import draw_screen
+from bot.chats.base import Picture
+from bot.tasks.model import StepRow
+
+FRAMES = 24
+"""Steps that are shown at most, spread evenly over the run; the last one is always among them."""
+LONG_SIDES = (640, 480, 320)
+"""Pixels; the next smaller one where the bytes do not do."""
+COLOURS = 96
+FRAME_MS = 900
+LAST_MS = 2500
+MOST_BYTES = 3_000_000
+"""Small enough to start at once on a phone, and far below every chat's limit."""
+MAKING_SECONDS = 4.0
+"""After that the final message goes out without a recap: it never waits longer for it."""
+
+logger = logging.getLogger(__name__)
+_ONE_AT_A_TIME = ThreadPoolExecutor(1, thread_name_prefix="recap")
+"""Many tasks that end at once do not take every processor."""
+
+
+def spread(steps: Sequence[StepRow], most: int = FRAMES) -> tuple[StepRow, ...]:
+    """At most so many of the steps that have a screen, evenly, with the first and the last."""
+    seen = [step for step in steps if step.frame]
+    if len(seen) <= most:
+        return tuple(seen)
+    return tuple(seen[round(number * (len(seen) - 1) / (most - 1))] for number in range(most))
+
+
+async def make_recap(
+    steps: Sequence[StepRow], frames: Frames, *, most_bytes: int = MOST_BYTES, seconds: float = MAKING_SECONDS
+) -> Picture | None:
+    """The steps as an animated GIF; None where fewer than two screens are kept, or the limits do not suffice.
+
+    What was hidden on a stored screen (secrets) stays hidden, and a screen that forbids pictures has none.
+    """
+    deadline = time.monotonic() + seconds
+    try:
+        async with asyncio.timeout(seconds):
+            screens = []
+            for step in spread(steps):
+                try:
+                    screens.append((await frames.load(step.frame or ""), step.mark))
+                except KeyError:
+                    continue
+            if len(screens) < 2:
+                return None
+            loop = asyncio.get_running_loop()
+            data = await loop.run_in_executor(_ONE_AT_A_TIME, _animated, screens, min(most_bytes, MOST_BYTES), deadline)
+    except TimeoutError:
+        logger.info("a recap was not made within %.0f s and is left out", seconds)
+        return None
+    except (UnidentifiedImageError, OSError, ValueError) as error:
+        logger.warning("a recap cannot be made: %s", type(error).__name__)
+        return None
+    return None if data is None else Picture("recap.gif", data)
+
+
+def _animated(
+    screens: Sequence[tuple[bytes, tuple[int, int] | None]], most_bytes: int, deadline: float
+) -> bytes | None:
+    """The GIF, None when it does not fit. Raises TimeoutError at the deadline (`time.monotonic`)."""
+    for side in LONG_SIDES:
+        pictures = []
+        for data, mark in screens:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            pictures.append(_small(data, mark, side))
+        # Screens of a phone that was turned stand in the middle of one canvas.
+        size = (max(one.width for one in pictures), max(one.height for one in pictures))
+        pages = [_on_canvas(one, size).quantize(COLOURS, method=Image.Quantize.FASTOCTREE) for one in pictures]
+        target = io.BytesIO()
+        times = [FRAME_MS] * (len(pages) - 1) + [LAST_MS]
+        pages[0].save(target, "GIF", save_all=True, append_images=pages[1:], duration=times, loop=0, disposal=1)
+        if target.tell() <= most_bytes:
+            return target.getvalue()
+    return None
+
+
+def _small(data: bytes, mark: tuple[int, int] | None, side: int) -> Image.Image:
+    with Image.open(io.BytesIO(data)) as image:
+        marked = draw_screen(image, mark)
+    with Image.open(io.BytesIO(marked)) as drawn:
+        drawn.thumbnail((side, side), Image.Resampling.BILINEAR)
+        return drawn.convert("RGB")
+
+
+def _on_canvas(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    if picture.size == size:
+        return picture
+    canvas = Image.new("RGB", size)
+    canvas.paste(picture, ((size[0] - picture.width) // 2, (size[1] - picture.height) // 2))
+    return canvas
