@@ -92,10 +92,13 @@ def _animated(
 
 
 def _small(data: bytes, mark: tuple[int, int] | None, side: int) -> Image.Image:
+    """The screen at its small size with the ring. It is made small first: that is most of the work."""
     with Image.open(io.BytesIO(data)) as image:
-        marked = draw_screen(image, mark)
-    with Image.open(io.BytesIO(marked)) as drawn:
-        drawn.thumbnail((side, side), Image.Resampling.BILINEAR)
+        scale = min(1.0, side / max(image.size))
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        small = image.convert("RGB").resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+    here = None if mark is None else (round(mark[0] * scale), round(mark[1] * scale))
+    with Image.open(io.BytesIO(draw_screen(small, here))) as drawn:
         return drawn.convert("RGB")
 
 

@@ -140,7 +140,7 @@ async def a_line(path: Path) -> AsyncIterator[Line]:
 
 
 async def test_two_runs_of_sixty_steps_in_a_group_stay_within_the_limits(tmp_path: Path) -> None:
-    """Seen failing with a `Window` that lets everything go: the fake refused with 429 within the first minute."""
+    """Seen failing with a `Window` that lets everything go: calls were refused, and the final message came late."""
     async with a_line(tmp_path) as line:
         first, second = await line.task("look for a train", line.group), await line.task("read mail", line.group)
         for number in range(1, STEPS + 1):
@@ -175,9 +175,7 @@ async def test_two_runs_of_sixty_steps_in_a_group_stay_within_the_limits(tmp_pat
 
 
 async def test_a_flood_answer_silences_that_chat_alone_and_loses_nothing(tmp_path: Path) -> None:
-    """Seen failing with `Pace.silence` that does nothing: the adapter refused, and the group's task was asked again
-    and again without a pause.
-    """
+    """The group is left alone for the 30 seconds, while the private chat goes on."""
     async with a_line(tmp_path) as line:
         slow = await line.task("look for a train", line.group)
         await line.until(lambda: line.told(line.group, "Working"), most=10.0)
