@@ -52,6 +52,8 @@ class Stage:
                 "ADB_SERVERS": str(self.adb),
                 "ANDROID_SERIALS": self.serial,
                 "VIRTUAL_PHONES": "0",
+                # The virtual phone's slowness is that of commands; through the helper it would be too quick.
+                "FAST_LANE": "off",
                 "DATA_DIR": str(self.directory / "data"),
                 "VLM_BASE_URL": server.base_url,
                 "VLM_MODEL": "scripted",

@@ -43,6 +43,9 @@ class OnPhoneServer:
         """Puts the server's file on the phone, unless the same is there. Raises LaneFailed."""
         try:
             data = await asyncio.to_thread(_jar)
+        except (OSError, RuntimeError) as missing:  # the latter when the package has no such file
+            raise LaneFailed(f"uiautomator2's file cannot be read here: {missing}") from missing
+        try:
             there = await self._shell.run(command("toybox", "md5sum", JAR), doing="looking for the fast lane's file")
             if hashlib.md5(data, usedforsecurity=False).hexdigest() in there.out:
                 return

@@ -172,6 +172,15 @@ async def test_why_it_did_not_open_is_said(bench: Bench) -> None:
     await phone.restore()
 
 
+async def test_another_program_that_uses_it_is_left_alone(fast: Bench) -> None:
+    other = AdbPhone(fast.connection, fast.phone.info, fast_lane=True)
+    await other.prepare()
+    await opened(other)
+    assert "another program" in other.info.lane_reason
+    assert (await fast.phone.observe()).elements
+    assert fast.phone.info.lane == "fast"
+
+
 async def test_a_run_that_ends_while_it_opens_does_not_wait(bench: Bench) -> None:
     bench.virtual.files.write(JAR, SERVER_FILE.read_bytes())
     bench.virtual.faults.set(hang="app_process")
