@@ -54,7 +54,9 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     policy = policy_of(settings)
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
-        store = await Store.open(settings.data_dir)
+        store = await Store.open(
+            settings.data_dir, keep_days=settings.keep_days, keep_bytes=int(settings.keep_gigabytes * 1024**3)
+        )
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
         models = build_models(model_settings(settings))

@@ -18,6 +18,9 @@ from bot.zones import zone_named
 from devices.errors import NameUnfit
 from devices.phone_names import fit_name
 
+KEEP_DAYS: Final = 14.0
+KEEP_GIGABYTES: Final = 2.0
+"""How long and how much of pictures and files is kept, in days and GiB."""
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
 
@@ -143,6 +146,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "time_zone": "time_zone",
     "log_level": "log_level",
     "log_format": "log_format",
+    "keep_days": "above_zero",
+    "keep_gigabytes": "above_zero",
 }
 """Field → what was expected, as a key below `settings.expected`."""
 
@@ -213,6 +218,8 @@ class Settings(BaseSettings):
     pairing: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["text", "json"] = "text"
+    keep_days: Annotated[float, Field(gt=0)] = KEEP_DAYS
+    keep_gigabytes: Annotated[float, Field(gt=0)] = KEEP_GIGABYTES
 
     @model_validator(mode="before")
     @classmethod
