@@ -17,7 +17,8 @@ HEALTH_EVERY = 30.0
 """Seconds after which what is known of a phone is asked again.
 
 Half a minute is how long a person waits before looking at a phone that was just unlocked or plugged in. One question
-costs this process about 0.5 ms, so eight phones cost far less than 0.1 % of a core; a phone that a run looks at is not asked at all.
+costs this process about 0.5 ms, so eight phones cost far less than 0.1 % of a core; a phone that a run looks at
+is not asked at all.
 """
 
 
