@@ -50,7 +50,7 @@ async def _given(request: Request, services: Services, open_question: OpenQuesti
     task = await services.desk.get(open_question.task)
     owner = None if task is None else task.person
     right = Right.APPROVE if question.kind is QuestionKind.APPROVE else Right.USE
-    require(request, services.policy, right, owner=owner)
+    require(request, services.policy, right, owner=owner, phone="" if task is None else task.phone)
     if open_question.answer is not None or open_question.expired:
         raise Refused(closed_line(open_question))
     answered = await services.desk.answer(question.id, _choice(question, text), request.person)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.commands.request import Refused, Request, Services, may_see
+from bot.access import Right
+from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task
 from bot.texts import say
 from devices.phone import PhoneInfo
@@ -25,6 +26,22 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
     if len(found) > 1:
         raise Refused(say("phone.ambiguous", name=found[0].name, ids=", ".join(phone.id for phone in found[:LISTED])))
     return found[0]
+
+
+def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
+    """The phones that this person may use here; others do not exist for them."""
+    return tuple(
+        phone
+        for phone in services.phones.list()
+        if verdict(request, services.policy, Right.USE, phone=phone.id).allowed
+    )
+
+
+def sole_phone(phones: Sequence[PhoneInfo]) -> PhoneInfo:
+    """The phone for somebody who may use only these: a task for any free one could get another. Raises Refused."""
+    if len(phones) != 1:
+        raise Refused(say("people.which_phone", names=", ".join(phone.name for phone in phones[:LISTED])))
+    return phones[0]
 
 
 def require_usable(phone: PhoneInfo) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bot.cards.picture import draw_screen
 from bot.chats.base import Message, Picture, Reply
-from bot.commands.choose import phone_named, require_usable, state_of
+from bot.commands.choose import open_phones, phone_named, require_usable, state_of
 from bot.commands.request import Refused, Request, Services, plain
 from bot.tasks.model import Task, TaskState
 from bot.texts import say
@@ -22,8 +22,8 @@ QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
 
 async def devices(request: Request, services: Services) -> Reply:
     """Every phone with its state, what it shows, and who uses it."""
-    del request  # every person who may use the bot sees the same list
-    phones = await services.phones.refresh()
+    await services.phones.refresh()
+    phones = open_phones(request, services)
     if not phones:
         return plain(say("phone.none"))
     active = await services.desk.active()
@@ -76,7 +76,7 @@ def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, 
 
 
 async def _looked_at(request: Request, services: Services) -> PhoneInfo:
-    phones = services.phones.list()
+    phones = open_phones(request, services)
     if wished := request.option("device"):
         return phone_named(wished, phones)
     if not phones:

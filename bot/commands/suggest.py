@@ -8,6 +8,7 @@ import logging
 from bot.access import Right, authorize
 from bot.cards.words import shortened, title_of
 from bot.chats.base import CommandCall, Person, Place
+from bot.commands.choose import open_phones
 from bot.commands.request import Request, Services, may_see
 from bot.tasks.model import Task
 
@@ -55,7 +56,9 @@ class Suggestions:
         self._read_again()
         match option:
             case "device":
-                pairs = [(f"{phone.name} · {phone.health}", phone.id) for phone in self._services.phones.list()]
+                request = Request(person, place, "", CommandCall(""))
+                phones = open_phones(request, self._services)
+                pairs = [(f"{phone.name} · {phone.health}", phone.id) for phone in phones]
             case "task" | "before":
                 request = Request(person, place, "", CommandCall(""))
                 seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]

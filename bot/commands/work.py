@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.access import Right
 from bot.cards.card import state_line
 from bot.chats.base import CommandCall, Message, Reply
-from bot.commands.choose import phone_named, require_any_usable, require_usable, task_meant
+from bot.commands.choose import open_phones, phone_named, require_any_usable, require_usable, sole_phone, task_meant
 from bot.commands.request import Refused, Request, Services, plain, require
 from bot.tasks.files import check, keep
 from bot.tasks.model import Task, TaskState, TaskWish
@@ -23,10 +23,11 @@ async def do(request: Request, services: Services) -> Reply:
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
     check([(file.name, len(file.data)) for file in request.files])
-    phones = services.phones.list()
+    phones = open_phones(request, services)
     phone = ""
-    if wished := request.option("device"):
-        info = phone_named(wished, phones)
+    wished = request.option("device")
+    if wished or 0 < len(phones) < len(services.phones.list()):
+        info = phone_named(wished, phones) if wished else sole_phone(phones)
         require_usable(info)
         phone = info.id
     else:

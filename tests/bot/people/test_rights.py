@@ -11,7 +11,7 @@ from agent.questions import QuestionKind
 from bot.access import Grant, Policy, Right, authorize
 from bot.chats.base import Address, Message, Person, Place, Reply
 from bot.people.subjects import Subject, subject_named
-from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
 
 OPERATOR = Person("web", "operator", "operator")
 CONSOLE = Place(Address("web", "console", "home"))
@@ -87,6 +87,20 @@ async def test_a_right_for_one_phone_lets_in_but_no_further() -> None:
     assert not authorize(EVE, PRIVATE, Right.ADMIN, policy).allowed
     refused = authorize(EVE, PRIVATE, Right.USE, policy, phone="other")
     assert [check.name for check in refused.checks if not check.passed] == ["phone"]
+
+
+async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Path) -> None:
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Other"), a_phone("Third")) as world:
+        await world.type("people --device pixel allow 666", ADA)
+        reply = await world.type("do open settings", EVE)
+        assert (await world.desk.known(reply.task)).phone == "pixel"
+        assert not (await world.type("do --device Other open settings", EVE)).task
+        assert "no phone" in words(await world.type("screen Other", EVE)).lower()
+        assert "Other" not in words(await world.type("devices", EVE))
+        assert world.commands.suggestions(EVE, CHANNEL, "device", "") == (("Pixel · ready", "pixel"),)
+        await world.type("people --device third allow 666", ADA)
+        assert "Name one with --device: Pixel, Third" in words(await world.type("do open settings", EVE))
+        assert (await world.desk.known((await world.type("do open settings", ANNA)).task)).phone == ""
 
 
 async def test_an_offer_is_run_with_the_rights_of_the_press(world: World) -> None:
