@@ -16,6 +16,7 @@ from bot.chats.web.api import Behind
 from bot.chats.web.chat import WebChat
 from bot.chats.web.errors import ConsoleError
 from bot.chats.web.server import Console
+from bot.commands import work
 from bot.commands.intake import Commands
 from bot.commands.request import Services
 from bot.commands.spec import BY_NAME
@@ -24,6 +25,7 @@ from bot.core import Core, open_core
 from bot.outbox.outbox import Outbox
 from bot.people.pairing import Pairing
 from bot.people.rights import Rights
+from bot.schedules.scheduler import Scheduler
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.watching.manager import ServiceManager
@@ -79,6 +81,9 @@ async def _chats(core: Core, pulse: Pulse, announce: Callable[[str], None]) -> A
         outbox = Outbox(core.desk, core.store, chats, settings.stream_steps)
         await outbox.start()
         stack.push_async_callback(outbox.stop)
+        scheduler = Scheduler(services, work.do)
+        scheduler.start()
+        stack.push_async_callback(scheduler.stop)
         for chat in connected:
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
         metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for)

@@ -33,6 +33,7 @@ class Deed(StrEnum):
     TAKE = "take"
     AGAIN = "again"
     NOW = "now"
+    SCHEDULE = "plan"
 
 
 @dataclass(frozen=True, slots=True)

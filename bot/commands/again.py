@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from bot.access import Right
-from bot.chats.base import CommandCall, Place, Reply
+from bot.chats.base import Attachment, CommandCall, Place, Reply
 from bot.commands import work
 from bot.commands.choose import task_meant
 from bot.commands.request import Request, Services, may_see, require
@@ -19,7 +19,8 @@ _LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
 async def again(request: Request, services: Services) -> Reply:
     """Give the last or the named task again: on the same phone, as quick as before, unless told otherwise.
 
-    The rest of the text is added to the task. It is a new task of whoever asks, who needs the right to the old one.
+    The rest of the text is added to the task; its files come again. It is a new task of whoever asks, who needs the
+    right to the old one.
     """
     request = await _with_leading_task(request, services)
     task = await task_meant(request, services)
@@ -28,7 +29,24 @@ async def again(request: Request, services: Services) -> Reply:
     changes = request.call.rest.strip()
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
-    return await work.do(replace(_where(request, task), call=call), services)
+    files, lost = await _files(task, services)
+    request = replace(_where(request, task), call=call, files=(*files, *request.files))
+    reply = await work.do(request, services)
+    if lost and reply.message is not None:
+        words = f"{reply.message.body}\n{say('again.files_lost', names=', '.join(lost))}"
+        reply = replace(reply, message=replace(reply.message, body=words))
+    return reply
+
+
+async def _files(task: Task, services: Services) -> tuple[list[Attachment], list[str]]:
+    """What came with the task, and the names of what is not kept any more."""
+    files, lost = [], []
+    for file in task.files:
+        try:
+            files.append(Attachment(file.name, await services.frames.load(file.content)))
+        except KeyError:
+            lost.append(file.name)
+    return files, lost
 
 
 def _quick(request: Request, task: Task) -> bool:

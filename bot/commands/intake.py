@@ -11,7 +11,20 @@ from typing import TypeVar
 from agent.faults import fault_of
 from bot.access import Check, Right
 from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
-from bot.commands import again, answers, auditing, granting, hurrying, overview, pairing, people, phones, usage, work
+from bot.commands import (
+    again,
+    answers,
+    auditing,
+    granting,
+    hurrying,
+    overview,
+    pairing,
+    people,
+    phones,
+    scheduling,
+    usage,
+    work,
+)
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import NotAllowed, Refused, Request, Services, refusal, refuse_stale, require, verdict
@@ -38,6 +51,8 @@ HANDLERS: Mapping[str, Handler] = {
     "resume": work.resume,
     "again": again.again,
     "now": hurrying.now,
+    "schedule": scheduling.schedule,
+    "schedules": scheduling.schedules,
     "answer": answers.answer,
     "screen": phones.screen,
     "name": phones.name,

@@ -8,7 +8,7 @@ from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line
 from bot.chats.base import CommandCall, Press, Reply
-from bot.commands import again, hurrying, overview, work
+from bot.commands import again, hurrying, overview, scheduling, work
 from bot.commands.answers import give_answer
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk
@@ -42,6 +42,8 @@ async def do_press(press: Press, request: Request, services: Services, talk: Tal
             offered = talk.take_offer(request, data.subject)
             # Who presses, where and with which roles counts now, not when the text was written.
             return await work.do(replace(offered, person=request.person, place=request.place), services)
+        case Deed.SCHEDULE:
+            return as_toast(await scheduling.press(data, request, services))
         case Deed.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
         case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:

@@ -116,14 +116,19 @@ def refuse_stale(request: Request) -> None:
 
 
 def may_see(request: Request, policy: Policy, task: Task) -> bool:
-    """Whether a task may be shown here: what was asked in this chat, and in private one's own (an admin: all). The
-    operator sees everything.
+    """Whether a task may be shown here."""
+    return may_show(request, policy, task.origin, task.person)
 
-    A task that was given in a private chat does not show up in a group, not even for its owner.
+
+def may_show(request: Request, policy: Policy, origin: Address, owner: Person) -> bool:
+    """Whether what was asked there may be shown here: what comes from this chat, and in private one's own (an admin:
+    all). The operator sees everything.
+
+    What was given in a private chat does not show up in a group, not even for its owner.
     """
     if request.person.platform in OPERATOR_PLATFORMS:
         return verdict(request, policy, Right.ADMIN).allowed
-    here, origin = request.address, task.origin
+    here = request.address
     if (here.platform, here.account, here.guild, here.chat) == (
         origin.platform,
         origin.account,
@@ -132,7 +137,7 @@ def may_see(request: Request, policy: Policy, task: Task) -> bool:
     ):
         return True
     admin = verdict(request, policy, Right.ADMIN).allowed
-    return request.place.private and (admin or same_person(request.person, task.person))
+    return request.place.private and (admin or same_person(request.person, owner))
 
 
 def plain(text: str, *, heading: str = "") -> Reply:

@@ -110,6 +110,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
         text="changes",
     ),
     _command("now", ("task", OptionKind.TASK), argument="task"),
+    _command(
+        "schedule",
+        ("device", OptionKind.PHONE),
+        ("quick", OptionKind.FLAG),
+        ("zone", OptionKind.TEXT),
+        text="plan",
+        text_required=True,
+    ),
+    _command("schedules", text="change"),
     _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
     _command("screen", ("device", OptionKind.PHONE), argument="device"),
     _command(

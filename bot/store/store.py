@@ -20,6 +20,7 @@ from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
 from bot.store.questions import Questions
 from bot.store.refusals import Refusals
+from bot.store.schedules import Schedules
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
 from bot.store.usage import UsageTable
@@ -48,6 +49,7 @@ class Store:
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
         self.usage = UsageTable(database, clock)
+        self.schedules = Schedules(database)
         self.figures = Figures(database)
         self.frames = frames
 

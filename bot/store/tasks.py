@@ -56,9 +56,9 @@ class Tasks:
         rows = await transaction.fetch("SELECT waiting FROM tasks WHERE id = ?", (int(task),))
         return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
 
-    async def of_event(self, transaction: Transaction, wish: TaskWish) -> Task | None:
+    async def of_event(self, source: Source | None, wish: TaskWish) -> Task | None:
         """The task that was accepted from the same event, None when it is new."""
-        rows = await transaction.fetch(
+        rows = await (source or self._database).fetch(
             "SELECT tasks.* FROM tasks JOIN events ON events.task = tasks.id WHERE source = ? AND event = ?",
             (_source(wish), wish.event),
         )

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from agent.graph.main.state import run_of
 from agent.mind import Mind
+from agent.outcome import Outcome
 from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
 from bot.chats.base import Person
@@ -25,7 +26,7 @@ from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, Answered, OpenQuestion, Task, TaskWish
 from bot.tasks.news import News
 from bot.tasks.reading import DeskReading
-from bot.tasks.record import HANDS, Record
+from bot.tasks.record import HANDS, Ending, Record
 from bot.tasks.upkeep import Upkeep
 from bot.tasks.wording import answer_of, clean
 from bot.tasks.workers import Workers
@@ -105,6 +106,11 @@ class TaskDesk(DeskReading):
         wish = replace(wish, text=clean(wish.text, "The task"))
         return await self._calls.unbroken(self._accept(wish))
 
+    async def turn_down(self, wish: TaskWish, why: str) -> Accepted:
+        """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
+        wish = replace(wish, text=clean(wish.text, "The task"))
+        return await self._calls.unbroken(self._turn_down(wish, why))
+
     async def cancel(self, task: str, by: Person) -> Task:
         """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
 
@@ -170,6 +176,11 @@ class TaskDesk(DeskReading):
         if not accepted.duplicate:
             self._workers.start(accepted.task)
             self._news.changed(accepted.task.id)
+        return accepted
+
+    async def _turn_down(self, wish: TaskWish, why: str) -> Accepted:
+        accepted = await self._record.turn_down(wish, Ending(Outcome.BLOCKED, why))
+        self._news.changed(accepted.task.id)
         return accepted
 
     async def _answer(self, question_id: str, text: str, by: Person) -> Answered:

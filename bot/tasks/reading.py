@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bot.chats.base import Address, MessageRef, Person
 from bot.store.store import Store
 from bot.tasks.errors import UnknownTask
-from bot.tasks.model import OpenQuestion, StepRow, Task
+from bot.tasks.model import OpenQuestion, StepRow, Task, TaskWish
 from bot.tasks.news import ChangeListener, EventListener, News
 from bot.tasks.record import Record
 from bot.tasks.workers import Workers
@@ -40,6 +40,10 @@ class DeskReading:
         if found is None:
             raise UnknownTask(task)
         return found
+
+    async def of_event(self, wish: TaskWish) -> Task | None:
+        """The task that was accepted from the wish's event, None when none was."""
+        return await self._store.tasks.of_event(None, wish)
 
     async def recent(self, limit: int, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
         """The latest tasks first; with `before`, those accepted earlier than that one; with `person`, only theirs."""

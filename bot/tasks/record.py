@@ -53,19 +53,35 @@ class Record:
 
     async def accept(self, wish: TaskWish) -> Accepted:
         """Keep the task; the same event gives the task that it gave before. An empty event is always new."""
-        now = self._clock()
 
         async def work(transaction: Transaction) -> Accepted:
-            if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
-                return Accepted(known, duplicate=True)
-            task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
-            await self._store.tasks.worked_with(transaction, task.id, self._model())
-            await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=task.id)
-            if wish.event:
-                await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
-            return Accepted(task, duplicate=False)
+            accepted = await self._keep(transaction, wish)
+            if not accepted.duplicate:
+                await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=accepted.task.id)
+            return accepted
 
         return await self._store.write(work)
+
+    async def turn_down(self, wish: TaskWish, ending: Ending) -> Accepted:
+        """Keep a task that ends before it begins, and its end; the same event gives the task that it gave before."""
+
+        async def work(transaction: Transaction) -> Accepted:
+            accepted = await self._keep(transaction, wish)
+            if accepted.duplicate:
+                return accepted
+            return Accepted(await self._end(transaction, accepted.task, ending), duplicate=False)
+
+        return await self._store.write(work)
+
+    async def _keep(self, transaction: Transaction, wish: TaskWish) -> Accepted:
+        now = self._clock()
+        if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
+            return Accepted(known, duplicate=True)
+        task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
+        await self._store.tasks.worked_with(transaction, task.id, self._model())
+        if wish.event:
+            await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
+        return Accepted(task, duplicate=False)
 
     async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
         """Change the state to what `to` says, given the task and whether it has an open question. Raises WrongState.

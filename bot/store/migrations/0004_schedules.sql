@@ -11,20 +11,25 @@ CREATE TABLE schedules (
     person_platform TEXT NOT NULL,
     person_id TEXT NOT NULL,
     person_name TEXT NOT NULL,
+    person_language TEXT NOT NULL,
     origin TEXT NOT NULL,
     private INTEGER NOT NULL,
+    -- The command that made it: the same one makes no second.
+    event TEXT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('at', 'every', 'cron')),
     rule TEXT NOT NULL,
     zone TEXT NOT NULL,
-    -- The call of `do`, as JSON text: its options, and the task in words.
+    -- As it was written.
+    words TEXT NOT NULL,
+    -- The options of `do`, as JSON text, and the task.
     options TEXT NOT NULL,
     text TEXT NOT NULL,
     created REAL NOT NULL,
-    -- The next time; none when the last one is over.
-    due REAL,
+    due REAL NOT NULL,
     paused INTEGER NOT NULL DEFAULT 0,
     -- The run that was begun last, and how many were left out since because it still worked.
     task INTEGER REFERENCES tasks (id),
-    skipped INTEGER NOT NULL DEFAULT 0
+    skipped INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (origin, event)
 ) STRICT;
-CREATE INDEX schedules_due ON schedules (due) WHERE due IS NOT NULL AND paused = 0;
+CREATE INDEX schedules_due ON schedules (due) WHERE paused = 0;

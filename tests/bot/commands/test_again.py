@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bot.cards.buttons import again_button
+from bot.chats.base import Attachment, CommandCall, Invocation
 from bot.tasks.model import Task
 from tests.bot.commands.test_overview import words
-from tests.bot.world import ADA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, png
 
 
 async def latest(world: World) -> Task:
@@ -67,3 +68,17 @@ async def test_a_phone_that_cannot_be_used_any_more_is_told(world: World) -> Non
     assert "No phone is called" in words(await world.type("again"))
     assert (await world.type("again --device old")).task
     assert "You have no task yet" in words(await world.type("again", BEN, PRIVATE))
+
+
+async def test_files_come_again_while_they_are_kept(world: World) -> None:
+    call = CommandCall("do", {}, "set this as wallpaper")
+    files = (Attachment("sea.png", png()), Attachment("list.txt", b"milk"))
+    await world.commands.invoke(Invocation(ANNA, CHANNEL, "with files", call, attachments=files))
+    first = await latest(world)
+    assert [file.name for file in first.files] == ["sea.png", "list.txt"]
+    await world.type("again")
+    again = await latest(world)
+    assert [await world.store.frames.load(file.content) for file in again.files] == [png(), b"milk"]
+    world.store.frames._path(again.files[1].content).unlink()
+    assert "left out: list.txt" in words(await world.type("again"))
+    assert [file.name for file in (await latest(world)).files] == ["sea.png"]

@@ -1,0 +1,167 @@
+"""The commands `schedule` and `schedules`: making plans, and looking after them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+from bot.access import Right, same_person
+from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.words import shortened
+from bot.chats.base import Button, Message, Reply
+from bot.commands.choose import phone_named
+from bot.commands.parser import parse
+from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
+from bot.schedules.model import Plan, Schedule
+from bot.schedules.rules import BadRule, next_due, oddity_of, read_rule
+from bot.schedules.scheduler import local_time
+from bot.tasks.wording import clean
+from bot.texts import say
+from bot.zones import zone_named
+
+MOST = 20
+"""Schedules of one person."""
+LISTED = 5
+"""Schedules that one answer lists: each has a row of buttons, and Discord has five rows."""
+TEXT_SHOWN = 80
+"""Characters of a task in the list."""
+
+_PLAN = re.compile(r"(?P<kind>[a-z]+)\s+(?P<when>.+?)\s+(?P<do>do\s.*)", re.IGNORECASE | re.DOTALL)
+_CHANGE = re.compile(r"(?P<verb>remove|pause|resume)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
+
+
+async def schedule(request: Request, services: Services) -> Reply:
+    """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed."""
+    example = f"{request.prefix}schedule every day 07:30 do open the weather app"
+    found = _PLAN.fullmatch(request.call.rest.strip())
+    if found is None:
+        raise Refused(say("schedule.bad.form", example=example))
+    zone, now = _zone(request, services), services.clock()
+    try:
+        rule = read_rule(found["kind"], found["when"], now=now, zone=zone)
+    except BadRule as bad:
+        raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
+    wanted = parse(found["do"])
+    options = {**_options(request), **wanted.options}
+    if named := options.get("device"):
+        options["device"] = phone_named(named, services.phones.list()).id
+    await _let_make(request, services, options.get("device", ""))
+    due = next_due(rule, after=now, begun=now)
+    assert due is not None, "a rule that was read has a next time"
+    words = f"{found['kind'].lower()} {' '.join(found['when'].split())}"
+    text = clean(wanted.rest, say("schedule.task"))
+    plan = Plan(request.person, request.place, request.event, rule, words, options, text)
+    made = await services.store.schedules.add(plan, now=now, due=due)
+    time = local_time(made.due, zone)
+    lines = [say("schedule.made", schedule=made.id, words=words, zone=zone.key, time=time)]
+    if (odd := oddity_of(rule)) is not None:
+        lines.append(say(f"schedule.odd.{odd}", time=time))
+    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+
+
+async def schedules(request: Request, services: Services) -> Reply:
+    """List what this person may change here (an admin: everybody's), or change one of them."""
+    if not (typed := request.call.rest.strip()):
+        return await _listed(request, services)
+    found = _CHANGE.fullmatch(typed)
+    if found is None:
+        raise Refused(say("schedule.usage", prefix=request.prefix))
+    return plain(await _change(request, services, found["verb"].lower(), found["schedule"]))
+
+
+async def press(data: ButtonData, request: Request, services: Services) -> Reply:
+    """A button of the list or under a new schedule."""
+    return plain(await _change(request, services, data.choice, data.subject))
+
+
+async def _let_make(request: Request, services: Services, phone: str) -> None:
+    """Raise Refused unless the person may, also without the roles that are known only now, and has not too many."""
+    require(request, services.policy, Right.USE, phone=phone)
+    later = replace(request, person=replace(request.person, roles=frozenset()))
+    if not verdict(later, services.policy, Right.USE, phone=phone).allowed:
+        raise Refused(say("schedule.unstored_role"))
+    if len(await services.store.schedules.all(request.person)) >= MOST:
+        raise Refused(say("schedule.full", number=MOST))
+
+
+def _zone(request: Request, services: Services) -> ZoneInfo:
+    wanted = request.option("zone")
+    try:
+        return zone_named(wanted) if wanted else services.zone
+    except ValueError:
+        raise Refused(say("schedule.no_zone", name=wanted[:40])) from None
+
+
+def _options(request: Request) -> dict[str, str]:
+    given = {"device": request.option("device"), "quick": "true" if request.flag("quick") else ""}
+    return {name: value for name, value in given.items() if value}
+
+
+async def _change(request: Request, services: Services, verb: str, number: str) -> str:
+    found = await services.store.schedules.get(number)
+    if found is None or not _seen(request, services, found):
+        raise Refused(say("schedule.unknown", name=number))
+    require(request, services.policy, Right.USE, owner=found.plan.person)
+    match verb:
+        case "remove":
+            await services.store.schedules.remove(found.id)
+            return say("schedule.removed", schedule=found.id)
+        case "pause":
+            await services.store.schedules.pause(found.id)
+            return say("schedule.paused", schedule=found.id)
+        case "resume":
+            # What was due in the pause is not made up for.
+            due = next_due(found.plan.rule, after=services.clock(), begun=found.created)
+            if due is None:
+                raise Refused(say("schedule.over", schedule=found.id))
+            await services.store.schedules.resume(found.id, due)
+            time = local_time(due, ZoneInfo(found.plan.rule.zone))
+            return say("schedule.resumed", schedule=found.id, time=time)
+        case _:
+            raise Refused(say("press.unknown"))
+
+
+async def _listed(request: Request, services: Services) -> Reply:
+    found = [one for one in await services.store.schedules.all() if _seen(request, services, one)]
+    if not found:
+        return plain(say("schedule.none", example=f"{request.prefix}schedule every day 07:30 do open the weather app"))
+    lines = [_line(one, admin_sees=not same_person(one.plan.person, request.person)) for one in found[:LISTED]]
+    if len(found) > LISTED:
+        lines.append(say("schedule.more", number=len(found) - LISTED))
+        lines += [_short(found[LISTED:])]
+    rows = tuple(_buttons(one) for one in found[:LISTED])
+    return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
+
+
+def _seen(request: Request, services: Services, one: Schedule) -> bool:
+    """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
+    admin = verdict(request, services.policy, Right.ADMIN).allowed
+    own = same_person(one.plan.person, request.person)
+    return (admin or own) and may_show(request, services.policy, one.plan.place.address, one.plan.person)
+
+
+def _line(one: Schedule, *, admin_sees: bool) -> str:
+    plan = one.plan
+    standing = say("schedule.standing") if one.paused else _next(one)
+    who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
+    words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.text, TEXT_SHOWN))
+    return f"{words}\n  {standing}{who}"
+
+
+def _next(one: Schedule) -> str:
+    zone = ZoneInfo(one.plan.rule.zone)
+    return say("schedule.next", time=local_time(one.due, zone), zone=zone.key)
+
+
+def _short(rest: Sequence[Schedule]) -> str:
+    return ", ".join(f"{one.id} ({one.plan.words})" for one in rest)
+
+
+def _buttons(one: Schedule) -> tuple[Button, ...]:
+    first = "resume" if one.paused else "pause"
+    return (
+        button(Deed.SCHEDULE, one.id, say(f"button.schedule.{first}", schedule=one.id), choice=first),
+        button(Deed.SCHEDULE, one.id, say("button.schedule.remove", schedule=one.id), choice="remove", style="danger"),
+    )

@@ -1,0 +1,145 @@
+"""The schedules: what is to be done again, and when it is due next."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from bot.chats.base import Person, Place
+from bot.schedules.model import Plan, Schedule
+from bot.schedules.rules import Rule, RuleKind
+from bot.store.database import Database, Transaction, Value
+from bot.store.texts import address_of, address_text, json_text
+
+_MAX_ID = 2**63 - 1
+
+
+class Schedules:
+    """The table of schedules."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
+        """Keep a plan; the same event gives the schedule that it gave before."""
+
+        async def work(transaction: Transaction) -> Schedule:
+            origin = address_text(plan.place.address)
+            rows = await transaction.fetch(
+                "INSERT INTO schedules (person_platform, person_id, person_name, person_language, origin, private,"
+                " event, kind, rule, zone, words, options, text, created, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
+                (
+                    plan.person.platform,
+                    plan.person.id,
+                    plan.person.name,
+                    plan.person.language,
+                    origin,
+                    int(plan.place.private),
+                    plan.event,
+                    plan.rule.kind.value,
+                    plan.rule.text,
+                    plan.rule.zone,
+                    plan.words,
+                    json_text(dict(plan.options)),
+                    plan.text,
+                    now,
+                    due,
+                ),
+            )
+            return _schedule(
+                rows[0]
+                if rows
+                else (
+                    await transaction.fetch(
+                        "SELECT * FROM schedules WHERE origin = ? AND event = ?", (origin, plan.event)
+                    )
+                )[0]
+            )
+
+        return await self._database.write(work)
+
+    async def get(self, schedule: str) -> Schedule | None:
+        """The schedule with this number, None when there is none."""
+        if not (schedule.isascii() and schedule.isdecimal()) or int(schedule) > _MAX_ID:
+            return None
+        found = await self._all("SELECT * FROM schedules WHERE id = ?", int(schedule))
+        return found[0] if found else None
+
+    async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
+        """All, or one person's; those that are due first come first, paused ones last."""
+        if person is None:
+            return await self._all("SELECT * FROM schedules ORDER BY paused, due, id")
+        return await self._all(
+            "SELECT * FROM schedules WHERE person_platform = ? AND person_id = ? ORDER BY paused, due, id",
+            person.platform,
+            person.id,
+        )
+
+    async def due(self, now: float) -> tuple[Schedule, ...]:
+        """Those whose time has come."""
+        return await self._all("SELECT * FROM schedules WHERE paused = 0 AND due <= ? ORDER BY due, id", now)
+
+    async def first_due(self) -> float | None:
+        """The first time at which something is due."""
+        rows = await self._database.fetch("SELECT MIN(due) FROM schedules WHERE paused = 0")
+        return None if rows[0][0] is None else float(rows[0][0])
+
+    async def begun(self, schedule: Schedule, task: str) -> None:
+        """A run was begun as this task."""
+        await self._change("UPDATE schedules SET task = ?, skipped = 0 WHERE id = ?", int(task), int(schedule.id))
+
+    async def skipped(self, schedule: Schedule) -> None:
+        """A run was left out."""
+        await self._change("UPDATE schedules SET skipped = skipped + 1 WHERE id = ?", int(schedule.id))
+
+    async def advance(self, schedule: Schedule, due: float | None) -> None:
+        """What was due is dealt with; the next time is `due`. With None the schedule is over and goes."""
+        # One that was changed meanwhile (paused, resumed) keeps the time that it has now.
+        if due is None:
+            await self._change("DELETE FROM schedules WHERE id = ? AND due = ?", int(schedule.id), schedule.due)
+        else:
+            await self._change(
+                "UPDATE schedules SET due = ? WHERE id = ? AND due = ?", due, int(schedule.id), schedule.due
+            )
+
+    async def pause(self, schedule: str) -> None:
+        """It is not due until it is resumed."""
+        await self._change("UPDATE schedules SET paused = 1 WHERE id = ?", int(schedule))
+
+    async def resume(self, schedule: str, due: float) -> None:
+        """It is due again, from then on."""
+        await self._change("UPDATE schedules SET paused = 0, due = ?, skipped = 0 WHERE id = ?", due, int(schedule))
+
+    async def remove(self, schedule: str) -> bool:
+        """It is gone; False when it was not there."""
+        return await self._change("DELETE FROM schedules WHERE id = ? RETURNING 1", int(schedule))
+
+    async def _all(self, sql: str, *values: Value) -> tuple[Schedule, ...]:
+        return tuple(_schedule(row) for row in await self._database.fetch(sql, values))
+
+    async def _change(self, sql: str, *values: Value) -> bool:
+        async def work(transaction: Transaction) -> bool:
+            return bool(await transaction.fetch(sql, values))
+
+        return await self._database.write(work)
+
+
+def _schedule(row: sqlite3.Row) -> Schedule:
+    return Schedule(
+        id=str(row["id"]),
+        plan=Plan(
+            person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
+            place=Place(address_of(row["origin"]), private=bool(row["private"])),
+            event=row["event"],
+            rule=Rule(RuleKind(row["kind"]), row["rule"], row["zone"]),
+            words=row["words"],
+            options=json.loads(row["options"]),
+            text=row["text"],
+        ),
+        created=row["created"],
+        due=row["due"],
+        paused=bool(row["paused"]),
+        task="" if row["task"] is None else str(row["task"]),
+        skipped=row["skipped"],
+    )
