@@ -15,6 +15,7 @@ from simcord.backend.models import Channel, User
 from yarl import URL
 
 from bot.store.store import DATABASE_NAME, Store
+from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
@@ -227,6 +228,7 @@ async def test_somebody_elses_task_is_not_cancelled(here: House) -> None:
 async def test_a_phone_that_was_unplugged_before_the_start(here: House) -> None:
     adb, phone = here.workshop.place.adb, here.second
     before = set(await here.tasks())
+    await phone.set_link(LinkState.GONE)  # the service dials a phone again that is only disconnected
     await adb.disconnect(phone.address)
     try:
         async with asyncio.timeout(LIMIT):
@@ -241,6 +243,7 @@ async def test_a_phone_that_was_unplugged_before_the_start(here: House) -> None:
         assert "cannot be used now" in ran.final["summary"]
         assert set(await here.tasks()) == before
     finally:
+        await phone.set_link(LinkState.OPEN)
         await adb.connect(phone.address)
     async with asyncio.timeout(LIMIT):
         while not (await here.devices())[phone.address]["usable"]:
