@@ -162,7 +162,7 @@ def test_nobody_forges_a_line_or_moves_the_cursor(set_up: SetUp, capsys: pytest.
 
 
 def test_a_line_that_cannot_be_written_tells_no_values(set_up: SetUp, capsys: pytest.CaptureFixture[str]) -> None:
-    """Seen failing with logging's own `handleError`, which writes the arguments out."""
+    """Must fail with logging's own `handleError`, which writes the arguments out."""
     set_up(vlm_api_key="plain-words-as-key")
     logging.getLogger("bot.some").warning("%d", "plain-words-as-key")
     told = capsys.readouterr().err

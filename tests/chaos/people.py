@@ -58,8 +58,10 @@ class People:
         endings = ("Done", "Blocked", "Failed", "Cancelled")
         return [
             message
-            for message in self.fake.from_bot(self.chat)
-            if job in message.text and any(f"{ending} · Task" in message.text for ending in endings)
+            for message in self.fake.messages(self.chat)  # an album counts too
+            if message.sender is self.fake.bot
+            and job in message.text
+            and any(f"{ending} · Task" in message.text for ending in endings)
         ]
 
     def _first(self, message: Message, what: str) -> bool:

@@ -45,7 +45,7 @@ async def collector(heard: list[str]) -> AsyncIterator[str]:
 
 
 async def test_no_variable_has_tasks_sent_to_langsmith(place: Place) -> None:
-    """Seen failing without `keep_tracing_off`: the server then gets every prompt."""
+    """Must fail without `keep_tracing_off`: the server then gets every prompt."""
     heard: list[str] = []
     async with collector(heard) as url:
         switches = dict.fromkeys(SWITCHES, "true")

@@ -64,7 +64,7 @@ async def test_a_long_run_is_spread_over_the_frames() -> None:
 
 @pytest.mark.parametrize(("bytes_", "seconds"), [(500, 4.0), (3_000_000, 0.0)])
 async def test_what_does_not_fit_is_left_out(bytes_: int, seconds: float) -> None:
-    """Seen failing without the comparison of bytes, and without the deadline: there was a recap."""
+    """Must fail without the comparison of bytes, and without the deadline: there was a recap."""
     screens = Screens()
     assert await make_recap(await a_run(screens, 6), screens, most_bytes=bytes_, seconds=seconds) is None
 

@@ -455,7 +455,7 @@ async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault
 
 
 async def test_steps_that_the_budget_had_no_room_for_are_told_before_the_end(post: Post) -> None:
-    """Seen failing with `Gentle.finish` that drops what is left: the steps from the third on were told nowhere."""
+    """Must fail with `Gentle.finish` that drops what is left: the steps from the third on were told nowhere."""
     task = await post.world.working()
     await post.shown("Working")
     for number in range(1, 41):
@@ -493,7 +493,7 @@ async def test_a_long_step_shows_its_clock_on_the_card(post: Post) -> None:
 
 @pytest.mark.parametrize("paused", [True, False])
 async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: bool) -> None:
-    """Seen failing without `CardSlot.next_look`: the card stayed where it was, too old to be changed."""
+    """Must fail without `CardSlot.next_look`: the card stayed where it was, too old to be changed."""
     task = await post.world.working()
     await post.shown("Working")
     if paused:

@@ -129,7 +129,7 @@ async def test_what_was_there_is_kept_aside(data: Path, tmp_path: Path) -> None:
 
 
 async def test_nothing_is_restored_under_a_running_service(store: Store, data: Path, tmp_path: Path) -> None:
-    """Seen failing without the lock: the running service goes on writing into files that were moved away."""
+    """Must fail without the lock: the running service goes on writing into files that were moved away."""
     await a_backup(store, data, tmp_path / "one.zip")
     with DataDirectory(data), pytest.raises(DirectoryInUse):
         restore(data, tmp_path / "one.zip")
@@ -166,7 +166,7 @@ def changed(source: Path, target: Path, **contents: bytes | None) -> None:
 async def test_a_file_that_is_no_backup_changes_nothing(
     store: Store, data: Path, tmp_path: Path, contents: dict[str, bytes | None], wrong: type[StoreError]
 ) -> None:
-    """Seen failing without the check of names: the file outside is then written."""
+    """Must fail without the check of names: the file outside is then written."""
     await a_backup(store, data, tmp_path / "one.zip")
     changed(tmp_path / "one.zip", tmp_path / "two.zip", **contents)
     other = tmp_path / "other"

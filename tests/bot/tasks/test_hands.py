@@ -45,7 +45,7 @@ async def test_the_task_stands_still_and_goes_on_with_a_note(tmp_path: Path) -> 
 
 
 async def test_only_who_asked_or_an_admin_takes_over_and_is_done(tmp_path: Path) -> None:
-    """Seen failing without `_held` in `work.take_over`: Ben paused the task of Anna."""
+    """Must fail without `_held` in `work.take_over`: Ben paused the task of Anna."""
     async with a_world(tmp_path) as world:
         task = await world.working()
         refused = await world.press(button(Deed.TAKE, task.id, TAKE).data, BEN)
@@ -84,7 +84,7 @@ async def test_it_waits_through_a_restart(tmp_path: Path) -> None:
 
 
 async def test_who_never_says_done_leaves_the_task_blocked(tmp_path: Path) -> None:
-    """Seen failing without the question's way through `Workers.deliver`: the task stood paused for ever."""
+    """Must fail without the question's way through `Workers.deliver`: the task stood paused for ever."""
     async with a_world(tmp_path) as world:
         task = await world.working()
         await taken(world, task)

@@ -81,7 +81,7 @@ async def test_a_desk_that_turns_feeds_the_watchdog() -> None:
 
 
 async def test_a_desk_that_stands_still_does_not(caplog: pytest.LogCaptureFixture) -> None:
-    """Seen failing with `alive` told whatever the desk does: a service that hangs would never be started anew."""
+    """Must fail with `alive` told whatever the desk does: a service that hangs would never be started anew."""
     lines = iter(f"line {number}" for number in range(1000))
     desk = Desk()
     desk.still = DESK_STILL_S

@@ -75,7 +75,7 @@ def messages(secret: str, way: Callable[[str], object]) -> list[str]:
 @example(secret="a b&c=d/é", way=WAYS[8])
 @example(secret="1234", way=WAYS[0])
 def test_a_live_secret_is_in_no_line(secret: str, way: Callable[[str], object]) -> None:
-    """Seen failing with the plain form alone: quotes, blanks and letters beyond ASCII are written otherwise."""
+    """Must fail with the plain form alone: quotes, blanks and letters beyond ASCII are written otherwise."""
     frame = str(way("\0\0\0\0")) + "OSError: no way with KeyError: typed "
     for part in messages(secret, way):
         # Words that stand around it are no secret, though a secret may be spelled like them.
@@ -88,7 +88,7 @@ def test_the_longest_goes_first_and_short_ones_are_left() -> None:
 
 
 def test_a_code_is_covered_from_when_it_is_given_until_it_is_typed_and_a_while_more() -> None:
-    """Seen failing without `cover` in `take`: a driver that fails on a code late tells it."""
+    """Must fail without `cover` in `take`: a driver that fails on a code late tells it."""
     now = [0.0]
     redaction = Redaction(["always"], clock=lambda: now[0])
     secrets = MemorySecrets(lambda: now[0], redaction.cover)
