@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from bot.access import Right
+from bot.access import Right, same_person
 from bot.cards.buttons import Deed, button
 from bot.cards.card import render_card, state_line
 from bot.cards.final import render_final
@@ -31,9 +31,20 @@ async def status(request: Request, services: Services) -> Reply:
         return Reply(replace(final, notify=False, mention=None))
     steps = await services.desk.steps(task.id)
     place = await services.desk.place_in_queue(task.id)
-    return Reply(
-        await render_card(task, steps[-1] if steps else None, frames=services.frames, now=now, queue_place=place)
-    )
+    card = await render_card(task, steps[-1] if steps else None, frames=services.frames, now=now, queue_place=place)
+    waiting = await _also_waiting(task, request, services)
+    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part)))
+
+
+async def _also_waiting(task: Task, request: Request, services: Services) -> str:
+    """The places of the person's other tasks that wait for a phone, where they may be shown."""
+    places = []
+    for other in await services.desk.active():
+        if other.id != task.id and other.state is TaskState.QUEUED and same_person(other.person, request.person):
+            place = await services.desk.place_in_queue(other.id)
+            if place is not None and may_see(request, services.policy, other):
+                places.append(say("status.place", task=other.id, place=place))
+    return say("status.waiting", places=", ".join(places)) if places else ""
 
 
 async def tasks(request: Request, services: Services) -> Reply:

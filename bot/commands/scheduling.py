@@ -15,7 +15,7 @@ from bot.commands.choose import phone_named
 from bot.commands.parser import parse
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.schedules.model import Plan, Schedule
-from bot.schedules.rules import BadRule, next_due, oddity_of, read_rule
+from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
 from bot.schedules.scheduler import local_time
 from bot.tasks.wording import clean
 from bot.texts import say
@@ -50,7 +50,9 @@ async def schedule(request: Request, services: Services) -> Reply:
     await _let_make(request, services, options.get("device", ""))
     due = next_due(rule, after=now, begun=now)
     assert due is not None, "a rule that was read has a next time"
-    words = f"{found['kind'].lower()} {' '.join(found['when'].split())}"
+    # "tomorrow" means another day by the time that it is read again.
+    when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(found["when"].split())
+    words = f"{found['kind'].lower()} {when}"
     text = clean(wanted.rest, say("schedule.task"))
     plan = Plan(request.person, request.place, request.event, rule, words, options, text)
     made = await services.store.schedules.add(plan, now=now, due=due)

@@ -38,6 +38,10 @@ async def test_options_stand_before_or_behind(world: World) -> None:
     assert first.plan.options == second.plan.options == {"device": "pixel", "quick": "true"}
 
 
+async def test_tomorrow_is_read_back_as_a_day(world: World) -> None:
+    assert "at 1970-01-13 18:00 (UTC)" in words(await world.type("schedule at tomorrow 18:00 do look"))
+
+
 async def test_a_task_may_say_do_again(world: World) -> None:
     await world.type('schedule cron "0 7 * * 1-5" do what I do every day')
     (kept,) = await world.store.schedules.all()
