@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
-from bot.cards.buttons import LABEL_LIMIT, Deed, button, locator, stop_button
+from bot.cards.buttons import Deed, button, locator, stop_button
+from bot.cards.choices import offer_of
 from bot.cards.picture import screen_picture
 from bot.cards.words import duration, shortened, title_of
 from bot.chats.base import Button, Message
 from bot.tasks.model import OpenQuestion, Task
 from bot.texts import say
 
-CHOICE_BUTTONS = 5
-"""More choices than this are listed with numbers: a row on Discord has five buttons."""
 BUTTON_ROWS = 5
 """Discord's limit; with five choices the Stop button of the card has to do."""
 ANSWER_LIMIT = 200
@@ -28,22 +27,34 @@ _KEYS = {
 
 
 async def render_question(
-    open_question: OpenQuestion, task: Task, *, frames: Frames, now: float, repeated: bool = False
+    open_question: OpenQuestion,
+    task: Task,
+    *,
+    frames: Frames,
+    now: float,
+    menu_choices: int = 0,
+    repeated: bool = False,
 ) -> Message:
-    """The question as a message that notifies and mentions who gave the task."""
+    """The question as a message that notifies and mentions who gave the task.
+
+    `menu_choices` is how many choices a menu of the platform holds.
+    """
     question = open_question.question
     key = _KEYS[question.kind]
+    offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
+    rows = _answer_rows(question) if offer is None else offer.rows
     footer = [
-        say(f"asking.{key}.how"),
+        say(f"asking.{key}.how") if offer is None else offer.how,
         say("question.expires", time=duration(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(
         heading=f"{say(f'asking.{key}.heading')} · {title_of(task)}",
-        body="\n".join(_body(question)),
+        body="\n".join([*_body(question), *(offer.lines if offer is not None else ())]),
         footer="\n".join(line for line in footer if line),
         picture=await screen_picture(frames, question.frame),
-        buttons=(*_answer_rows(question), (stop_button(task.id),))[:BUTTON_ROWS],
+        buttons=(*rows, (stop_button(task.id),))[:BUTTON_ROWS],
+        menu=None if offer is None else offer.menu,
         notify=True,
         mention=task.person,
     )
@@ -79,17 +90,7 @@ def answer_words(question: Question, answer: str) -> str:
 
 
 def _body(question: Question) -> list[str]:
-    lines = [question.text]
-    if question.detail:
-        lines.append(question.detail)
-    if question.choices and not _fit(question):
-        lines += [f"{number}. {choice}" for number, choice in enumerate(question.choices, 1)]
-    return lines
-
-
-def _fit(question: Question) -> bool:
-    """Whether every choice can be a button with its whole text."""
-    return len(question.choices) <= CHOICE_BUTTONS and all(len(choice) <= LABEL_LIMIT for choice in question.choices)
+    return [line for line in (question.text, question.detail) if line]
 
 
 def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
@@ -104,10 +105,5 @@ def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
             )
         case QuestionKind.TAKE_OVER:
             return ((button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success"),),)
-        case QuestionKind.ASK if _fit(question):
-            return tuple(
-                (button(Deed.ANSWER, place, choice, choice=str(number)),)
-                for number, choice in enumerate(question.choices, 1)
-            )
         case _:
             return ()

@@ -128,6 +128,19 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
+class Menu:
+    """A list of which one choice is taken: it comes back as a Press with that choice's data.
+
+    The data are as opaque and as durable as a button's. Where `Capabilities.menu_choices` is 0 there are no menus.
+    """
+
+    choices: tuple[Button, ...]
+    """In their order; at most `Capabilities.menu_choices`. Their styles have no meaning here."""
+    prompt: str = ""
+    """What stands in the closed menu, a few words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A picture or file to show; `name` ends as its type does."""
 
@@ -138,7 +151,7 @@ class Picture:
 @dataclass(frozen=True, slots=True)
 class Message:
     """What goes out: plain text throughout. Adapters escape all of it, switch mentions off, and split what is too
-    long for the platform (the picture and the buttons stay with the first part; very long text becomes a file).
+    long for the platform (picture, menu and buttons stay with the first part; very long text becomes a file).
     """
 
     heading: str = ""
@@ -147,6 +160,8 @@ class Message:
     picture: Picture | None = None
     files: tuple[Picture, ...] = ()
     buttons: tuple[tuple[Button, ...], ...] = ()
+    menu: Menu | None = None
+    """Shown above the buttons; an edit without it takes it away."""
     notify: bool = False
     """Whether the platform should ring. Cards and steps are silent."""
     mention: Person | None = None
@@ -197,6 +212,8 @@ class Capabilities:
     """Whether sending with the same nonce again shows the message once."""
     deletes: bool
     """Whether a person's message can be deleted."""
+    menu_choices: int = 0
+    """How many choices a menu may have; 0 where there are no menus."""
     chat_budgets: tuple[Budget, ...] = ()
     """What one private chat takes."""
     group_budgets: tuple[Budget, ...] = ()

@@ -35,7 +35,10 @@ async def message_for(
             question = await desk.question(row.subject)
             if question is None or question.answer is not None or question.expired:
                 raise Pointless("the question was closed before it was shown")
-            return await render_question(question, task, frames=frames, now=now, repeated=repeated)
+            menu_choices = capabilities.menu_choices
+            return await render_question(
+                question, task, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
+            )
         case "file":
             return await _file(row, task, frames, capabilities, repeated)
         case "notice":

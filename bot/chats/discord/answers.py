@@ -7,7 +7,6 @@ from typing import Any
 import discord
 
 from bot.chats.base import Message, Reply
-from bot.chats.discord.buttons import view_of
 from bot.chats.discord.drafts import drafts_of
 
 
@@ -19,7 +18,7 @@ async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
             await interaction.response.defer()
         return
     for draft in drafts_of(message):
-        view = view_of(draft.rows) or discord.utils.MISSING
+        view = draft.view() or discord.utils.MISSING
         send = interaction.followup.send if interaction.response.is_done() else interaction.response.send_message
         await send(
             draft.content,

@@ -1,4 +1,4 @@
-"""Buttons as Discord takes them, recognised by their id alone, also on messages of an earlier process."""
+"""Buttons and menus as Discord takes them, recognised by their id alone, also on messages of an earlier process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import discord
 
-from bot.chats.base import Button
+from bot.chats.base import Button, Menu
 from bot.chats.discord import limits
 
 logger = logging.getLogger(__name__)
@@ -20,6 +20,10 @@ _STYLES = {
     "success": discord.ButtonStyle.success,
     "danger": discord.ButtonStyle.danger,
 }
+
+
+_MENU = "menu:1"
+"""How the id of a menu begins, with the version. What was chosen is in its value, as a button's data."""
 
 
 class TaskButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"(?s)1:.+"):
@@ -50,32 +54,66 @@ def custom_id_of(interaction: discord.Interaction[Any]) -> str:
     return str(data.get("custom_id", ""))
 
 
-def view_of(rows: tuple[tuple[Button, ...], ...]) -> discord.ui.View | None:
-    """The rows as a view, or None without buttons. Rows that are too long continue in the next one.
+def pressed_data(interaction: discord.Interaction[Any]) -> str:
+    """The data of the button that was pressed, or of the choice that was taken from a menu."""
+    data: Mapping[str, Any] = interaction.data or {}
+    if data.get("component_type") == discord.ComponentType.select.value:
+        return str(next(iter(data.get("values") or ()), ""))
+    return custom_id_of(interaction)
+
+
+def view_of(rows: tuple[tuple[Button, ...], ...], menu: Menu | None = None) -> discord.ui.View | None:
+    """The menu and the rows below it as a view, or None without any. Rows that are too long continue in the next one.
 
     The view is stopped at once: presses come by their id, so discord.py need not keep each view in memory for ever.
     """
-    if not any(rows):
-        return None
-    view = discord.ui.View(timeout=None)
-    line = 0
+    lines: list[list[discord.ui.Item[Any]]] = [[select] for select in _selects(menu)]
     for row in rows:
-        for start in range(0, len(row), limits.BUTTONS_IN_ROW):
-            if line == limits.ROWS:
-                logger.error("A message has more than %d rows of buttons; the rest was left out.", limits.ROWS)
-                break
-            for button in row[start : start + limits.BUTTONS_IN_ROW]:
-                view.add_item(_made(button, line))
-            line += 1
+        made = [_made(button) for button in row]
+        lines.extend(
+            made[start : start + limits.BUTTONS_IN_ROW] for start in range(0, len(made), limits.BUTTONS_IN_ROW)
+        )
+    if len(lines) > limits.ROWS:
+        logger.error("A message has more than %d rows of buttons; the rest was left out.", limits.ROWS)
+    view = discord.ui.View(timeout=None)
+    for number, line in enumerate(lines[: limits.ROWS]):
+        for item in line:
+            item.row = number
+            view.add_item(item)
     view.stop()
-    return view
+    return view if lines else None
 
 
-def _made(button: Button, row: int) -> discord.ui.Item[Any]:
+def _selects(menu: Menu | None) -> list[discord.ui.Select[Any]]:
+    """A menu in as many lists as it needs, one below the other: nothing has to be remembered to turn its pages."""
+    choices = () if menu is None else menu.choices
+    prompt = "" if menu is None else menu.prompt
+    selects = []
+    for start in range(0, len(choices), limits.SELECT_OPTIONS):
+        part = choices[start : start + limits.SELECT_OPTIONS]
+        pages = f" · {start + 1}–{start + len(part)}" if len(choices) > limits.SELECT_OPTIONS else ""
+        select: discord.ui.Select[Any] = discord.ui.Select(
+            custom_id=f"{_MENU}:{start}",
+            placeholder=f"{prompt[: limits.PLACEHOLDER - len(pages)]}{pages}" or None,
+            options=[
+                discord.SelectOption(label=_label(choice.label, limits.CHOICE), value=choice.data[: limits.CUSTOM_ID])
+                for choice in part
+            ],
+        )
+        selects.append(select)
+    return selects
+
+
+def _made(button: Button) -> discord.ui.Item[Any]:
     made: discord.ui.Button[Any] = discord.ui.Button(
-        label=button.label[: limits.BUTTON_LABEL],
+        label=_label(button.label, limits.BUTTON_LABEL),
         custom_id=button.data[: limits.CUSTOM_ID],
         style=_STYLES.get(button.style, discord.ButtonStyle.secondary),
-        row=row,
     )
     return TaskButton(made) if TaskButton.knows(button.data) else made
+
+
+def _label(text: str, room: int) -> str:
+    """Discord takes no blank label."""
+    text = " ".join(text.split()) or "…"
+    return text if len(text) <= room else text[: room - 1] + "…"

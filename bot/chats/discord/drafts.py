@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Final
 
 import discord
 
-from bot.chats.base import Button, Message, Picture
+from bot.chats.base import Button, Menu, Message, Picture
 from bot.chats.discord import limits
+from bot.chats.discord.buttons import view_of
 from bot.chats.discord.formatting import Rendered, render
 
 WHOLE_TEXT: Final = "message.txt"
@@ -26,6 +27,11 @@ class Draft:
     content: str
     pictures: tuple[Picture, ...] = ()
     rows: tuple[tuple[Button, ...], ...] = ()
+    menu: Menu | None = None
+
+    def view(self) -> discord.ui.View | None:
+        """The menu and the buttons, None without any."""
+        return view_of(self.rows, self.menu)
 
     def files(self) -> list[discord.File]:
         """Fresh upload objects."""
@@ -33,7 +39,7 @@ class Draft:
 
 
 def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> list[Draft]:
-    """The message in one or more pieces; picture, files and buttons stay with the first.
+    """The message in one or more pieces; picture, files, menu and buttons stay with the first.
 
     Without `files` (the bot may not attach any) pictures are left out and long text is cut instead of attached.
     """
@@ -47,7 +53,7 @@ def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> lis
     first = _noted(rendered, first, files=files)
     if not first and not pictures:
         first = NOTHING
-    drafts = [Draft(first, pictures[: limits.FILES], message.buttons), *(Draft(text) for text in others)]
+    drafts = [Draft(first, pictures[: limits.FILES], message.buttons, message.menu), *(Draft(text) for text in others)]
     rest = pictures[limits.FILES :]
     drafts.extend(Draft("", rest[i : i + limits.FILES]) for i in range(0, len(rest), limits.FILES))
     return drafts
@@ -58,7 +64,7 @@ def card_of(message: Message, *, files: bool = True) -> Draft:
     first, *others = drafts_of(message, files=files)
     if not any(draft.content for draft in others):
         return first
-    return Draft(first.content[: limits.TEXT - len(_CUT)] + _CUT, first.pictures, first.rows)
+    return replace(first, content=first.content[: limits.TEXT - len(_CUT)] + _CUT)
 
 
 def _noted(rendered: Rendered, text: str, *, files: bool) -> str:

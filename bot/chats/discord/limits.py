@@ -31,6 +31,15 @@ BUTTONS_IN_ROW: Final = 5
 ROWS: Final = 5
 """An action row holds five buttons, a message five rows (developer docs, Action Row)."""
 
+SELECT_OPTIONS: Final = 25
+"""Options of one select menu, each label at most 100 characters (developer docs, String Select)."""
+
+PLACEHOLDER: Final = 150
+"""Characters of what stands in a closed select menu (developer docs, String Select)."""
+
+MENUS: Final = 4
+"""Select menus of one message: each takes a row, and one row is left for buttons; ours."""
+
 THREAD_NAME: Final = 100
 """Characters of a channel's or thread's name (developer docs, Channel)."""
 
@@ -80,6 +89,7 @@ CAPABILITIES: Final = Capabilities(
     card_lifetime=55 * 60.0,  # a message older than an hour has a limit on edits (error 30046)
     knows_delivery=True,
     deletes=True,
+    menu_choices=MENUS * SELECT_OPTIONS,
     chat_budgets=(CHANNEL,),
     group_budgets=(CHANNEL,),
     account_budgets=(OVERALL,),

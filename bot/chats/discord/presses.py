@@ -10,7 +10,7 @@ import discord
 from bot.chats.base import Intake, MessageRef, Press
 from bot.chats.discord import limits
 from bot.chats.discord.answers import whisper
-from bot.chats.discord.buttons import custom_id_of
+from bot.chats.discord.buttons import pressed_data
 from bot.chats.discord.places import person_of, place_of
 
 
@@ -31,7 +31,7 @@ class Presses:
             person_of(interaction.user, interaction.locale),
             place,
             str(interaction.id),
-            custom_id_of(interaction),
+            pressed_data(interaction),
             MessageRef(place.address, str(message.id)),
         )
         work = asyncio.ensure_future(self._intake.press(press))

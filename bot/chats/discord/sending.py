@@ -12,7 +12,6 @@ import discord
 
 from bot.chats.base import Address, Message, MessageRef, Turn, at_once
 from bot.chats.discord import errors
-from bot.chats.discord.buttons import view_of
 from bot.chats.discord.drafts import NOTHING, Draft, card_of, drafts_of
 from bot.chats.discord.permissions import Abilities, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id
@@ -62,7 +61,7 @@ class Sender:
             await _partial(client, ref).edit(
                 content=draft.content,
                 attachments=draft.files(),
-                view=view_of(draft.rows),
+                view=draft.view(),
                 allowed_mentions=discord.AllowedMentions.none(),
             )
 
@@ -121,7 +120,7 @@ class _Post:
         options: dict[str, Any] = {}
         if self.reference is not None:
             options["reference"] = self.reference
-        view = view_of(self.draft.rows)
+        view = self.draft.view()
         if view is not None:
             options["view"] = view
         return await self.channel.send(

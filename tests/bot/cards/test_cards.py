@@ -210,7 +210,34 @@ async def test_choices_are_buttons_while_they_fit(frames: FrameFiles) -> None:
     for choices in (tuple("abcdef"), ("x" * 81, "y")):
         many = await render_question(a_question(choices=choices), a_task(), frames=frames, now=1000.0)
         assert labels(many) == [["Stop"]]
+        assert many.menu is None
         assert f"1. {choices[0]}" in many.body
+        assert "a number" in many.footer
+
+
+async def test_more_choices_become_a_menu_where_there_is_one(frames: FrameFiles) -> None:
+    question = a_question(choices=tuple("abcdef"))
+    message = await render_question(question, a_task(), frames=frames, now=1000.0, menu_choices=6)
+    assert message.menu is not None
+    assert [choice.label for choice in message.menu.choices] == list("abcdef")
+    read = [read_button(choice.data) for choice in message.menu.choices]
+    assert [data.choice for data in read if data] == list("123456")
+    assert labels(message) == [["Stop"]]
+    assert "1. a" not in message.body
+    assert "from the list" in message.footer
+    seven = await render_question(
+        a_question(choices=tuple("abcdefg")), a_task(), frames=frames, now=1000.0, menu_choices=6
+    )
+    assert seven.menu is None
+    assert "7. g" in seven.body
+
+
+async def test_choices_that_are_too_long_for_a_label_are_listed_beside_the_menu(frames: FrameFiles) -> None:
+    question = a_question(choices=("x" * 90, "y"))
+    message = await render_question(question, a_task(), frames=frames, now=1000.0, menu_choices=25)
+    assert message.menu is not None
+    assert [choice.label[:4] for choice in message.menu.choices] == ["1. x", "2. y"]
+    assert "1. " + "x" * 90 in message.body
 
 
 async def test_take_over_and_secret(frames: FrameFiles) -> None:

@@ -17,14 +17,17 @@ from PIL import Image
 from bot.cards.buttons import pause_button, stop_button
 from bot.chats.base import (
     Address,
+    Button,
     Chat,
     ChatError,
     ChatGone,
     FloodWait,
+    Menu,
     Message,
     MessageRef,
     Person,
     Picture,
+    Press,
 )
 
 
@@ -39,6 +42,8 @@ class Shown:
     mentions: tuple[str, ...] = ()
     """Ids of the people whom the message rings for by name; "everyone" for all."""
     silent: bool = False
+    choices: tuple[str, ...] = ()
+    """The data of a menu's choices, those on its other pages too."""
 
 
 class Bench(Protocol):
@@ -71,6 +76,10 @@ class Bench(Protocol):
         """The place goes away, or the bot is thrown out of it."""
         ...
 
+    async def press(self, ref: MessageRef, data: str) -> Press:
+        """Somebody presses the button of these data, or takes the choice of a menu: what the intake heard of it."""
+        ...
+
     async def flood(self, seconds: float) -> None:
         """The next call is answered with: wait so long."""
         ...
@@ -95,6 +104,12 @@ def card(body: str) -> Message:
 
 
 HOSTILE = "@everyone <b>bold</b> *stars* _lines_ `code` [x](http://127.0.0.1/) <@1> & \\ | ~~gone~~ ||hidden|| #1"
+
+
+def menu(number: int) -> Menu:
+    """A menu of so many choices."""
+    data = [f"1:ans:0123456789abcdef:{one}" for one in range(1, number + 1)]
+    return Menu(tuple(Button(f"choice {one}", of) for one, of in enumerate(data, 1)), "Choose one")
 
 
 class ChatContract:
@@ -135,6 +150,22 @@ class ChatContract:
         await bench.chat.edit(ref, Message(heading="Done", body="over", picture=screenshot()))
         (shown,) = await bench.shown(bench.origin)
         assert shown.buttons == ()
+
+    @pytest.mark.parametrize("number", [6, 25, 26, 60])
+    async def test_one_of_many_choices_is_taken_from_a_menu(self, bench: Bench, number: int) -> None:
+        if bench.chat.capabilities.menu_choices < number:
+            pytest.skip("this platform lists so many with numbers")
+        asked = Message(heading="Which?", body="one", buttons=((stop_button("7"),),), menu=menu(number), notify=True)
+        ref = await bench.chat.send(bench.origin, asked, nonce="o12")
+        (shown,) = await bench.shown(bench.origin)
+        assert shown.choices == tuple(choice.data for choice in menu(number).choices)
+        assert stop_button("7").data in shown.buttons
+        for choice in (shown.choices[0], shown.choices[-1]):
+            press = await bench.press(ref, choice)
+            assert (press.data, press.message, press.person.id) == (choice, ref, bench.person.id)
+        await bench.chat.edit(ref, Message(heading="Which?", body="answered"))
+        (shown,) = await bench.shown(bench.origin)
+        assert (shown.choices, shown.buttons) == ((), ())
 
     async def test_an_edit_without_a_change_is_no_error(self, bench: Bench) -> None:
         ref = await bench.chat.send(bench.origin, Message(body="same"), nonce="c7-3")

@@ -18,6 +18,8 @@ from bot.chats.base import (
     Message,
     MessageRef,
     Person,
+    Place,
+    Press,
     Turn,
     at_once,
 )
@@ -33,6 +35,7 @@ CAPABILITIES = Capabilities(
     card_lifetime=3600.0,
     knows_delivery=True,
     deletes=True,
+    menu_choices=100,
     chat_budgets=(Budget(1, 1.0),),
     group_budgets=(Budget(1, 1.0), Budget(20, 60.0)),
     account_budgets=(Budget(30, 1.0),),
@@ -178,6 +181,9 @@ class LoopbackBench:
     async def lose(self, place: Address) -> None:
         self.chat.lost.add(place)
 
+    async def press(self, ref: MessageRef, data: str) -> Press:
+        return Press(self.person, Place(ref.address), "e1", data, ref)
+
     async def flood(self, seconds: float) -> None:
         self.chat.faults.append(FloodWait(seconds))
 
@@ -190,4 +196,5 @@ def _shown(ref: MessageRef, message: Message) -> Shown:
         tuple(file.name for file in (*((message.picture,) if message.picture else ()), *message.files)),
         (message.mention.id,) if message.mention else (),
         not message.notify,
+        tuple(one.data for one in message.menu.choices) if message.menu else (),
     )

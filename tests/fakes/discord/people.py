@@ -102,6 +102,17 @@ class People:
         channel = self.backend.get_channel(message.channel_id)
         return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, data, message)
 
+    def choose(self, user: User, message: Message, value: str) -> Interaction:
+        """Take a choice of a select menu; only what is really there can be taken."""
+        menu = next(
+            (one for one in self.menus(message) if value in (option["value"] for option in one["options"])), None
+        )
+        if menu is None:
+            raise AssertionError(f"there is no choice {value!r}")
+        data = {"custom_id": menu["custom_id"], "component_type": 3, "values": [value]}
+        channel = self.backend.get_channel(message.channel_id)
+        return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, data, message)
+
     def forget_files(self) -> None:
         """Every attached file is gone from the file server."""
         self.backend.cdn._blobs.clear()
@@ -130,6 +141,10 @@ class People:
         """The labels of a message's buttons by custom id."""
         found = walk_components(message.components)
         return {c["custom_id"]: c["label"] for c in found if c.get("type") == 2}
+
+    def menus(self, message: Message) -> list[dict[str, Any]]:
+        """The select menus of a message, as they were sent."""
+        return [c for c in walk_components(message.components) if c.get("type") == 3]
 
     def message(self, channel: Channel, id_: int | str) -> Message:
         return self.backend.get_message(channel.id, int(id_))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from simcord.backend.models import ResponseKind
 
-from bot.chats.base import Button, Message, MessageRef, Reply
+from bot.chats.base import Button, Menu, Message, MessageRef, Reply
 from bot.chats.discord import DiscordChat
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
@@ -42,6 +42,24 @@ async def test_a_press_after_a_restart_reaches_the_intake_once(
     assert press.person.id == str(home.alice.id)
     assert press.place.address == home.address()
     assert len(intake.presses) == 1
+
+
+async def test_a_choice_from_a_menu_after_a_restart_reaches_the_intake_once(
+    home: Home, intake: Recording, tmp_path: Path
+) -> None:
+    intake.pressed = Reply(toast="Blue it is.")
+    choices = tuple(Button(f"{number} " + "x" * 120, f"1:ans:0123456789abcdef:{number}") for number in range(1, 31))
+    question = Message(heading="Which?", menu=Menu(choices, "Choose one"), buttons=CARD.buttons)
+    async with running(home, intake, tmp_path) as before:
+        ref = await before.send(home.address(), question, nonce="question")
+    shown = home.fake.message(home.channel, ref.message)
+    first, second = home.fake.menus(shown)
+    assert (first["placeholder"], second["placeholder"]) == ("Choose one · 1–25", "Choose one · 26–30")
+    assert all(len(option["label"]) <= 100 for option in first["options"])
+    async with running(home, intake, tmp_path):
+        home.fake.choose(home.alice, shown, choices[27].data)
+        assert (await home.whisper()).content == "Blue it is."
+    assert [(press.data, press.message) for press in intake.presses] == [(choices[27].data, ref)]
 
 
 async def test_a_press_with_nothing_to_say_is_acknowledged(home: Home, chat: DiscordChat) -> None:
