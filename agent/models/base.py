@@ -102,6 +102,8 @@ class ModelReply:
     usage: Usage = Usage()
     model: str = ""
     finish_reason: str = ""
+    waited: float = 0.0
+    """Seconds for which the endpoint was away before it answered: what was shown to it may be no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.bounds import MAX_CALLS, MAX_LETTERS, TooMuch, whole_signs
 from agent.models.tokens import ReportedUsage
 from agent.models.trouble import CutShort
 
@@ -77,9 +78,10 @@ class ChatReader:
         self._begun = False
         self._finish = ""
         self._model = ""
+        self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Take one chunk, or a whole completion. Raises ValueError when it is neither."""
+        """Take one chunk, or a whole completion. Raises ValueError when it is neither, TooMuch when there is no end."""
         chunk = _Chunk.model_validate(value)
         self._model = chunk.model or self._model
         self.usage = chunk.usage or self.usage
@@ -102,11 +104,14 @@ class ChatReader:
     def reply(self, model: str) -> ModelReply:
         """The answer, without its usage. `model` is the name for endpoints that do not say theirs."""
         calls = tuple(
-            ToolCall(call.id or f"call_{number}", call.name, "".join(call.arguments))
+            ToolCall(
+                whole_signs(call.id) or f"call_{number}", whole_signs(call.name), whole_signs("".join(call.arguments))
+            )
             for number, call in enumerate(self._calls)
         )
-        text, reasoning = "".join(self._text), "".join(self._reasoning)
-        return ModelReply(text, calls, reasoning, model=self._model or model, finish_reason=self._finish)
+        text, reasoning = whole_signs("".join(self._text)), whole_signs("".join(self._reasoning))
+        named = whole_signs(self._model) or model
+        return ModelReply(text, calls, reasoning, model=named, finish_reason=whole_signs(self._finish))
 
     def _take(self, piece: _Piece) -> None:
         text = (piece.content or "") + (piece.refusal or "")
@@ -116,13 +121,20 @@ class ChatReader:
         if reasoning:
             self._reasoning.append(reasoning)
         if text or reasoning:
-            self._show(Delta(text, reasoning))
+            self._count(len(text) + len(reasoning))
+            self._show(Delta(whole_signs(text), whole_signs(reasoning)))
         for part in piece.tool_calls or ():
             call = self._call_for(part)
             call.id = call.id or part.id or ""
             if part.function is not None:
                 call.name = call.name or part.function.name or ""
+                self._count(len(part.function.name or "") + len(part.function.arguments or ""))
                 call.arguments.append(part.function.arguments or "")
+
+    def _count(self, letters: int) -> None:
+        self._letters += letters
+        if self._letters > MAX_LETTERS:
+            raise TooMuch(f"the answer has more than {MAX_LETTERS} letters")
 
     def _call_for(self, part: _CallPiece) -> _Call:
         """The call that a piece belongs to: by index, and by id where servers number all calls 0 or not at all."""
@@ -133,6 +145,8 @@ class ChatReader:
             if begins or (part.id and call.id and part.id != call.id):
                 continue
             return call
+        if len(self._calls) >= MAX_CALLS:
+            raise TooMuch(f"the answer has more than {MAX_CALLS} calls")
         call = _Call(part.index)
         self._calls.append(call)
         return call

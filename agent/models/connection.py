@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 import httpx2
 from openai import APIError, AsyncOpenAI, AsyncStream
 
+from agent.models.bounds import bounded_client
 from agent.models.endpoint import NO_KEY, EndpointSettings
 from agent.models.trouble import Trouble, trouble_of
 
@@ -64,7 +65,9 @@ class Connection:
         self._key = settings.key
         self._host = settings.host
         self._retry = retry
-        self._client = AsyncOpenAI(api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0)
+        self._client = AsyncOpenAI(
+            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
+        )
 
     async def exchange(
         self,
@@ -109,7 +112,8 @@ class Connection:
                 path,
                 cast_to=object,
                 body=payload,
-                options={"timeout": httpx2.Timeout(silence, connect=CONNECT_TIMEOUT)},
+                # Not followed: pictures of the phone go to the address that was set, and to no other.
+                options={"timeout": httpx2.Timeout(silence, connect=CONNECT_TIMEOUT), "follow_redirects": False},
                 stream=True,
                 stream_cls=AsyncStream[object],
             )
@@ -118,7 +122,7 @@ class Connection:
                     reader.feed(value)
                 reader.check()
                 return reader
-        except (APIError, httpx2.HTTPError, ValueError) as error:
+        except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             # Returned, not raised from here: an SDK error in the chain would carry the request with its key along.
             return trouble_of(error, self._key)
 

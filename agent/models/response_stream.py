@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.bounds import MAX_CALLS, MAX_LETTERS, TooMuch, whole_signs
 from agent.models.tokens import ReportedUsage
 from agent.models.trouble import Broken, CutShort
 
@@ -14,6 +15,8 @@ TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
 FINISH_REASONS = {"max_output_tokens": "length"}
 """As chat completions name them."""
+RESPONSE_ID = r"[A-Za-z0-9._~:=+-]{1,512}"
+"""An id goes into an address again, to delete what it stands for."""
 
 
 class _Part(BaseModel):
@@ -41,7 +44,7 @@ class _Why(BaseModel):
 
 
 class _Response(BaseModel):
-    id: str
+    id: str = Field(pattern=rf"^{RESPONSE_ID}$")
     status: str = ""
     model: str | None = None
     previous_response_id: str | None = None
@@ -73,18 +76,22 @@ class ResponseReader:
         self._items: list[_Item] = []
         self._finish = ""
         self._model = ""
+        self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Take one event, or a whole response. Raises ValueError when it is neither, Broken when it is an error."""
+        """Take one event, or a whole response.
+
+        Raises ValueError when it is neither, Broken when it is an error, TooMuch when there is no end.
+        """
         if isinstance(value, dict) and value.get("object") == "response":
             self._end(_Response.model_validate(value))
             return
         if not isinstance(value, dict) or not str(value.get("type", "")).startswith(("response.", "error")):
             raise ValueError("not an event")
         if value["type"] in TEXT_DELTAS:
-            self._show(Delta(text=str(value.get("delta") or "")))
+            self._show(Delta(text=self._shown(value)))
         elif value["type"] in REASONING_DELTAS:
-            self._show(Delta(reasoning=str(value.get("delta") or "")))
+            self._show(Delta(reasoning=self._shown(value)))
         elif value["type"] in {"error", "response.output_item.done"} or "response" in value:
             self._take(_Event.model_validate(value))
 
@@ -97,7 +104,11 @@ class ResponseReader:
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls."""
         return tuple(
-            ToolCall(item.call_id or f"call_{number}", item.name or "", item.arguments or "")
+            ToolCall(
+                whole_signs(item.call_id or f"call_{number}"),
+                whole_signs(item.name or ""),
+                whole_signs(item.arguments or ""),
+            )
             for number, item in enumerate(item for item in self._items if item.type == "function_call")
         )
 
@@ -106,12 +117,17 @@ class ResponseReader:
         parts = [part for item in self._items if item.type == "message" for part in item.content or ()]
         thoughts = [item for item in self._items if item.type == "reasoning"]
         return ModelReply(
-            text="".join((part.text or "") + (part.refusal or "") for part in parts),
+            text=whole_signs("".join((part.text or "") + (part.refusal or "") for part in parts)),
             tool_calls=self.calls,
-            reasoning="\n".join(
-                part.text for item in thoughts for part in (*(item.content or ()), *(item.summary or ())) if part.text
+            reasoning=whole_signs(
+                "\n".join(
+                    part.text
+                    for item in thoughts
+                    for part in (*(item.content or ()), *(item.summary or ()))
+                    if part.text
+                )
             ),
-            model=self._model or model,
+            model=whole_signs(self._model) or model,
             finish_reason="tool_calls" if self._finish == "stop" and self.calls else self._finish,
         )
 
@@ -120,6 +136,7 @@ class ResponseReader:
             raise Broken(event.code or "", event.message or "")
         if event.item is not None:
             self._items.append(event.item)
+            self._check_size()
         elif event.response is not None and event.type in {
             "response.completed",
             "response.incomplete",
@@ -136,5 +153,24 @@ class ResponseReader:
         self.usage = response.usage
         self._model = response.model or ""
         self._items = response.output or self._items
+        self._check_size()
         why = (response.incomplete_details or _Why()).reason or ""
         self._finish = FINISH_REASONS.get(why, why) or "stop"
+
+    def _shown(self, event: dict[str, object]) -> str:
+        delta = str(event.get("delta") or "")
+        self._letters += len(delta)
+        if self._letters > MAX_LETTERS:
+            raise TooMuch(f"the answer has more than {MAX_LETTERS} letters")
+        return whole_signs(delta)
+
+    def _check_size(self) -> None:
+        if len(self._items) > MAX_CALLS or sum(map(_letters_of, self._items)) > MAX_LETTERS:
+            raise TooMuch(f"the answer has more than {MAX_CALLS} parts or {MAX_LETTERS} letters")
+
+
+def _letters_of(item: _Item) -> int:
+    parts = (*(item.content or ()), *(item.summary or ()))
+    return sum(len(text or "") for part in parts for text in (part.text, part.refusal)) + sum(
+        len(text or "") for text in (item.name, item.arguments)
+    )

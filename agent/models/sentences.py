@@ -52,6 +52,13 @@ def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest
             return ModelUnreachable(
                 f"{host} answered with something that is not a model's answer. Does the base URL end where it should?"
             )
+        case Kind.TOO_MUCH:
+            return ModelRefused(f"{host} answered with more than any model says. The answer was thrown away.")
+    if 300 <= trouble.status < 400:
+        return ModelRefused(
+            f"{host} sends requests on to another address ({trouble.status}). Nothing was sent there. "
+            "If that address is right, set it as the base URL."
+        )
     if trouble.status in {401, 403}:
         if not settings.key:
             return ModelKeyRejected(f"{host} asks for an API key, and none is set.")

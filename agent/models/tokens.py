@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from pydantic import AliasChoices, AliasPath, BaseModel, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, Field, field_validator
 
 from agent.models.base import Message, ModelReply, Usage
+from agent.models.bounds import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4
@@ -39,6 +40,12 @@ class ReportedUsage(BaseModel):
             AliasPath("output_tokens_details", "reasoning_tokens"),
         ),
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _possible(cls, value: object) -> object:
+        """A number that cannot be is none: less than nothing would be taken off the task's limit."""
+        return value if isinstance(value, (int, float)) and 0 <= value <= MAX_TOKENS_REPORTED else None
 
 
 def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply: ModelReply) -> Usage:

@@ -12,6 +12,8 @@ from enum import Enum, auto
 import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
+from agent.models.bounds import TooMuch
+
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
 KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
@@ -37,6 +39,7 @@ class Kind(Enum):
     NO_CONNECTION = auto()
     NO_ANSWER = auto()
     NONSENSE = auto()
+    TOO_MUCH = auto()
     STATUS = auto()
 
 
@@ -55,20 +58,25 @@ class Trouble:
     def transient(self) -> bool:
         """Whether trying again may help: no 4xx but 408 and 429, no 501, no empty account."""
         if self.kind is not Kind.STATUS:
-            return True
+            return self.kind is not Kind.TOO_MUCH
         if self.code in QUOTA_CODES:
             return False
         return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
 
 
-def trouble_of(error: APIError | httpx2.HTTPError | ValueError, key: str) -> Trouble:
-    """The trouble that an exception of the SDK, or an unreadable answer (ValueError), stands for."""
+def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> Trouble:
+    """The trouble that an exception of the SDK, or an unreadable answer, stands for.
+
+    Unreadable is what is no JSON (ValueError), or nested deeper than any model writes (RecursionError).
+    """
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
         case APITimeoutError() | httpx2.TimeoutException():
             return Trouble(Kind.NO_ANSWER)
         case APIConnectionError() | httpx2.TransportError() | CutShort():
             return Trouble(Kind.NO_CONNECTION)
+        case TooMuch():
+            return Trouble(Kind.TOO_MUCH)
         case APIStatusError():
             return Trouble(
                 Kind.STATUS,
