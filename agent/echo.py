@@ -68,7 +68,7 @@ class EchoMind:
                     max_steps=order.max_steps,
                     summary=f"echo {number} of {self._steps}",
                     thought=heard,
-                    usage=Usage(calls=1),
+                    usage=Usage(calls=number),
                 )
                 if number == 1 and self._question is not None:
                     question = Question(id=f"{run}-q1", run=run, kind=self._question, text=f"{order.text}?")

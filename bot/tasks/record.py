@@ -226,7 +226,7 @@ class Record:
             at=self._clock(),
         )
         if await self._store.steps.add(transaction, row):
-            task = replace(task, steps=task.steps + 1, usage=task.usage + event.usage, frame=event.frame or task.frame)
+            task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
             await self._store.tasks.save(transaction, task, now=self._clock())
 
     async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:

@@ -59,11 +59,10 @@ class Metrics:
         match event:
             case Step():
                 self._seconds.observe(event.seconds)
-                self._used[task] = self._used.get(task, Usage()) + event.usage
-                self._count(event.usage.input, event.usage.output)
+                self._used_by_now(task, event.usage)
             case TaskEnded():
-                told = self._used.pop(task, Usage())
-                self._count(max(0, event.usage.input - told.input), max(0, event.usage.output - told.output))
+                self._used_by_now(task, event.usage)
+                del self._used[task]
             case _:
                 pass
 
@@ -86,6 +85,9 @@ class Metrics:
             self._phone.labels(health.value).set(healths[health])
         return generate_latest(self._registry)
 
-    def _count(self, into: int, out: int) -> None:
-        self._tokens.labels("input").inc(into)
-        self._tokens.labels("output").inc(out)
+    def _used_by_now(self, task: str, used: Usage) -> None:
+        """Count what came since the last time; a number never goes back."""
+        told = self._used.get(task, Usage())
+        self._used[task] = used
+        self._tokens.labels("input").inc(max(0, used.input - told.input))
+        self._tokens.labels("output").inc(max(0, used.output - told.output))

@@ -348,7 +348,7 @@ def a_step_event(task: Task, number: int, summary: str = "Tapped Search", frame:
         summary=summary,
         app="Settings",
         frame=frame,
-        usage=Usage(input=100, output=10, calls=1),
+        usage=Usage(input=100 * number, output=10 * number, calls=number),
     )
 
 

@@ -239,7 +239,7 @@ async def test_what_the_mind_tells_is_kept(tmp_path: Path) -> None:
         yield STARTED
         yield step
         yield step
-        yield step.model_copy(update={"step": 2, "frame": None})
+        yield step.model_copy(update={"step": 2, "frame": None, "usage": Usage(20, 2)})
         yield FileFound(name="a.pdf", content="f2.pdf")
         go_on.clear()
         await go_on.wait()

@@ -84,7 +84,7 @@ async def test_the_numbers_are_those_of_store_and_work(watched: Watched) -> None
     await add_task(watched.store, event="2")
     await watched.store.refusals.count("telegram", "stranger")
     watched.metrics.hear("1", step(4.0, Usage(input=100, output=10)))
-    watched.metrics.hear("1", step(6.0, Usage(input=50, output=5)))
+    watched.metrics.hear("1", step(6.0, Usage(input=150, output=15)))
     ended = TaskEnded(outcome=Outcome.SUCCEEDED, summary="done", usage=Usage(input=200, output=20))
     watched.metrics.hear("1", ended)
     told = await watched.numbers()
