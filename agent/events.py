@@ -59,7 +59,7 @@ class Started(_Event):
 
 
 class Step(_Event):
-    """One step is done. `mark` is where the touch went, in pixels of the frame; `usage` is what the task used so far."""
+    """One step is done. `mark` is where the touch went, in pixels of the frame, `usage` what the task used so far."""
 
     type: Literal["step"] = "step"
     run: str
