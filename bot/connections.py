@@ -22,6 +22,11 @@ CLOSE_WITHIN = 5.0
 class Connected(Chat, Protocol):
     """A chat that has a connection to keep up."""
 
+    @property
+    def online(self) -> bool:
+        """Whether the platform answers at the moment."""
+        ...
+
     async def run(self) -> None:
         """Stay connected until cancelled. Raises ChatError when that is hopeless."""
         ...
@@ -34,6 +39,10 @@ class Connected(Chat, Protocol):
 def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Connected]:
     """The chats that are configured. What is missing is one line in the log."""
     chats: list[Connected] = []
+
+    def welcome(person: Person, place: Place) -> bool:
+        return authorize(person, place, Right.USE, rights.policy).allowed
+
     if refusal := settings.discord_refusal():
         logger.warning("Discord is not started: %s", refusal)
     elif token := settings.discord_bot_token.get_secret_value():
@@ -49,6 +58,8 @@ def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Conn
                 guild_ids=settings.discord_allowed_guild_ids,
                 register_commands=settings.discord_register_commands,
                 state_directory=settings.data_dir,
+                welcome=welcome,
+                language=settings.language,
                 api_base=os.environ.get("DISCORD_API_BASE"),
             )
         )
@@ -58,9 +69,6 @@ def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Conn
         logger.warning("Telegram is not started: %s", refusal)
     elif token := settings.telegram_bot_token.get_secret_value():
         from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
-
-        def welcome(person: Person, place: Place) -> bool:
-            return authorize(person, place, Right.USE, rights.policy).allowed
 
         chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome))
     else:

@@ -15,7 +15,7 @@ from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, Me
 from bot.chats.discord import limits
 from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
-from bot.chats.discord.fetching import Fetcher
+from bot.chats.discord.fetching import Fetcher, Welcome
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import PLATFORM
@@ -66,7 +66,8 @@ _AWAY: Final = (
 class DiscordChat:
     """The bot's account on Discord; implements `bot.chats.base.Chat`.
 
-    `guild_ids` are the servers in which slash commands are registered and whose attachments are fetched.
+    `guild_ids` are the servers in which slash commands are registered. `welcome` says whose attached files are
+    fetched; without it everybody's are. `language` is one of the catalogue, or "auto" for each person's own.
     `state_directory` keeps the fingerprint of the registered commands. `api_base` (such as
     "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the gateway is then
     asked for there, unless `gateway` names it.
@@ -83,6 +84,8 @@ class DiscordChat:
         register_commands: bool = False,
         state_directory: Path | None = None,
         commands: Sequence[CommandSpec] = COMMANDS,
+        welcome: Welcome = lambda _person, _place: True,
+        language: str = "auto",
         api_base: str | None = None,
         gateway: str | None = None,
     ) -> None:
@@ -90,7 +93,8 @@ class DiscordChat:
         self._prefix = prefix
         self._api_base = api_base
         self._gateway = gateway
-        self._group = payload(commands)
+        self._language = language
+        self._group = payload(commands, language)
         self._sync = None
         if register_commands:
             if state_directory is None:
@@ -101,10 +105,10 @@ class DiscordChat:
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
         self._ended.set()
-        permissions, fetcher = Permissions(), Fetcher()
+        permissions, fetcher = Permissions(), Fetcher(welcome, api_base)
         self._sender = Sender(self._logged_in, permissions)
         self._threads = Threads(self._logged_in, permissions, self._sender)
-        self._messages = Messages(intake, prefix, guild_ids, fetcher, self._sender)
+        self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake)
 
@@ -117,6 +121,11 @@ class DiscordChat:
     def capabilities(self) -> Capabilities:
         """What Discord can do."""
         return limits.CAPABILITIES
+
+    @property
+    def online(self) -> bool:
+        """Whether the gateway is connected."""
+        return self._online.is_set() and self._client is not None and self._client.online
 
     async def run(self) -> None:
         """Stay connected until cancelled or closed.
@@ -175,7 +184,9 @@ class DiscordChat:
         """Log in, again and again while Discord is away, and stay until the connection ends for good."""
         pause = FIRST_RETRY_SECONDS
         while True:
-            client = DiscordClient(self._messages, self._slash, self._presses, self._ready, content=content)
+            client = DiscordClient(
+                self._messages, self._slash, self._presses, self._ready, content=content, language=self._language
+            )
             self._client = client
             try:
                 async with client:

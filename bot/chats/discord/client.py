@@ -16,6 +16,7 @@ from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.presses import Presses
 from bot.chats.discord.slash import SlashCommands
+from bot.texts import language_of, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +40,14 @@ class DiscordClient(discord.Client):
     """One connection. Everything that is done for an event is remembered, so that closing can end it."""
 
     def __init__(
-        self, messages: Messages, slash: SlashCommands, presses: Presses, logged_in: LoggedIn, *, content: bool
+        self,
+        messages: Messages,
+        slash: SlashCommands,
+        presses: Presses,
+        logged_in: LoggedIn,
+        *,
+        content: bool,
+        language: str,
     ) -> None:
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
         super().__init__(
@@ -54,7 +62,10 @@ class DiscordClient(discord.Client):
         self._messages = messages
         self._slash = slash
         self._logged_in = logged_in
+        self._language = language
         self._working: set[asyncio.Task[None]] = set()
+        self.online = False
+        """Whether the gateway is connected."""
 
     async def setup_hook(self) -> None:
         """Logged in, not connected yet; called once."""
@@ -64,23 +75,33 @@ class DiscordClient(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         """A message appeared somewhere."""
         if self.user is not None:
-            await self._work(self._messages.handle(message, self.user.id), "a message")
+            locale = message.guild.preferred_locale if message.guild else None
+            await self._work(self._messages.handle(message, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
         """A slash command, an autocompletion, or a press of a button that no dynamic item knows."""
         if interaction.type is discord.InteractionType.application_command:
-            await self._work(self._slash.handle(interaction), "a slash command")
+            await self._work(self._slash.handle(interaction), "a slash command", interaction.locale)
         elif interaction.type is discord.InteractionType.autocomplete:
-            await self._work(self._slash.complete(interaction), "an autocompletion")
+            await self._work(self._slash.complete(interaction), "an autocompletion", interaction.locale)
         elif interaction.type is discord.InteractionType.component and not TaskButton.knows(custom_id_of(interaction)):
             await self.pressed(interaction)
 
     async def pressed(self, interaction: discord.Interaction[Any]) -> None:
         """A button was pressed."""
-        await self._work(self.presses.handle(interaction), "a press")
+        await self._work(self.presses.handle(interaction), "a press", interaction.locale)
+
+    async def on_connect(self) -> None:
+        """The gateway is connected."""
+        self.online = True
+
+    async def on_disconnect(self) -> None:
+        """The gateway is away; discord.py tries again by itself."""
+        self.online = False
 
     async def on_resumed(self) -> None:
         """The connection was away and is back; what was missed follows."""
+        self.online = True
         logger.info("Discord is connected again; missed messages follow.")
 
     async def close(self) -> None:
@@ -92,8 +113,10 @@ class DiscordClient(discord.Client):
             await asyncio.wait(working, timeout=_CLOSE_SECONDS)
         await super().close()
 
-    async def _work(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        task = asyncio.ensure_future(work)
+    async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
+        """Do it in the language of whoever caused it."""
+        with speaking(language_of(self._language, "" if locale is None else str(locale))):
+            task = asyncio.ensure_future(work)
         self._working.add(task)
         try:
             await task

@@ -11,11 +11,10 @@ import discord
 from bot.chats.base import Button, Menu, Message, Picture
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import view_of
-from bot.chats.discord.formatting import Rendered, render
+from bot.chats.discord.formatting import render
+from bot.texts import say
 
 WHOLE_TEXT: Final = "message.txt"
-_MORE: Final = f"\n-# The whole text is in {WHOLE_TEXT}."
-_CUT: Final = "\n-# The rest is too long to be shown here."
 NOTHING: Final = "…"
 """Discord refuses a message without any content."""
 
@@ -50,7 +49,8 @@ def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> lis
         pictures = ((message.picture,) if message.picture else ()) + message.files
         if rendered.whole:
             pictures = (*pictures[: limits.FILES - 1], Picture(WHOLE_TEXT, rendered.whole.encode()))
-    first = _noted(rendered, first, files=files)
+    if rendered.whole:
+        first = _noted(first, say("discord.whole_text", name=WHOLE_TEXT) if files else say("discord.cut"))
     if not first and not pictures:
         first = NOTHING
     drafts = [Draft(first, pictures[: limits.FILES], message.buttons, message.menu), *(Draft(text) for text in others)]
@@ -64,11 +64,10 @@ def card_of(message: Message, *, files: bool = True) -> Draft:
     first, *others = drafts_of(message, files=files)
     if not any(draft.content for draft in others):
         return first
-    return replace(first, content=first.content[: limits.TEXT - len(_CUT)] + _CUT)
+    return replace(first, content=_noted(first.content, say("discord.cut")))
 
 
-def _noted(rendered: Rendered, text: str, *, files: bool) -> str:
-    if not rendered.whole:
-        return text
-    note = _MORE if files else _CUT
-    return text[: limits.TEXT - len(note)] + note
+def _noted(text: str, note: str) -> str:
+    """The text with a small line below it, cut where both are too much."""
+    below = f"\n-# {note}"
+    return text[: limits.TEXT - len(below)] + below

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
 import discord
 
-from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Reply
+from bot.chats.base import Incoming, Intake, Message, MessageRef, Reply
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import person_of, place_of
@@ -31,10 +30,9 @@ def command_in(text: str, prefix: str, bot: int) -> str | None:
 class Messages:
     """Turns messages into Incoming, each once, and sends the reply below the message."""
 
-    def __init__(self, intake: Intake, prefix: str, guilds: Collection[str], fetcher: Fetcher, sender: Sender) -> None:
+    def __init__(self, intake: Intake, prefix: str, fetcher: Fetcher, sender: Sender) -> None:
         self._intake = intake
         self._prefix = prefix
-        self._guilds = frozenset(guilds)
         self._sender = sender
         self._seen: OrderedDict[int, None] = OrderedDict()
         self._fetcher = fetcher
@@ -52,11 +50,12 @@ class Messages:
             reply_to = MessageRef(place.address, str(message.reference.message_id))
             above = message.reference.resolved
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
+        person = person_of(message.author, message.guild.preferred_locale if message.guild else None)
         wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
-        files, lost = await self._files(message) if wanted else ((), ())
+        files, lost = await self._fetcher.fetch(person, place, message.attachments if wanted else ())
         reply = await self._intake.message(
             Incoming(
-                person=person_of(message.author, message.guild.preferred_locale if message.guild else None),
+                person=person,
                 place=place,
                 event=str(message.id),
                 text=message.content,
@@ -66,6 +65,7 @@ class Messages:
                 message=own,
                 attachments=files,
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
+                written=message.created_at.timestamp(),
             )
         )
         await self._answer(own, reply, lost)
@@ -81,12 +81,6 @@ class Messages:
     async def _say(self, own: MessageRef, message: Message, kind: str) -> None:
         below = replace(message, reply_to=own, notify=False, mention=None)
         await self._sender.send(own.address, below, nonce=f"{kind}:{own.message}")
-
-    async def _files(self, message: discord.Message) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
-        """The attached files, and a sentence for each that could not be taken along."""
-        if message.guild is not None and self._guilds and str(message.guild.id) not in self._guilds:
-            return (), ()
-        return await self._fetcher.fetch(message.attachments)
 
     def _first_time(self, number: int) -> bool:
         if number in self._seen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import discord
@@ -15,6 +16,7 @@ from bot.chats.discord.answers import whisper
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import person_of, place_of
 from bot.commands.spec import CommandSpec, OptionKind
+from bot.texts import LANGUAGES, say, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -23,19 +25,44 @@ FILE_OPTION: Final = "file"
 FILE_COMMANDS: Final = frozenset({"do"})
 """Commands that take files along: a slash command has no message that files could be attached to."""
 
+_LOCALES: Final[Mapping[str, Sequence[str]]] = {"zh": ("zh-CN", "zh-TW")}
+"""Languages of the catalogue that Discord names otherwise (developer docs, Locales)."""
+
 _COMPLETED: Final = frozenset({OptionKind.PHONE, OptionKind.TASK, OptionKind.COMMAND})
 
 
-def payload(commands: Sequence[CommandSpec]) -> dict[str, Any]:
-    """The group as Discord's API wants it. Raises ValueError when there are more commands than a group holds."""
+def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
+    """The group as Discord's API wants it. Raises ValueError when there are more commands than a group holds.
+
+    Names are the same in every language, so that everybody can tell everybody what to type; what explains them is in
+    `language`, or with "auto" in each person's own.
+    """
     if len(commands) > limits.SUBCOMMANDS:
         raise ValueError(f"Discord allows {limits.SUBCOMMANDS} subcommands, there are {len(commands)}")
+    with speaking(language):
+        made = _group(commands)
+    if language not in LANGUAGES:
+        for other in LANGUAGES[1:]:
+            with speaking(other):
+                _localize(made, _group(commands), _LOCALES.get(other, (other,)))
+    return made
+
+
+def _group(commands: Sequence[CommandSpec]) -> dict[str, Any]:
     return {
         "name": GROUP,
         "type": discord.AppCommandType.chat_input.value,
-        "description": "Hand a task to a phone",
+        "description": say("discord.group")[: limits.DESCRIPTION],
         "options": [_subcommand(command) for command in commands],
     }
+
+
+def _localize(made: dict[str, Any], translated: Mapping[str, Any], locales: Sequence[str]) -> None:
+    """Add the translated descriptions, down to the last option."""
+    described = made.setdefault("description_localizations", {})
+    described.update(dict.fromkeys(locales, translated["description"]))
+    for option, other in zip(made.get("options", ()), translated.get("options", ()), strict=True):
+        _localize(option, other, locales)
 
 
 def _subcommand(command: CommandSpec) -> dict[str, Any]:
@@ -50,7 +77,7 @@ def _subcommand(command: CommandSpec) -> dict[str, Any]:
             made["autocomplete"] = True
         options.append(made)
     if command.name in FILE_COMMANDS:
-        options.append(_option(FILE_OPTION, "A file for the phone", AppCommandOptionType.attachment))
+        options.append(_option(FILE_OPTION, say("discord.file"), AppCommandOptionType.attachment))
     return {
         "name": command.name,
         "type": AppCommandOptionType.subcommand.value,
@@ -79,16 +106,18 @@ class SlashCommands:
         name, given = _chosen(interaction)
         command = self._commands.get(name)
         if command is None or interaction.channel is None:
-            await whisper(interaction, Reply(Message(body="This command does not exist any more. Try /opengui help.")))
+            await whisper(interaction, Reply(Message(body=say("discord.gone"))))
             return
-        files, lost = await self._fetcher.fetch(_attached(interaction, given))
+        person = person_of(interaction.user, interaction.locale)
+        place = place_of(interaction.client.user.id, interaction.channel, interaction.guild_id)
+        files, lost = await self._fetcher.fetch(person, place, _attached(interaction, given))
         rest = command.text.name if command.text is not None else None
         options = {key: _text(value) for key, value in given.items() if key not in (rest, FILE_OPTION)}
         text = _text(given[rest]) if rest is not None and rest in given else ""
         reply = await self._intake.invoke(
             Invocation(
-                person_of(interaction.user, interaction.locale),
-                place_of(interaction.client.user.id, interaction.channel, interaction.guild_id),
+                person,
+                place,
                 str(interaction.id),
                 CommandCall(name, options, text),
                 files,
@@ -109,7 +138,8 @@ class SlashCommands:
         if focused is not None and interaction.channel is not None:
             place = place_of(interaction.client.user.id, interaction.channel, interaction.guild_id)
             typed = _text(given.get(focused, ""))
-            choices = self._intake.suggestions(person_of(interaction.user, interaction.locale), place, focused, typed)
+            person = person_of(interaction.user, interaction.locale)
+            choices = self._intake.suggestions(person, place, focused, typed)
         await interaction.response.autocomplete(
             [
                 discord.app_commands.Choice(name=label[: limits.CHOICE], value=value)
@@ -141,21 +171,16 @@ def _attached(interaction: discord.Interaction[Any], given: Mapping[str, Any]) -
     data: Mapping[str, Any] = interaction.data or {}
     found = (data.get("resolved") or {}).get("attachments") or {}
     chosen = found.get(str(given.get(FILE_OPTION)))
-    return [_Upload(interaction.client, chosen)] if chosen else []
+    return [_Upload(str(chosen["filename"]), int(chosen["size"]), str(chosen["url"]))] if chosen else []
 
 
+@dataclass(frozen=True, slots=True)
 class _Upload:
     """A file of a slash command; discord.py makes such objects only for commands of its own tree."""
 
-    def __init__(self, client: discord.Client, payload: Mapping[str, Any]) -> None:
-        self.filename = str(payload["filename"])
-        self.size = int(payload["size"])
-        self._client = client
-        self._url = str(payload["url"])
-
-    async def read(self) -> bytes:
-        """The bytes from Discord's file server."""
-        return await self._client.http.get_from_cdn(self._url)
+    filename: str
+    size: int
+    url: str
 
 
 def _text(value: object) -> str:

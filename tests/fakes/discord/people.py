@@ -20,6 +20,8 @@ class People:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        self.locales: dict[int, str] = {}
+        """The language of a person's client, where it is not English."""
 
     @property
     def bot(self) -> User:
@@ -117,6 +119,11 @@ class People:
         """Every attached file is gone from the file server."""
         self.backend.cdn._blobs.clear()
 
+    def swap_files(self, data: bytes) -> None:
+        """Every attached file has these bytes, whatever was said of it."""
+        for url in self.backend.cdn._blobs:
+            self.backend.cdn._blobs[url] = data
+
     # What one sees
 
     def messages(self, channel: Channel) -> list[Message]:
@@ -164,6 +171,8 @@ class People:
         record, payload = interactions.base_payload(
             self.backend, type=kind, channel_id=channel.id, guild_id=channel.guild_id, user_id=user.id, data=data
         )
+        if user.id in self.locales:
+            payload["locale"] = self.locales[user.id]
         if message is not None:
             record.source_message_id = message.id
             payload["message"] = dict(serializers.message_payload(self.backend, message))

@@ -42,6 +42,9 @@ class FakeDiscord(People):
         self.gaps: list[str] = []
         self.requests: list[tuple[str, str, Any]] = []
         self.nonces: dict[tuple[int, str], int] = {}
+        self.downloads: list[str] = []
+        self.files_moved_to = ""
+        """Where the file server sends who asks for a file; "" for none."""
         self._changed = asyncio.Event()
         self._runner: web.AppRunner | None = None
         self._origin = ""
@@ -112,6 +115,9 @@ class FakeDiscord(People):
         return text.replace(CDN_BASE, f"{self._origin}/cdn")
 
     async def _download(self, request: web.Request) -> web.Response:
+        self.downloads.append(request.path)
+        if self.files_moved_to:
+            raise web.HTTPFound(self.files_moved_to)
         data = self.backend.cdn.get(f"{CDN_BASE}/{request.match_info['path']}")
         return web.Response(status=404) if data is None else web.Response(body=data)
 

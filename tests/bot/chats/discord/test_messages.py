@@ -78,10 +78,9 @@ async def test_silence_where_the_intake_says_nothing(home: Home, intake: Recordi
     other = home.fake.guild("Elsewhere")
     channel = home.fake.channel(other)
     mallory = home.fake.user("mallory", other)
-    home.fake.say(mallory, channel, "!opengui do evil", attachments=[("huge.bin", b"x" * 10)])
+    home.fake.say(mallory, channel, "!opengui do evil")
     home.fake.say(home.alice, home.channel, "!opengui help")
     await home.fake.wait_until(lambda: len(intake.messages) == 2)
-    assert intake.messages[0].attachments == (), "files of an unlisted server were fetched"
     assert home.fake.from_bot(channel) == []
     assert not home.fake.sent("POST", "/messages")
 
@@ -115,33 +114,6 @@ async def test_a_thread_is_told_as_a_thread_of_its_channel(home: Home, intake: R
     await home.fake.wait_until(lambda: len(intake.messages) == 2)
     assert intake.messages[0].place.address == home.address(str(thread.id))
     assert intake.messages[1].reply_to == MessageRef(home.address(str(thread.id)), str(first.id))
-
-
-@pytest.mark.usefixtures("chat")
-async def test_a_file_that_is_too_large_is_left_out_and_told(home: Home, intake: Recording) -> None:
-    intake.replies = lambda _: Reply(task="7")
-    big = b"x" * (25 * 1024 * 1024 + 1)
-    home.fake.say(home.alice, home.channel, "!opengui do x", attachments=[("film.mp4", big), ("a.txt", b"a")])
-    assert "film.mp4 was left out" in (await home.answer()).content
-    assert intake.messages[0].attachments == (Attachment("a.txt", b"a"),)
-
-
-@pytest.mark.usefixtures("chat")
-async def test_a_file_that_cannot_be_fetched_is_told(home: Home, intake: Recording) -> None:
-    intake.replies = lambda _: Reply(Message(body="Which phone?"))
-    home.fake.say(home.alice, home.channel, "!opengui do x", attachments=[("a.txt", b"a")])
-    home.fake.forget_files()
-    assert (await home.answer()).content == "Which phone?"
-    assert "a.txt was left out" in (await home.answer(number=2)).content
-
-
-@pytest.mark.usefixtures("chat")
-async def test_strangers_do_not_learn_about_lost_files(home: Home, intake: Recording) -> None:
-    home.fake.say(home.alice, home.channel, "!opengui do x", attachments=[("a.txt", b"a")])
-    home.fake.forget_files()
-    home.fake.say(home.alice, home.channel, "!opengui do y")
-    await home.fake.wait_until(lambda: len(intake.messages) == 2)
-    assert home.fake.from_bot(home.channel) == []
 
 
 @pytest.mark.usefixtures("chat")

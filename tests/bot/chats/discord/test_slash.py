@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from simcord.backend.models import ResponseKind
@@ -191,15 +194,55 @@ async def test_a_server_that_refuses_the_commands_does_not_stop_the_bot(
         assert home.fake.backend.find_command("opengui", home.guild.id) is not None
 
 
+def described(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The group, its commands and their options."""
+    yield part
+    for option in part.get("options", ()):
+        yield from described(option)
+
+
 def test_the_group_keeps_within_the_limits_of_discord() -> None:
     group = payload(COMMANDS)
     assert len(group["options"]) <= 25
     for command in group["options"]:
-        assert 1 <= len(command["description"]) <= 100
         required = [option["required"] for option in command["options"]]
         assert required == sorted(required, reverse=True), "required options come first"
-        for option in command["options"]:
-            assert 1 <= len(option["description"]) <= 100
+    counted = 0
+    for part in described(group):
+        texts = [part["description"], *part["description_localizations"].values()]
+        assert all(1 <= len(text) <= 100 for text in texts)
+        assert re.fullmatch(r"[a-z0-9_-]{1,32}", part["name"]), "names are the same for everybody"
+        counted += len(part["name"]) + max(map(len, texts))
+    assert counted <= 8000, "Discord counts the longest of each text, 8000 characters in all"
+
+
+def test_everything_is_explained_in_chinese_to_people_who_read_it() -> None:
+    for part in described(payload(COMMANDS)):
+        assert set(part["description_localizations"]) == {"zh-CN", "zh-TW"}
+        assert part["description_localizations"]["zh-CN"] != part["description"]
+    group = payload(COMMANDS, "zh")
+    assert group["description"] == "把任务交给手机"
+    assert all("description_localizations" not in part for part in described(group))
+
+
+async def test_a_changed_translation_is_registered_again(home: Home, intake: Recording, tmp_path: Path) -> None:
+    async with running(home, intake, tmp_path, register_commands=True):
+        assert registrations(home.fake) == 1
+    stored = home.fake.backend.find_command("opengui", home.guild.id)
+    assert stored is not None
+    assert stored["description_localizations"]["zh-CN"] == "把任务交给手机"
+    async with running(home, intake, tmp_path, register_commands=True, language="en"):
+        assert registrations(home.fake) == 2
+
+
+@pytest.mark.usefixtures("slash_chat")
+async def test_a_person_is_spoken_to_in_the_language_of_their_own_client(home: Home, intake: Recording) -> None:
+    home.fake.locales[home.alice.id] = "zh-CN"
+    home.fake.slash(home.alice, home.channel, "do", {"task": "x", "file": ("a.txt", b"a")})
+    home.fake.forget_files()
+    assert (await home.whisper()).content.startswith("已略过 a.txt")
+    assert intake.invocations[0].person.language == "zh-CN"
+    assert intake.invocations[0].call.name == "do"
 
 
 def test_too_many_commands_are_refused_early() -> None:
