@@ -9,8 +9,9 @@ from bot.cards.recap import make_recap
 from bot.chats.base import Capabilities, Message, Picture
 from bot.store.outbox import OutboxRow
 from bot.tasks.desk import TaskDesk
+from bot.tasks.keeping import INTERRUPTED
 from bot.tasks.model import Task, TaskState
-from bot.tasks.record import INTERRUPTED, STARTED
+from bot.tasks.record import STARTED
 from bot.texts import say
 
 

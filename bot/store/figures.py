@@ -29,7 +29,7 @@ class Figures:
     async def now(self) -> FiguresNow:
         """Count. Raises StoreError."""
         tasks = await self._database.fetch(
-            "SELECT state, COALESCE(outcome, '') AS outcome, COUNT(*) AS count FROM tasks GROUP BY 1, 2"
+            "SELECT state, COALESCE(outcome, '') AS outcome, COUNT(*) AS count FROM tasks WHERE parts = 0 GROUP BY 1, 2"
         )
         questions = await self._database.fetch("SELECT COUNT(*) FROM questions WHERE answer IS NULL AND expired = 0")
         outbox = await self._database.fetch(

@@ -67,11 +67,12 @@ class Questions:
     async def open(
         self, task: str | None = None, place: Address | None = None, source: Source | None = None
     ) -> tuple[OpenQuestion, ...]:
-        """The open questions, oldest first: all, those of a task, or those shown in a place."""
+        """The open questions, oldest first: all, those of a task (with its parts), or those shown in a place."""
         rows = await (source or self._database).fetch(
             "SELECT questions.* FROM questions JOIN tasks ON tasks.id = questions.task"
-            " WHERE answer IS NULL AND expired = 0 AND (?1 IS NULL OR questions.task = ?1)"
-            " AND (?2 IS NULL OR COALESCE(tasks.place, tasks.origin) = ?2) ORDER BY questions.asked, questions.id",
+            " JOIN tasks AS known ON known.id = COALESCE(tasks.parent, tasks.id)"
+            " WHERE answer IS NULL AND expired = 0 AND (?1 IS NULL OR ?1 IN (tasks.id, tasks.parent))"
+            " AND (?2 IS NULL OR COALESCE(known.place, known.origin) = ?2) ORDER BY questions.asked, questions.id",
             (None if task is None else int(task), None if place is None else address_text(place)),
         )
         return tuple(_question(row) for row in rows)

@@ -24,7 +24,7 @@ class Steps:
             " mark_x, mark_y, usage, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
-                int(row.task),
+                int(row.part or row.task),
                 row.run,
                 row.subtask,
                 row.step,
@@ -44,14 +44,19 @@ class Steps:
         return bool(added)
 
     async def of(self, task: str) -> tuple[StepRow, ...]:
-        """All steps of a task, in order."""
-        rows = await self._database.fetch("SELECT * FROM steps WHERE task = ? ORDER BY number", (int(task),))
+        """All steps of a task, in order; of one for several phones those of all of them, as they were done."""
+        rows = await self._database.fetch(
+            "SELECT steps.*, tasks.parent, tasks.phone_name FROM steps JOIN tasks ON tasks.id = steps.task"
+            " WHERE steps.task = ?1 OR tasks.parent = ?1 ORDER BY number",
+            (int(task),),
+        )
         return tuple(_step(row) for row in rows)
 
 
 def _step(row: sqlite3.Row) -> StepRow:
+    part = row["parent"] is not None
     return StepRow(
-        task=str(row["task"]),
+        task=str(row["parent"] if part else row["task"]),
         run=row["run"],
         subtask=row["subtask"],
         step=row["step"],
@@ -66,4 +71,6 @@ def _step(row: sqlite3.Row) -> StepRow:
         usage=usage_of(row["usage"]),
         seconds=row["seconds"],
         at=row["at"],
+        part=str(row["task"]) if part else "",
+        phone_name=row["phone_name"] if part else "",
     )

@@ -7,7 +7,19 @@ import sqlite3
 from agent.outcome import Outcome
 from bot.chats.base import Address, Person
 from bot.store.database import Database, Source, Transaction
-from bot.store.texts import address_of, address_text, files_of, files_text, json_text, usage_of, usage_text
+from bot.store.texts import (
+    address_of,
+    address_text,
+    entitlement_of,
+    entitlement_text,
+    files_of,
+    files_text,
+    json_text,
+    todos_of,
+    todos_text,
+    usage_of,
+    usage_text,
+)
 from bot.tasks.model import Task, TaskState, TaskWish
 
 _MAX_ID = 2**63 - 1
@@ -19,12 +31,21 @@ class Tasks:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, transaction: Transaction, wish: TaskWish, *, max_steps: int, now: float) -> Task:
-        """A new task, queued, with the next number."""
+    async def add(
+        self,
+        transaction: Transaction,
+        wish: TaskWish,
+        *,
+        max_steps: int,
+        now: float,
+        parent: str | None = None,
+        phone_name: str = "",
+    ) -> Task:
+        """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, parent, parts, phone_name, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -33,10 +54,14 @@ class Tasks:
                 wish.person.language,
                 address_text(wish.origin),
                 wish.anchor,
-                wish.phone,
+                "" if wish.phones else wish.phone,
                 int(wish.quick),
                 wish.max_steps or max_steps,
                 files_text(wish.files),
+                entitlement_text(wish.entitled),
+                None if parent is None else int(parent),
+                len(wish.phones),
+                phone_name,
                 now,
                 now,
             ),
@@ -83,7 +108,8 @@ class Tasks:
         """Keep what may change in a task; `now` counts as the time of the change when its state is another."""
         await transaction.fetch(
             "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
-            " summary = ?, data = ?, phone = ?, steps = ?, usage = ?, started = ?, ended = ?, frame = ? WHERE id = ?",
+            " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
+            " frame = ?, todos = ? WHERE id = ?",
             (
                 task.state.value,
                 now,
@@ -93,14 +119,34 @@ class Tasks:
                 task.summary,
                 task.data,
                 task.phone,
+                task.phone_name,
                 task.steps,
                 usage_text(task.usage),
                 task.started,
                 task.ended,
                 task.frame,
+                todos_text(task.todos),
                 int(task.id),
             ),
         )
+
+    async def parts(self, task: str, source: Source | None = None) -> tuple[Task, ...]:
+        """The parts of a task for several phones, in the order in which these were named; none for any other task."""
+        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE parent = ? ORDER BY id", (int(task),))
+        return tuple(_task(row) for row in rows)
+
+    async def told(self, task: str) -> int:
+        """How many of the task's steps were shown as messages."""
+        rows = await self._database.fetch("SELECT told FROM tasks WHERE id = ?", (int(task),))
+        return int(rows[0]["told"]) if rows else 0
+
+    async def tell(self, task: str, steps: int) -> None:
+        """So many of its steps were shown as messages by now."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE tasks SET told = ? WHERE id = ?", (steps, int(task)))
+
+        await self._database.write(work)
 
     async def get(self, task: str, source: Source | None = None) -> Task | None:
         """The task with this number, None when there is none."""
@@ -110,7 +156,7 @@ class Tasks:
         return _task(rows[0]) if rows else None
 
     async def active(self) -> tuple[Task, ...]:
-        """All that have not ended, in order of acceptance."""
+        """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
         return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY id")
 
     async def files_in_use(self) -> frozenset[str]:
@@ -119,16 +165,24 @@ class Tasks:
         return frozenset(file.content for row in rows for file in files_of(row["files"]))
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
-        """Those that have been interrupted since before that time."""
-        return await self._all("SELECT * FROM tasks WHERE state = 'interrupted' AND changed <= ? ORDER BY id", time)
+        """Those that have been interrupted since before that time; of a task with parts, its parts."""
+        return await self._all(
+            "SELECT * FROM tasks WHERE state = 'interrupted' AND parts = 0 AND changed <= ? ORDER BY id", time
+        )
 
     async def recent(self, limit: int, *, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
-        """The latest first; with `before`, those accepted earlier than that task; with `person`, only theirs."""
+        """The latest first; with `before`, those accepted earlier than that task; with `person`, only theirs.
+
+        Parts are not told apart from the task that they are parts of.
+        """
         earlier = int(before) if before is not None else _MAX_ID
         if person is None:
-            return await self._all("SELECT * FROM tasks WHERE id < ? ORDER BY id DESC LIMIT ?", earlier, limit)
+            return await self._all(
+                "SELECT * FROM tasks WHERE id < ? AND parent IS NULL ORDER BY id DESC LIMIT ?", earlier, limit
+            )
         return await self._all(
-            "SELECT * FROM tasks WHERE id < ? AND person_platform = ? AND person_id = ? ORDER BY id DESC LIMIT ?",
+            "SELECT * FROM tasks WHERE id < ? AND parent IS NULL AND person_platform = ? AND person_id = ?"
+            " ORDER BY id DESC LIMIT ?",
             earlier,
             person.platform,
             person.id,
@@ -150,7 +204,7 @@ class Tasks:
         here = address_text(address)
         found = await self._all(
             "SELECT * FROM tasks"
-            " WHERE (place = ?1 AND origin <> ?1) OR (person_platform = ?2 AND person_id = ?3)"
+            " WHERE parent IS NULL AND ((place = ?1 AND origin <> ?1) OR (person_platform = ?2 AND person_id = ?3))"
             " ORDER BY (place IS ?1 AND origin <> ?1) DESC, state <> 'ended' DESC,"
             " (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
             here,
@@ -190,4 +244,9 @@ def _task(row: sqlite3.Row) -> Task:
         ended=row["ended"],
         frame=row["frame"],
         files=files_of(row["files"]),
+        parent="" if row["parent"] is None else str(row["parent"]),
+        parts=row["parts"],
+        phone_name=row["phone_name"],
+        entitled=entitlement_of(row["entitled"]),
+        todos=todos_of(row["todos"]),
     )

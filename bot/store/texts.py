@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
 from bot.chats.base import Address, MessageRef
+from bot.tasks.model import Entitlement
 
 
 def json_text(value: object) -> str:
@@ -54,3 +56,26 @@ def files_text(files: tuple[GivenFile, ...]) -> str:
 def files_of(text: str) -> tuple[GivenFile, ...]:
     """The files in such a text."""
     return tuple(GivenFile.model_validate(file) for file in json.loads(text))
+
+
+def todos_text(todos: tuple[Todo, ...]) -> str:
+    """A todo list as text."""
+    return json_text([todo.model_dump() for todo in todos])
+
+
+def todos_of(text: str) -> tuple[Todo, ...]:
+    """The todo list in such a text."""
+    return tuple(Todo.model_validate(todo) for todo in json.loads(text))
+
+
+def entitlement_text(entitled: Entitlement | None) -> str:
+    """Which phones somebody may use, as text."""
+    return "" if entitled is None else json_text(asdict(entitled))
+
+
+def entitlement_of(text: str) -> Entitlement | None:
+    """The entitlement in such a text."""
+    if not text:
+        return None
+    found = json.loads(text)
+    return Entitlement(tuple(found["phones"]), found["private"], found["by_role"])

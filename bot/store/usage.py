@@ -105,7 +105,8 @@ class UsageTable:
         accounts = None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
         return await source.fetch(
             "SELECT person_platform, person_id, person_name, phone, model, steps, usage, created, started, ended"
-            " FROM tasks WHERE created >= ?1 AND created < ?2"
+            # A task for several phones used what its parts did.
+            " FROM tasks WHERE parts = 0 AND created >= ?1 AND created < ?2"
             " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3)))"
             " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0) ORDER BY id",
             (begin, end, accounts),

@@ -9,10 +9,11 @@ from agent.outcome import Outcome
 from bot.chats.base import Person
 from bot.tasks.calls import Calls
 from bot.tasks.errors import MindFailed, NotStill, WrongState
+from bot.tasks.keeping import Ending
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News
-from bot.tasks.record import Ending, Record
+from bot.tasks.record import Record
 from bot.tasks.states import require
 from bot.tasks.workers import Workers
 
@@ -56,6 +57,9 @@ class TaskControl:
     async def pause(self, task: Task) -> Task:
         """Let it stand still. What hangs is told as such; nothing new begins all the same."""
         require(task, TaskState.PAUSED)
+        if task.state is TaskState.QUEUED and not task.parent:
+            # It would hold a phone that others wait for, once it is its turn.
+            raise WrongState(task, "paused")
         still = await self._calls.bounded(self._mind.pause(task.id))
         try:
             paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
@@ -95,8 +99,6 @@ class TaskControl:
 
 def _resumed(task: Task, asked: bool) -> TaskState:
     """Where a resumed task stands. Two that resume it at once: the second finds it at work."""
-    if task.state is TaskState.INTERRUPTED and task.started is None:
-        return TaskState.QUEUED
     if task.state is TaskState.PAUSED and asked:
         return TaskState.WAITING
-    return TaskState.WORKING
+    return TaskState.QUEUED if task.started is None else TaskState.WORKING

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from agent.events import Told
 from agent.graph.main.state import run_of
 from agent.mind import Mind
 from agent.outcome import Outcome
@@ -21,12 +22,14 @@ from bot.tasks.calls import Calls
 from bot.tasks.control import TaskControl
 from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, UnknownQuestion
 from bot.tasks.hands import Hands
+from bot.tasks.keeping import Ending
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, Answered, OpenQuestion, Task, TaskWish
 from bot.tasks.news import News
 from bot.tasks.reading import DeskReading
-from bot.tasks.record import HANDS, Ending, Record
+from bot.tasks.record import HANDS, Record
+from bot.tasks.together import Together
 from bot.tasks.upkeep import Upkeep
 from bot.tasks.wording import answer_of, clean
 from bot.tasks.workers import Workers
@@ -62,7 +65,8 @@ class TaskDesk(DeskReading):
         self._secrets = secrets
         self._clock = clock
         self._calls = Calls(self._limits.patience)
-        self._control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
+        control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
+        self._control = Together(control, record, workers)
         self._hands = Hands(self._control, record, self._news, clock)
         self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits)
         self._house: asyncio.Task[None] | None = None
@@ -138,7 +142,8 @@ class TaskDesk(DeskReading):
     async def hurry(self, task: str, by: Person) -> Task:
         """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
         found = await self.known(task)
-        if not await self._calls.unbroken(self._leases.hurry(run_of(task))):
+        runs = [run_of(part.id) for part in await self.parts(task)] or [run_of(task)]
+        if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
             raise NotWaiting(found)
         logger.info("task %s: first in its queue, by %s", task, by.id)
         return found
@@ -156,6 +161,10 @@ class TaskDesk(DeskReading):
         logger.info("task %s: a note, by %s", task, by.id)
         return await self._calls.unbroken(self._control.steer(found, note))
 
+    def note(self, task: str, text: str) -> None:
+        """Show on the task's card what its work waits for, until it goes on. It is not kept."""
+        self._news.happened(task, Told(text=text))
+
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
         return await self._calls.unbroken(self._answer(question, text, by))
@@ -168,13 +177,15 @@ class TaskDesk(DeskReading):
         return await self._calls.unbroken(self._give_up(question))
 
     async def _accept(self, wish: TaskWish) -> Accepted:
-        if len(await self._store.tasks.active()) >= self._limits.max_live:
+        live = sum(not task.parts for task in await self._store.tasks.active())
+        if live + max(1, len(wish.phones)) > self._limits.max_live:
             raise DeskFull(
                 f"There are {self._limits.max_live} tasks already. Nothing was done; try again when some have ended."
             )
         accepted = await self._record.accept(wish)
         if not accepted.duplicate:
-            self._workers.start(accepted.task)
+            for task in await self.parts(accepted.task.id) or [accepted.task]:
+                self._workers.start(task)
             self._news.changed(accepted.task.id)
         return accepted
 

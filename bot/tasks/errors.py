@@ -29,14 +29,16 @@ class WrongState(TaskError):
     def __init__(self, task: Task, wanted: str) -> None:
         self.task = task
         self.state = task.state
-        super().__init__(f"Task {task.id} {_STANDS[task.state]}: it cannot be {wanted} now.")
+        super().__init__(f"Task {task.called} {_STANDS[task.state]}: it cannot be {wanted} now.")
 
 
 class NotWaiting(TaskError):
     """The task does not wait for a phone, so it has no place in a queue."""
 
     def __init__(self, task: Task) -> None:
-        super().__init__(f"Task {task.id} {_STANDS[task.state]} and does not wait for a phone. Nothing was changed.")
+        super().__init__(
+            f"Task {task.called} {_STANDS[task.state]} and does not wait for a phone. Nothing was changed."
+        )
 
 
 class BadText(TaskError):
@@ -53,8 +55,8 @@ class NotStill(TaskError):
     def __init__(self, task: Task) -> None:
         self.task = task
         super().__init__(
-            f"Task {task.id} is paused: it begins nothing new. What it was just doing has not ended yet and may still "
-            "reach the phone."
+            f"Task {task.called} is paused: it begins nothing new. What it was just doing has not ended yet and may "
+            "still reach the phone."
         )
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent.questions import Question, QuestionKind
 from bot.chats.base import Person
-from bot.tasks.control import TaskControl
 from bot.tasks.errors import NotStill, WrongState
 from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News
 from bot.tasks.record import HANDS, Record
+from bot.tasks.together import Together
 from bot.texts import say
 
 
 class Hands:
     """Opens such a question, and goes on once it is answered."""
 
-    def __init__(self, control: TaskControl, record: Record, news: News, clock: Callable[[], float]) -> None:
+    def __init__(self, control: Together, record: Record, news: News, clock: Callable[[], float]) -> None:
         self._control = control
         self._record = record
         self._news = news
@@ -44,12 +45,10 @@ class Hands:
 
         Raises MindFailed: the task is paused then, and can be resumed.
         """
-        if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
-            return
         name = by.name or by.id
-        await self._control.resume(
-            task, f"{name} did something on the phone by hand. Look at the screen anew before you go on."
-        )
+        note = f"{name} did something on the phone by hand. Look at the screen anew before you go on."
+        with suppress(WrongState):
+            await self._control.resume(task, note)
 
     async def _ask(self, task: Task, by: Person) -> Task:
         question = Question(

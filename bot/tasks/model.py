@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
@@ -22,6 +23,18 @@ class TaskState(StrEnum):
     PAUSED = "paused"
     INTERRUPTED = "interrupted"
     ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Entitlement:
+    """Which phones somebody might use when they asked, and what is needed to look at it again later."""
+
+    phones: tuple[str, ...] = ()
+    """The ids of the only ones; () for every phone."""
+    private: bool = False
+    """Asked in a private chat."""
+    by_role: bool = False
+    """The right came with a role of that moment, and roles are not kept: it cannot be looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,29 @@ class Task:
     """The last screen's reference."""
     files: tuple[GivenFile, ...] = ()
     """What came with it."""
+    parent: str = ""
+    """The task of which this is one phone's part; "" for one that was asked for as it is."""
+    parts: int = 0
+    """How many phones work on parts of it; 0 for a task that works on a phone itself. It follows its parts."""
+    phone_name: str = ""
+    """What its phone is called; "" before it has one."""
+    entitled: Entitlement | None = None
+    """Which phones its person might use; None when that is not looked at."""
+    todos: tuple[Todo, ...] = ()
+    """The todo list as last planned."""
+
+    @property
+    def called(self) -> str:
+        """Its number as people write it, such as "12", or "12.1" for the first phone's part of task 12."""
+        return f"{self.parent}.{int(self.id) - int(self.parent)}" if self.parent else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class WishedPhone:
+    """One of several phones that a task is for."""
+
+    id: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +107,10 @@ class TaskWish:
     quick: bool = False
     max_steps: int | None = None
     files: tuple[GivenFile, ...] = ()
+    phones: tuple[WishedPhone, ...] = ()
+    """Several phones, each of which does all of it; `phone` is not looked at then."""
+    entitled: Entitlement | None = None
+    """Which phones the person may use; None when that is not looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +118,7 @@ class StepRow:
     """One step of a run, for the card, the thread and the replay."""
 
     task: str
+    """The task that people know."""
     run: str
     subtask: int
     step: int
@@ -92,6 +133,10 @@ class StepRow:
     usage: Usage
     seconds: float
     at: float
+    part: str = ""
+    """The id of the phone's part that did it, where several phones work on the task."""
+    phone_name: str = ""
+    """That phone's name; "" where one phone works."""
 
 
 @dataclass(frozen=True, slots=True)

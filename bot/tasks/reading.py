@@ -41,6 +41,10 @@ class DeskReading:
             raise UnknownTask(task)
         return found
 
+    async def parts(self, task: str) -> tuple[Task, ...]:
+        """The parts of a task for several phones, in the order in which these were named; none for any other."""
+        return await self._store.tasks.parts(task)
+
     async def of_event(self, wish: TaskWish) -> Task | None:
         """The task that was accepted from the wish's event, None when none was."""
         return await self._store.tasks.of_event(None, wish)
@@ -50,7 +54,7 @@ class DeskReading:
         return await self._store.tasks.recent(limit, before=before, person=person)
 
     async def active(self) -> tuple[Task, ...]:
-        """All tasks that have not ended, in order of acceptance."""
+        """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
         return await self._store.tasks.active()
 
     async def in_place(self, address: Address) -> Task | None:

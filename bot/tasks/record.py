@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from agent.events import Asked, FileFound, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
-from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
 from agent.questions import Question, QuestionKind
 from bot.chats.base import Address
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
-from bot.tasks.errors import UnknownTask, WrongState
+from bot.tasks.errors import WrongState
+from bot.tasks.keeping import INTERRUPTED, Ending, Keeping
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish
 from bot.tasks.states import moved
 
-INTERRUPTED = "interrupted"
-"""The subject of the notice that offers Resume and Cancel."""
 STARTED = "started"
 """The subject of the notice that the wait for a phone is over."""
 
 
 HANDS = "hands:"
 """Begins the ids of questions that the desk itself asks because a person takes over: no mind waits for an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a task ends. What is None stays as it is."""
-
-    outcome: Outcome
-    summary: str
-    data: str | None = None
-    steps: int | None = None
-    usage: Usage | None = None
-    frame: str | None = None
 
 
 class Record:
@@ -47,6 +32,7 @@ class Record:
         self, store: Store, clock: Callable[[], float], limits: DeskLimits, model: Callable[[], str] = str
     ) -> None:
         self._store = store
+        self._keeping = Keeping(store, clock)
         self._model = model
         self._clock = clock
         self._limits = limits
@@ -69,7 +55,7 @@ class Record:
             accepted = await self._keep(transaction, wish)
             if accepted.duplicate:
                 return accepted
-            return Accepted(await self._end(transaction, accepted.task, ending), duplicate=False)
+            return Accepted(await self._keeping.end(transaction, accepted.task, ending), duplicate=False)
 
         return await self._store.write(work)
 
@@ -77,11 +63,27 @@ class Record:
         now = self._clock()
         if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
             return Accepted(known, duplicate=True)
-        task = await self._store.tasks.add(transaction, wish, max_steps=self._limits.max_steps, now=now)
-        await self._store.tasks.worked_with(transaction, task.id, self._model())
+        task = await self._add(transaction, wish)
+        for phone in wish.phones:
+            of_phone = replace(wish, phone=phone.id, phones=())
+            await self._add(transaction, of_phone, parent=task.id, phone_name=phone.name)
         if wish.event:
             await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
         return Accepted(task, duplicate=False)
+
+    async def _add(
+        self, transaction: Transaction, wish: TaskWish, *, parent: str | None = None, phone_name: str = ""
+    ) -> Task:
+        task = await self._store.tasks.add(
+            transaction,
+            wish,
+            max_steps=self._limits.max_steps,
+            now=self._clock(),
+            parent=parent,
+            phone_name=phone_name,
+        )
+        await self._store.tasks.worked_with(transaction, task.id, self._model())
+        return task
 
     async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
         """Change the state to what `to` says, given the task and whether it has an open question. Raises WrongState.
@@ -90,21 +92,29 @@ class Record:
         """
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._task(transaction, task)
+            current = await self._keeping.known(transaction, task)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
-            await self._store.tasks.save(transaction, changed, now=self._clock())
-            if changed.state is TaskState.INTERRUPTED:
+            await self._keeping.save(transaction, changed)
+            if changed.state is TaskState.INTERRUPTED and not changed.parent:
                 await self._store.outbox.add(transaction, task, "notice", INTERRUPTED, now=self._clock())
             return changed
 
         return await self._store.write(work)
 
+    async def known(self, task: str) -> Task:
+        """The task as it stands. Raises UnknownTask."""
+        return await self._store.write(lambda transaction: self._keeping.known(transaction, task))
+
+    async def parts(self, task: str) -> tuple[Task, ...]:
+        """The parts of a task for several phones; none for any other."""
+        return await self._store.tasks.parts(task)
+
     async def place(self, task: str, place: Address) -> Task:
         """The task's card and messages go there from now on."""
 
         async def work(transaction: Transaction) -> Task:
-            changed = replace(await self._task(transaction, task), place=place)
+            changed = replace(await self._keeping.known(transaction, task), place=place)
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
@@ -117,8 +127,10 @@ class Record:
         """
 
         async def work(transaction: Transaction) -> bool:
-            current, now = await self._task(transaction, task), self._clock()
-            if current.state is not TaskState.PAUSED:
+            current, now = await self._keeping.known(transaction, task), self._clock()
+            # Of several phones one may wait for an answer, where the others stand still.
+            still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
+            if current.state not in still:
                 raise WrongState(current, "taken over")
             questions = self._store.questions
             if any(one.question.id.startswith(HANDS) for one in await questions.open(task, source=transaction)):
@@ -140,13 +152,18 @@ class Record:
         await self._store.write(work)
 
     async def end(self, task: str, ending: Ending) -> Task:
-        """End the task, unless it has ended: then nothing changes."""
+        """End the task with all its parts, unless it has ended: then nothing changes."""
 
         async def work(transaction: Transaction) -> Task:
-            current = await self._task(transaction, task)
+            current = await self._keeping.known(transaction, task)
             if current.state is TaskState.ENDED:
                 return current
-            return await self._end(transaction, current, ending)
+            if not current.parts:
+                return await self._keeping.end(transaction, current, ending)
+            for part in await self._store.tasks.parts(task, transaction):
+                if part.state is not TaskState.ENDED:
+                    await self._keeping.end(transaction, part, ending)
+            return await self._keeping.known(transaction, task)
 
         return await self._store.write(work)
 
@@ -158,15 +175,18 @@ class Record:
         """
 
         async def work(transaction: Transaction) -> OpenQuestion | None:
-            current = await self._task(transaction, task)
+            current = await self._keeping.known(transaction, task)
             if current.state is TaskState.ENDED:
                 return None
             match event:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
+                case Planned():
+                    await self._keeping.save(transaction, replace(current, todos=event.todos or current.todos))
                 case Started():
                     await self._wait_ends(transaction, current)
-                    await self._goes_on(transaction, replace(current, phone=event.phone))
+                    begun = replace(current, phone=event.phone, phone_name=event.phone_name)
+                    await self._goes_on(transaction, begun)
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():
@@ -175,41 +195,42 @@ class Record:
                     await self._store.questions.close(transaction, task, event.question)
                     await self._goes_on(transaction, current)
                 case FileFound():
+                    name = f"{current.phone_name} {event.name}" if current.parent else event.name
                     await self._store.outbox.add(
-                        transaction, task, "file", event.content, name=event.name, now=self._clock()
+                        transaction, current.parent or task, "file", event.content, name=name, now=self._clock()
                     )
                 case TaskEnded():
                     ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
-                    await self._end(transaction, current, ending)
+                    await self._keeping.end(transaction, current, ending)
                 case _:
                     pass
             return None
 
         return await self._store.write(work)
 
-    async def _task(self, transaction: Transaction, task: str) -> Task:
-        found = await self._store.tasks.get(task, transaction)
-        if found is None:
-            raise UnknownTask(task)
-        return found
-
     async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
-        """Who was told to wait, and did for a while, is told that it begins: the card changes silently."""
-        if task.state is not TaskState.QUEUED:
+        """Who was told to wait, and did for a while, is told that it begins: the card changes silently.
+
+        Of several phones the first one tells it.
+        """
+        known = await self._keeping.known(transaction, task.parent) if task.parent else task
+        if known.state is not TaskState.QUEUED:
             return
         since = await self._store.tasks.waiting_since(transaction, task.id)
         if since is not None and self._clock() - since >= self._limits.waited:
-            await self._store.outbox.add(transaction, task.id, "notice", STARTED, now=self._clock())
+            await self._store.outbox.add(transaction, known.id, "notice", STARTED, now=self._clock())
 
     async def _goes_on(self, transaction: Transaction, task: Task) -> None:
         """The run works. One that was paused meanwhile stays paused."""
+        if task.state is TaskState.PAUSED and task.started is None:
+            task = replace(task, started=self._clock())
         if task.state in {TaskState.QUEUED, TaskState.WAITING}:
             task = moved(task, TaskState.WORKING, now=self._clock())
-        await self._store.tasks.save(transaction, task, now=self._clock())
+        await self._keeping.save(transaction, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
         row = StepRow(
-            task=task.id,
+            task=task.parent or task.id,
             run=event.run,
             subtask=event.subtask,
             step=event.step,
@@ -224,37 +245,23 @@ class Record:
             usage=event.usage,
             seconds=event.seconds,
             at=self._clock(),
+            part=task.id if task.parent else "",
+            phone_name=task.phone_name if task.parent else "",
         )
         if await self._store.steps.add(transaction, row):
             task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
-            await self._store.tasks.save(transaction, task, now=self._clock())
+            await self._keeping.save(transaction, task)
 
     async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
         question, now = event.question, self._clock()
         lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
         if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
-            await self._store.outbox.add(transaction, task.id, "question", question.id, now=now)
+            await self._store.outbox.add(transaction, task.parent or task.id, "question", question.id, now=now)
         stored = await self._store.questions.get(question.id, transaction)
         assert stored is not None
         if stored.answer is not None or stored.expired:
             return stored
         if task.state in {TaskState.QUEUED, TaskState.WORKING}:
             task = moved(task, TaskState.WAITING, now=now)
-        await self._store.tasks.save(transaction, replace(task, frame=question.frame or task.frame), now=now)
+        await self._keeping.save(transaction, replace(task, frame=question.frame or task.frame))
         return None
-
-    async def _end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
-        """The only way to an end: the final message is written with it."""
-        now = self._clock()
-        ended = replace(
-            moved(task, TaskState.ENDED, now=now, outcome=ending.outcome),
-            summary=ending.summary,
-            data=ending.data,
-            steps=task.steps if ending.steps is None else ending.steps,
-            usage=task.usage if ending.usage is None else ending.usage,
-            frame=ending.frame or task.frame,
-        )
-        await self._store.tasks.save(transaction, ended, now=now)
-        await self._store.questions.close(transaction, task.id)
-        await self._store.outbox.add(transaction, task.id, "final", now=now)
-        return ended

@@ -11,11 +11,14 @@ from bot.tasks.model import Task, TaskState
 
 TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
     # A question that needs no phone may come before the run has one; a task that queued too long is asked about.
-    TaskState.QUEUED: frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.INTERRUPTED, TaskState.ENDED}),
+    # One phone's part of a task that is paused does not begin when that phone is free.
+    TaskState.QUEUED: frozenset(
+        {TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}
+    ),
     TaskState.WORKING: frozenset({TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}),
     TaskState.WAITING: frozenset({TaskState.WORKING, TaskState.ENDED}),
     # A question that arrived while the pause was on its way is open when the pause ends.
-    TaskState.PAUSED: frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.ENDED}),
+    TaskState.PAUSED: frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.QUEUED, TaskState.ENDED}),
     # One that never had a phone is queued again.
     TaskState.INTERRUPTED: frozenset({TaskState.WORKING, TaskState.QUEUED, TaskState.ENDED}),
     TaskState.ENDED: frozenset(),

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from agent.outcome import Outcome
 from bot.store.store import Store
 from bot.tasks.calls import Calls
+from bot.tasks.keeping import Ending
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News
-from bot.tasks.record import Ending, Record
+from bot.tasks.record import Record
 from bot.tasks.workers import Workers
 
 logger = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ class Upkeep:
         """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance."""
         now = self._clock()
         for task in await self._store.tasks.active():
+            if task.parts:
+                continue  # it follows its parts
             match task.state:
                 case TaskState.WORKING:
                     await self._interrupt(task)

@@ -7,15 +7,16 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 
-from agent.events import Planned, Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
+from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
 from agent.faults import fault_of
 from agent.mind import Mind, TaskOrder
 from agent.outcome import Outcome
 from agent.ports.leases import Leases
 from agent.questions import Answer
+from bot.tasks.keeping import Ending
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.news import News
-from bot.tasks.record import HANDS, Ending, Record
+from bot.tasks.record import HANDS, Record
 from bot.texts import say
 from bot.watching.about import ABOUT, About
 
@@ -55,6 +56,7 @@ class Workers:
     def start(self, task: Task, note: str = "") -> None:
         """Let the mind work on the task, unless it does already."""
         assert self._group is not None, "the desk was not started"
+        assert not task.parts, "its parts do the work"
         if task.id in self._workers or self._stopping:
             return
         worker = _Worker(note)
@@ -132,12 +134,14 @@ class Workers:
         """Who took over never said that they are done: the task is blocked, and never goes on by itself."""
         await self._record.end(task, Ending(Outcome.BLOCKED, say("take_over.nobody")))
         self._news.changed(task)
-        if self.alive(task):
+        for each in (task, *(part.id for part in await self._record.parts(task))):
+            if not self.alive(each):
+                continue
             try:
-                await self._mind.cancel(task)
+                await self._mind.cancel(each)
             except Exception:
-                logger.exception("the mind failed on the end of task %s", task)
-                await self.abandon(task, 0.0)
+                logger.exception("the mind failed on the end of task %s", each)
+                await self.abandon(each, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
         ABOUT.set(About(task.id))
@@ -196,7 +200,7 @@ class Workers:
                 pass
         closed = await self._record.take(task, event)
         self._news.happened(task, event)
-        if not isinstance(event, Planned | Thinking | Told):
+        if not isinstance(event, Thinking | Told):
             self._news.changed(task)
         if closed is not None:
             await self.deliver(closed)
