@@ -8,15 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from agent.graph.main.limits import TaskLimits
+from agent.graph.main.state import task_of
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy, PolicyError
 from agent.models.base import Models
 from agent.models.build import build_models, close_models
+from agent.models.patient import PatientModel, patient
 from agent.runs.local import Equipment, LocalRunner
 from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings, SettingsError
-from bot.store.checkpoints import open_checkpoints
+from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.directory import DataDirectory
+from bot.store.keeping import GIBIBYTE
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -24,7 +27,6 @@ from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.secrets import MemorySecrets
 from devices.adb.server import ServerAddress
-from devices.phone import Phones
 from devices.pool import AdbPhones, NameBook
 
 logger = logging.getLogger(__name__)
@@ -39,8 +41,10 @@ class Core:
 
     settings: Settings
     store: Store
-    phones: Phones
+    checkpoints: LatestSaver
+    phones: AdbPhones
     models: Models
+    waited_for: tuple[PatientModel, ...]
     desk: TaskDesk
 
 
@@ -55,12 +59,13 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
         store = await Store.open(
-            settings.data_dir, keep_days=settings.keep_days, keep_bytes=int(settings.keep_gigabytes * 1024**3)
+            settings.data_dir, keep_days=settings.keep_days, keep_bytes=settings.keep_gigabytes * GIBIBYTE
         )
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
-        models = build_models(model_settings(settings))
-        stack.push_async_callback(close_models, models)
+        endpoints = build_models(model_settings(settings))
+        stack.push_async_callback(close_models, endpoints)
+        models, waited_for = patient(endpoints, lambda request, why: desk.note(task_of(request.conversation), why))
         if models.vision.name == "offline":
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
@@ -78,7 +83,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             image_window=settings.vlm_image_window or dialect.image_window,
             policy=policy,
             journal=store.journal,
-            frames=store.frames,
+            frames=store.frames.patient(),
             secrets=secrets,
         )
         mind = GraphMind(
@@ -99,7 +104,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         )
         stack.push_async_callback(desk.stop)
         await desk.start()
-        yield Core(settings, store, phones, models, desk)
+        yield Core(settings, store, checkpoints, phones, models, waited_for, desk)
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

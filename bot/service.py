@@ -32,7 +32,9 @@ from bot.watching.manager import ServiceManager
 from bot.watching.metrics import Metrics
 from bot.watching.pages import WatchPages
 from bot.watching.pulse import Pulse
+from bot.watching.sources import of_chats, of_core
 from bot.watching.status import status_line
+from bot.watching.waits import Waits
 from bot.zones import zone_named
 
 logger = logging.getLogger(__name__)
@@ -51,8 +53,9 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
     async with open_core(settings) as core:
-        pulse = Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones))
-        async with _chats(core, pulse, announce):
+        waits = Waits(of_core(core))
+        pulse = Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones, waits))
+        async with waits.watched(), _chats(core, pulse, waits, announce):
             with pulse.beating():
                 logger.info("Ready.")
                 manager.ready()
@@ -63,7 +66,7 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
 
 
 @asynccontextmanager
-async def _chats(core: Core, pulse: Pulse, announce: Callable[[str], None]) -> AsyncIterator[None]:
+async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str], None]) -> AsyncIterator[None]:
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
@@ -78,6 +81,7 @@ async def _chats(core: Core, pulse: Pulse, announce: Callable[[str], None]) -> A
         chats[web.platform] = web
         connected = connections(settings, commands, rights)
         chats.update({chat.platform: chat for chat in connected})
+        waits.add(of_chats(connected))
         outbox = Outbox(core.desk, core.store, chats, settings.stream_steps)
         await outbox.start()
         stack.push_async_callback(outbox.stop)
@@ -86,9 +90,9 @@ async def _chats(core: Core, pulse: Pulse, announce: Callable[[str], None]) -> A
         stack.push_async_callback(scheduler.stop)
         for chat in connected:
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
-        metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for)
+        metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for, waits)
         stack.callback(core.desk.on_event(metrics.hear))
-        await _console(core, web, commands, following, WatchPages(pulse, metrics), stack, announce)
+        await _console(core, web, commands, following, WatchPages(pulse, metrics, waits), stack, announce)
         yield
 
 

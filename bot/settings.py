@@ -13,14 +13,12 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agent.models.pricing import Price
 from bot.credentials import credentials
+from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES
 from bot.texts import say
 from bot.zones import zone_named
 from devices.errors import NameUnfit
 from devices.phone_names import fit_name
 
-KEEP_DAYS: Final = 14.0
-KEEP_GIGABYTES: Final = 2.0
-"""How long and how much of pictures and files is kept, in days and GiB."""
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
 

@@ -62,6 +62,14 @@ class Remote:
         """The phones, as plain objects."""
         return await self.listed("devices")
 
+    async def health(self) -> dict[str, Any]:
+        """What `/healthz` tells. Raises ServiceGone."""
+        async with self._session.get("/healthz") as response:
+            if response.content_type != "application/json":
+                raise ServiceGone(await _sentence(response))
+            body: dict[str, Any] = await response.json()
+            return body
+
     async def listed(self, what: str) -> list[dict[str, Any]]:
         """The `tasks` or `devices` that the service knows. Raises ServiceGone."""
         async with self._session.get(f"/api/{what}") as response:

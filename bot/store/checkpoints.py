@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from bot.store.errors import StoreCorrupt, StoreError
+from bot.store.database import explained
+from bot.store.errors import StoreAway, StoreCorrupt, StoreError
+from bot.store.patience import PATIENCE_S, Writable, patiently
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
@@ -23,12 +26,39 @@ PRUNE_EVERY = 4
 """Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
 state, and nobody goes back further than to the last."""
 
+Result = TypeVar("Result")
+
 
 class LatestSaver(AsyncSqliteSaver):
     """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
 
-    What is pending (questions, finished branches) belongs to the last one and stays.
+    What is pending (questions, finished branches) belongs to the last one and stays. A full disk and a locked file are
+    waited for: the graph stands still meanwhile. All raises StoreError and its kinds.
     """
+
+    def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
+        # Only plain data and LangGraph's own types are read. LANGGRAPH_STRICT_MSGPACK says the same, but counts only
+        # where it was set before anything imported LangGraph.
+        super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        self._path = path
+        self._writable = Writable(path)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written now; "" while it can, or nobody has tried."""
+        return self._writable.trouble
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The last checkpoint of a thread."""
+        with explained(self._path):
+            return await super().aget_tuple(config)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what belongs to a checkpoint."""
+        put = super().aput_writes
+        await self._kept(lambda: put(config, writes, task_id, task_path))
 
     async def aput(
         self,
@@ -38,23 +68,43 @@ class LatestSaver(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint; every few steps remove the earlier ones."""
-        put = await super().aput(config, checkpoint, metadata, new_versions)
+        aput = super().aput
+        put = await self._kept(lambda: aput(config, checkpoint, metadata, new_versions))
         if metadata.get("step", 0) % PRUNE_EVERY == 0:
             which = put["configurable"]
             # Identifiers begin with their time (UUID 6): text order is the order of time.
             earlier = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"])
-            async with self.lock:
-                for table in ("checkpoints", "writes"):
-                    await self.conn.execute_fetchall(
-                        f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
-                        earlier,
-                    )
-                await self.conn.commit()
+            await self._kept(lambda: self._forget_before(earlier))
         return put
+
+    async def _forget_before(self, which: tuple[str, str, str]) -> None:
+        async with self.lock:
+            for table in ("checkpoints", "writes"):
+                await self.conn.execute_fetchall(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
+                    which,
+                )
+            await self.conn.commit()
+
+    async def _kept(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        async def once() -> Result:
+            try:
+                with explained(self._path):
+                    kept = await write()
+            except StoreAway as away:
+                self._writable.failed(str(away.__cause__))
+                # What was half written would be committed with the next, and would lock the file until then.
+                async with self.lock:
+                    await self.conn.rollback()
+                raise
+            self._writable.worked()
+            return kept
+
+        return await patiently(once, seconds=PATIENCE_S)
 
 
 @asynccontextmanager
-async def open_checkpoints(directory: Path) -> AsyncIterator[AsyncSqliteSaver]:
+async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
     """The saver on `directory`/checkpoints.sqlite3. Raises StoreCorrupt when that file is damaged or none of SQLite's,
     and StoreError when it cannot be used; it is then as it was.
     """
@@ -65,9 +115,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[AsyncSqliteSaver]:
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
     async with aiosqlite.connect(path) as connection:
-        # Only plain data and LangGraph's own types are read. LANGGRAPH_STRICT_MSGPACK says the same, but counts only
-        # where it was set before anything imported LangGraph.
-        saver = LatestSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        saver = LatestSaver(connection, path)
         try:
             # Looked at before anything is written: a damaged file is left alone.
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]

@@ -6,19 +6,34 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import aiosqlite
 
-from bot.store.errors import StoreCorrupt, StoreError
+from bot.store.errors import StoreAway, StoreCorrupt, StoreError
+from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
 
 logger = logging.getLogger(__name__)
 
 BUSY_TIMEOUT_MS = 15_000
 """How long a statement waits for another process (a backup, a shell) that holds the file; 5 s was too short."""
+BUSY_AGAIN_MS: Final = 1_000
+"""The same while it is known that nothing can be written: those who write must not queue up for minutes."""
+
+_PASSING: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+"""What may be otherwise a moment later: locks, a full disk, one that was mounted anew."""
 
 Value = str | int | float | bytes | None
 Result = TypeVar("Result")
@@ -54,6 +69,7 @@ class Database:
         self._reader = reader
         self._turn = asyncio.Lock()
         self._writes: set[asyncio.Task[object]] = set()
+        self._writable = Writable(path)
 
     @classmethod
     async def open(cls, path: Path) -> Database:
@@ -63,7 +79,7 @@ class Database:
         """
         writer = await _connect(path)
         try:
-            with _explained(path):
+            with explained(path):
                 # Looked at before anything is written: a damaged file is left alone.
                 await _check(writer, path)
                 await writer.execute_fetchall("PRAGMA journal_mode = WAL")
@@ -87,15 +103,30 @@ class Database:
 
     async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
         """Read what is committed. Raises StoreError."""
-        with _explained(self._path):
+        with explained(self._path):
             return list(await self._reader.execute_fetchall(sql, values))
 
-    async def write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+    async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run `work` in a transaction and return its result once that is on the disk.
 
         The transaction is a task of its own: cancelling the caller neither cuts it nor leaves it open.
+        For `patience` seconds a full disk or a locked file is waited for; `work` is then run again from its beginning.
         Raises StoreError, and whatever `work` raises; nothing is then written.
         """
+        return await patiently(lambda: self._write(work), seconds=patience)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written now, in SQLite's words; "" while it can, or nobody has tried."""
+        return self._writable.trouble
+
+    async def probe(self) -> None:
+        """While nothing can be written, look whether it can again: whoever waits does not write."""
+        if self.trouble:
+            with suppress(StoreError):
+                await self._write(_come_and_go)
+
+    async def _write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         running = asyncio.create_task(self._transaction(work))
         self._writes.add(running)
         running.add_done_callback(self._writes.discard)
@@ -107,15 +138,26 @@ class Database:
 
     async def _transaction(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with self._turn:
+            changes = self._writer.total_changes
             try:
-                with _explained(self._path):
+                with explained(self._path):
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     result = await work(Transaction(self._writer))
                     await self._writer.commit()
-                    return result
+            except StoreAway as away:
+                self._writable.failed(str(away.__cause__))
+                await self._hurry(BUSY_AGAIN_MS)
+                raise
             finally:
                 # Nothing happens here after a commit; after any error or cancellation the file is free again.
                 await self._writer.rollback()
+            if self.trouble and self._writer.total_changes != changes:
+                self._writable.worked()
+                await self._hurry(BUSY_TIMEOUT_MS)
+            return result
+
+    async def _hurry(self, milliseconds: int) -> None:
+        await self._writer.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
@@ -144,16 +186,16 @@ async def _check(connection: aiosqlite.Connection, path: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into sentences; a broken constraint is the caller's to understand."""
     try:
         yield
     except sqlite3.IntegrityError:
         raise
     except sqlite3.OperationalError as error:
-        raise StoreError(
-            f"The database {path} could not be used ({error}). Check disk space and file rights."
-        ) from error
+        # The low byte is the kind; the rest says where it happened (https://www.sqlite.org/rescode.html).
+        kind = StoreAway if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING else StoreError
+        raise kind(f"The database {path} could not be used ({error}). Check disk space and file rights.") from error
     except sqlite3.DatabaseError as error:
         raise _corrupt(path, str(error)) from error
 
@@ -163,6 +205,12 @@ def _corrupt(path: Path, reason: str) -> StoreCorrupt:
         f"The database {path} is damaged ({' '.join(reason.split())}). Nothing in it was changed. Restore a copy, or "
         "move it away together with its -wal and -shm files to start with an empty one."
     )
+
+
+async def _come_and_go(transaction: Transaction) -> None:
+    """A row that is gone again: the disk is written to, and nothing changes."""
+    await transaction.fetch("INSERT OR REPLACE INTO refusals VALUES ('', 'probe', '', 0)")
+    await transaction.fetch("DELETE FROM refusals WHERE platform = '' AND kind = 'probe'")
 
 
 def _log_failure(task: asyncio.Task[Result]) -> None:

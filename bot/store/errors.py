@@ -15,6 +15,10 @@ class StoreError(OSError):
         return str(self.strerror)
 
 
+class StoreAway(StoreError):
+    """For now nothing can be written: the disk is full, or another program holds the file. Later it may work."""
+
+
 class StoreCorrupt(StoreError):
     """The database file is damaged or no database. It was left as it is."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import re
@@ -10,23 +11,39 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bot.store.errors import StoreAway
+from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
+from bot.store.patience import PATIENCE_S, patiently
+
 _REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z0-9]{1,10}")
 
-KEEP_DAYS = 14
-KEEP_BYTES = 2 * 1024**3
 _DAY_S = 86_400.0
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class FrameFiles:
     """A directory of files named after the SHA-256 of their bytes, in one folder per first two digits."""
 
     def __init__(
-        self, root: Path, clock: Callable[[], float], *, keep_days: float = KEEP_DAYS, keep_bytes: int = KEEP_BYTES
+        self,
+        root: Path,
+        clock: Callable[[], float],
+        *,
+        keep_days: float = KEEP_DAYS,
+        keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
+        patience: float = 0.0,
     ) -> None:
         self._root = root
         self._clock = clock
         self._keep_days = keep_days
         self._keep_bytes = keep_bytes
+        self._patience = patience
+
+    def patient(self) -> FrameFiles:
+        """The same files for work that stands still while the disk is full; people are answered at once."""
+        return FrameFiles(
+            self._root, self._clock, keep_days=self._keep_days, keep_bytes=self._keep_bytes, patience=PATIENCE_S
+        )
 
     async def save(self, data: bytes, *, suffix: str) -> str:
         """Keep the bytes; the reference is their SHA-256 and the suffix (with or without its dot).
@@ -36,7 +53,7 @@ class FrameFiles:
         reference = f"{hashlib.sha256(data).hexdigest()}.{suffix.removeprefix('.')}"
         if not _REFERENCE.fullmatch(reference):
             raise ValueError(f"{suffix!r} is no suffix for a file: at most 10 small letters or digits")
-        await asyncio.to_thread(self._write, reference, data)
+        await patiently(lambda: asyncio.to_thread(self._write, reference, data), seconds=self._patience)
         return reference
 
     async def load(self, reference: str) -> bytes:
@@ -63,7 +80,15 @@ class FrameFiles:
         return self._root / reference[:2] / reference
 
     def _write(self, reference: str, data: bytes) -> None:
-        path = self._path(reference)
+        try:
+            self._put(self._path(reference), data)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            told = f"A picture or file could not be kept ({error.strerror}). Make room on the disk."
+            raise StoreAway(told) from error
+
+    def _put(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Under another name first: a reader never sees half a file, and neither does the next start.
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")

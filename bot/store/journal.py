@@ -7,6 +7,7 @@ from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from bot.store.database import Database, Transaction
+from bot.store.patience import PATIENCE_S
 from bot.store.texts import json_text
 
 
@@ -37,7 +38,8 @@ class ActionJournal:
             )
             return bool(added)
 
-        return await self._database.write(work)
+        # Nothing is sent meanwhile.
+        return await self._database.write(work, patience=PATIENCE_S)
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Write what became of it."""
@@ -49,4 +51,4 @@ class ActionJournal:
                 (state, effect, self._clock(), key.run, key.subtask, key.step, key.index),
             )
 
-        await self._database.write(work)
+        await self._database.write(work, patience=PATIENCE_S)

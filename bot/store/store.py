@@ -12,10 +12,12 @@ from bot.store.cards import Cards
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
 from bot.store.figures import Figures
-from bot.store.frames import KEEP_BYTES, KEEP_DAYS, FrameFiles
+from bot.store.frames import FrameFiles
 from bot.store.grants import Grants
 from bot.store.journal import ActionJournal
+from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.leases import LeaseTable
+from bot.store.missed import MissedTable
 from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
 from bot.store.questions import Questions
@@ -60,7 +62,7 @@ class Store:
         *,
         clock: Callable[[], float] = time.time,
         keep_days: float = KEEP_DAYS,
-        keep_bytes: int = KEEP_BYTES,
+        keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
     ) -> Store:
         """Open what is kept in the directory, or begin it. Raises StoreError or one of its kinds."""
         database = await Database.open(directory / DATABASE_NAME)
@@ -73,6 +75,11 @@ class Store:
         """Finish what is being written and close."""
         await self._database.close()
 
-    async def write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+    async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Several changes as one: see `Database.write`."""
-        return await self._database.write(work)
+        return await self._database.write(work, patience=patience)
+
+    async def trouble(self) -> str:
+        """Why nothing can be written now, "" while it can."""
+        await self._database.probe()
+        return self._database.trouble

@@ -13,6 +13,7 @@ from agent.models.base import Usage
 from bot.store.figures import FiguresNow
 from bot.tasks.model import TaskState
 from bot.watching.pulse import Pulse
+from bot.watching.waits import Waits
 from devices.phone import Health, Phones
 
 STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
@@ -31,8 +32,11 @@ class Figures(Protocol):
 class Metrics:
     """Takes in each event of the desk (`hear`), counts the rest when asked (`text`)."""
 
-    def __init__(self, figures: Figures, phones: Phones, pulse: Pulse, still_for: Callable[[], float]) -> None:
+    def __init__(
+        self, figures: Figures, phones: Phones, pulse: Pulse, still_for: Callable[[], float], waits: Waits
+    ) -> None:
         self._figures = figures
+        self._waits = waits
         self._phones = phones
         self._used: dict[str, Usage] = {}
         self._registry = registry = CollectorRegistry()
@@ -44,6 +48,7 @@ class Metrics:
         self._tasks = Gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"], registry=registry)
         self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
         self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
+        self._waiting = Gauge("opengui_waits", "1 while the service waits for it", ["what"], registry=registry)
         self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
         self._outbox = Gauge(
             "opengui_outbox_messages", "Messages not sent yet, or given up", ["state"], registry=registry
@@ -80,6 +85,9 @@ class Metrics:
             self._outbox.labels(state).set(figures.outbox.get(state, 0))
         for kind, count in figures.refusals.items():
             self._refusals.labels(*kind).set(count)
+        waited = {wait.what for wait in self._waits.now()}
+        for what in self._waits.names:
+            self._waiting.labels(what).set(what in waited)
         healths = Count(phone.health for phone in self._phones.list())
         for health in Health:
             self._phone.labels(health.value).set(healths[health])

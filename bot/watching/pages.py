@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from bot.store.errors import StoreError
 from bot.watching.metrics import Metrics
 from bot.watching.pulse import Pulse
+from bot.watching.waits import Waits
 
 PATIENCE_S: Final = 5.0
 """How long the store may take to count."""
@@ -19,8 +20,9 @@ PATIENCE_S: Final = 5.0
 class WatchPages:
     """Two addresses for programs that watch."""
 
-    def __init__(self, pulse: Pulse, metrics: Metrics) -> None:
+    def __init__(self, pulse: Pulse, metrics: Metrics, waits: Waits) -> None:
         self._pulse = pulse
+        self._waits = waits
         self._metrics = metrics
 
     def routes(self) -> list[web.RouteDef]:
@@ -28,11 +30,17 @@ class WatchPages:
         return [web.get("/healthz", self.health), web.get("/metrics", self.numbers)]
 
     async def health(self, _: web.Request) -> web.Response:
-        """200 while desk and store work, else 503, with what does not."""
+        """200 while desk and store work, else 503, with what does not. What is waited for stands beside it."""
         wrong = [] if self._pulse.healthy else ["desk"]
-        if await self._text() is None:
+        waits = self._waits.now()
+        if await self._text() is None or any(wait.what == "store" for wait in waits):
             wrong.append("store")
-        body = {"healthy": not wrong, "wrong": wrong, "loop_lag_seconds": round(self._pulse.lag, 3)}
+        body = {
+            "healthy": not wrong,
+            "wrong": wrong,
+            "waits": [{"for": wait.what, "why": wait.why, "since": round(wait.since)} for wait in waits],
+            "loop_lag_seconds": round(self._pulse.lag, 3),
+        }
         return web.json_response(body, status=503 if wrong else 200, headers={"Cache-Control": "no-store"})
 
     async def numbers(self, _: web.Request) -> web.Response:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Protocol
 
 from bot.tasks.model import Task
+from bot.watching.waits import Waits
 from devices.phone import Phones
 
 
@@ -17,8 +18,9 @@ class LiveTasks(Protocol):
         ...
 
 
-async def status_line(tasks: LiveTasks, phones: Phones) -> str:
-    """How many tasks are in which state, and how many phones. Raises StoreError."""
+async def status_line(tasks: LiveTasks, phones: Phones, waits: Waits) -> str:
+    """How many tasks are in which state, how many phones, and what is waited for. Raises StoreError."""
     states = Counter(task.state.value for task in await tasks.active())
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
-    return f"Tasks: {told}. Phones: {len(phones.list())}"
+    waited = ", ".join(wait.what for wait in waits.now())
+    return f"Tasks: {told}. Phones: {len(phones.list())}{f'. Waits for: {waited}' if waited else ''}"

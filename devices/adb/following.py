@@ -50,6 +50,7 @@ class Following:
         self._listed = {each: asyncio.Event() for each in self._servers}
         self._states: dict[ServerAddress, Mapping[str, str]] = {}
         """What each server listed last."""
+        self._answering: set[ServerAddress] = set()
         self._networked: set[Link] = set()
         """Links over the network that worked once: they are connected again after a restart of their server."""
         self._dialling = Dialling(self._servers, self._there)
@@ -67,6 +68,11 @@ class Following:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._followers, self._news = [], {}
+
+    @property
+    def away(self) -> tuple[ServerAddress, ...]:
+        """The servers that do not answer at the moment."""
+        return tuple(each for each in self._servers if each not in self._answering)
 
     async def listed(self) -> None:
         """Returns when each server has listed its phones, or is known to be away."""
@@ -106,6 +112,7 @@ class Following:
                 async with contextlib.aclosing(host.track(address)) as lists:
                     async for states in lists:
                         pause = FIRST_PAUSE
+                        self._answering.add(address)
                         self._compare(address, states)
                         self._listed[address].set()
             except PhoneError as away:
@@ -113,6 +120,7 @@ class Following:
             finally:
                 if connecting is not None:
                     connecting.cancel()
+            self._answering.discard(address)
             self._compare(address, {})
             self._listed[address].set()
             await asyncio.sleep(pause)

@@ -117,6 +117,11 @@ class AdbPhones:
         """The virtual phones that were started here, with the addresses of their controls."""
         return self._standins.phones
 
+    @property
+    def servers_away(self) -> tuple[ServerAddress, ...]:
+        """The adb servers that do not answer at the moment."""
+        return self._following.away
+
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`. A virtual phone that stood in for a real one is left out once a real one was seen."""
         hidden = self._standins.hidden(self._real_seen)

@@ -51,3 +51,8 @@ def spent(state: MainState) -> Usage:
 def run_of(task: str) -> str:
     """The id of a task's run."""
     return f"{task}-1"
+
+
+def task_of(conversation: str) -> str:
+    """The task that a run, or a conversation with a model, belongs to."""
+    return conversation.partition("-")[0]

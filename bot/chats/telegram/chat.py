@@ -73,6 +73,7 @@ class TelegramChat:
         self._commands = commands
         self._times = times or Times()
         self._bot: telegram.Bot | None = None
+        self._polling: Polling | None = None
         self._online = asyncio.Event()
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
@@ -92,6 +93,11 @@ class TelegramChat:
     def capabilities(self) -> Capabilities:
         """What Telegram can do."""
         return limits.CAPABILITIES
+
+    @property
+    def online(self) -> bool:
+        """Whether Telegram answers."""
+        return self._online.is_set() and (self._polling is None or not self._polling.away)
 
     async def run(self) -> None:
         """Stay connected until cancelled or closed.
@@ -156,7 +162,8 @@ class TelegramChat:
             updates = Updates(bot, self._messages, self._presses)
             menu = asyncio.ensure_future(set_menu(bot, self._commands))
             try:
-                await Polling(bot.base_url, pool, updates.take, KINDS, self._times).run()
+                self._polling = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
+                await self._polling.run()
             finally:
                 menu.cancel()
                 await updates.close()
@@ -164,7 +171,7 @@ class TelegramChat:
             raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None
         finally:
             self._online.clear()
-            self._bot = None
+            self._bot = self._polling = None
             await _shut(bot)
 
     async def _log_in(self, bot: telegram.Bot) -> None:

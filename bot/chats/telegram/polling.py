@@ -54,6 +54,11 @@ class Polling:
         self._failed = 0
         self._contested = False
 
+    @property
+    def away(self) -> bool:
+        """Whether the last poll failed."""
+        return self._failed > 0
+
     async def run(self) -> None:
         """Poll until cancelled. Raises InvalidToken when the token is not accepted any more."""
         self._completed = self._clock()

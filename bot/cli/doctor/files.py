@@ -10,9 +10,7 @@ from pathlib import Path
 
 from bot.cli.doctor.finding import Finding
 from bot.settings import Settings
-
-LITTLE_ROOM = 500 * 1024 * 1024
-"""Bytes. A task of 60 steps keeps up to 20 MB of pictures, so this is a day of work."""
+from bot.store.keeping import LITTLE_ROOM
 
 
 async def findings(settings: Settings) -> list[Finding]:

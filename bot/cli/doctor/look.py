@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
-from bot.cli.doctor import chats, files, model, phones
+from bot.cli.doctor import chats, files, model, phones, service
 from bot.cli.doctor.finding import Finding
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
@@ -39,7 +39,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]
         yield finding
     async with running_service(settings.data_dir) as remote:
         running = remote is not None
-    yield Finding("service", "note", "The service is running." if running else "The service is not running.")
+        for finding in await service.findings(remote):
+            yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken
     async for finding in phones.findings(settings, running=running, mend=mend):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from bot.watching.manager import ServiceManager
 from bot.watching.metrics import Metrics
 from bot.watching.pages import WatchPages
 from bot.watching.pulse import DESK_STILL_S, Pulse
+from bot.watching.waits import Waits
 from devices.pool import AdbPhones
 from tests.bot.store.conftest import add_task
 
@@ -40,6 +42,8 @@ class Watched:
     store: Store
     desk: Desk
     metrics: Metrics
+    waits: Waits
+    waiting: dict[str, str]
     url: str
 
     async def get(self, path: str, **headers: str) -> tuple[int, str]:
@@ -61,16 +65,25 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     store = await Store.open(tmp_path)
     desk = Desk()
     pulse = Pulse(desk, ServiceManager(), no_status)
-    metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for)
+    waiting: dict[str, str] = {}
+
+    async def model() -> str:
+        return waiting.get("model", "")
+
+    async def trouble() -> str:
+        return waiting.get("store", "")
+
+    waits = Waits({"model": model, "store": trouble}, clock=lambda: 1_000.0)
+    metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for, waits)
     gate = Gate("127.0.0.1", "token")
     app = web.Application(middlewares=[gate.check])
-    app.add_routes(WatchPages(pulse, metrics).routes())
+    app.add_routes(WatchPages(pulse, metrics, waits).routes())
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]
     gate.opened(port)
-    yield Watched(store, desk, metrics, f"http://127.0.0.1:{port}")
+    yield Watched(store, desk, metrics, waits, waiting, f"http://127.0.0.1:{port}")
     await runner.cleanup()
     await store.close()
 
@@ -124,6 +137,30 @@ async def test_a_store_that_cannot_be_read_is_told(watched: Watched) -> None:
     status, text = await watched.get("/healthz")
     assert status == 503
     assert '"store"' in text
+
+
+async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    watched.waiting["model"] = "Its endpoint does not answer."
+    for _ in range(3):
+        await watched.waits.look()
+    status, text = await watched.get("/healthz")
+    assert status == 200, "a model that is away is no fault of this process"
+    assert json.loads(text)["waits"] == [{"for": "model", "why": "Its endpoint does not answer.", "since": 1000}]
+    assert (await watched.numbers())["opengui_waits", "model"] == 1
+    watched.waiting.clear()
+    await watched.waits.look()
+    assert json.loads((await watched.get("/healthz"))[1])["waits"] == []
+    assert (await watched.numbers())["opengui_waits", "model"] == 0
+    assert [record.levelname for record in caplog.records if "waits" in record.getMessage()] == ["WARNING", "INFO"]
+
+
+async def test_a_store_that_cannot_be_written_is_not_healthy(watched: Watched) -> None:
+    watched.waiting["store"] = "Nothing can be written (database or disk is full)."
+    await watched.waits.look()
+    status, text = await watched.get("/healthz")
+    assert status == 503
+    assert json.loads(text)["wrong"] == ["store"]
 
 
 async def test_another_page_learns_nothing(watched: Watched) -> None:

@@ -38,8 +38,9 @@ async def vision_model(
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context)})
-    if isinstance(reply, InVain):
-        return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage)})
+    if isinstance(reply, InVain) or reply.waited:
+        # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
+        return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage), **_told(context)})
     return Command(
         goto=["action_summary", "parse_action"],
         update={
