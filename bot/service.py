@@ -85,6 +85,8 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         outbox = Outbox(core.desk, core.store, chats, settings.stream_steps)
         await outbox.start()
         stack.push_async_callback(outbox.stop)
+        commands.missed.start()
+        stack.push_async_callback(commands.missed.stop)
         scheduler = Scheduler(services, work.do)
         scheduler.start()
         stack.push_async_callback(scheduler.stop)

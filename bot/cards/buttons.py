@@ -34,6 +34,7 @@ class Deed(StrEnum):
     AGAIN = "again"
     NOW = "now"
     SCHEDULE = "plan"
+    MISSED = "late"
 
 
 @dataclass(frozen=True, slots=True)

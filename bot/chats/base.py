@@ -93,6 +93,8 @@ class Incoming:
     attachments: tuple[Attachment, ...] = ()
     stale: bool = False
     """Written while the service was away: listed, not executed."""
+    written: float = 0.0
+    """Unix seconds, as the platform tells them; 0 where nobody asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class Press:
     event: str
     data: str
     message: MessageRef
+    stale: bool = False
+    """Pressed while the service was away: what begins something is not done."""
 
 
 @dataclass(frozen=True, slots=True)

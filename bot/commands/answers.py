@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from agent.questions import Question, QuestionKind
+from agent.questions import DENY, Question, QuestionKind
 from bot.access import Right, same_person
 from bot.cards.question import closed_line
 from bot.cards.words import title_of
 from bot.chats.base import ChatError, FloodWait, MessageRef, Reply
-from bot.commands.request import Refused, Request, Services, may_see, plain, refuse_stale, require
+from bot.commands.request import Refused, Request, Services, may_see, plain, require
 from bot.tasks.model import OpenQuestion, Task
+from bot.tasks.wording import answer_of
 from bot.texts import say
 
 DELETE_LIMIT = 5.0
@@ -45,7 +46,6 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
     """Who answered what, in one line. Raises Refused."""
-    refuse_stale(request)
     question = open_question.question
     task = await services.desk.get(open_question.task)
     owner = None if task is None else task.person
@@ -53,10 +53,28 @@ async def _given(request: Request, services: Services, open_question: OpenQuesti
     require(request, services.policy, right, owner=owner, phone="" if task is None else task.phone)
     if open_question.answer is not None or open_question.expired:
         raise Refused(closed_line(open_question))
+    _in_time(request, open_question, text)
     answered = await services.desk.answer(question.id, _choice(question, text), request.person)
     if not answered.won:
         raise Refused(closed_line(answered.question))
     return closed_line(answered.question)
+
+
+def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
+    """Raise Refused for an answer that came late and may not hold any more.
+
+    The task has waited for it, so words and a "no" hold. A code is too old, an approval is given with open eyes, and
+    what was written before the question was asked answers another one.
+    """
+    if not request.stale:
+        return
+    kind = asked.question.kind
+    if kind is QuestionKind.SECRET:
+        raise Refused(say("answer.late_secret"))
+    if asked.asked > request.written:
+        raise Refused(say("answer.late_other"))
+    if kind is QuestionKind.APPROVE and answer_of(kind, text) != DENY:
+        raise Refused(say("answer.late_approval"))
 
 
 async def _cleared(message: MessageRef, services: Services) -> str:

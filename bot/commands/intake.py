@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from agent.faults import fault_of
 from bot.access import Check, Right
+from bot.cards.buttons import ButtonData
 from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
 from bot.commands import (
     again,
@@ -25,12 +26,14 @@ from bot.commands import (
     usage,
     work,
 )
+from bot.commands.late import STEER, claimed, hold_back, keep_late
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import NotAllowed, Refused, Request, Services, refusal, refuse_stale, require, verdict
+from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, refusal, require, verdict
 from bot.commands.spec import BY_NAME
 from bot.commands.suggest import Suggestions
 from bot.commands.talk import Talk, topic_of
+from bot.missed.listing import MissedLists
 from bot.store.audit import AuditKind
 from bot.tasks.errors import TaskError
 from bot.texts import language_of, say, speaking
@@ -76,6 +79,8 @@ class Commands:
         self._services = services
         self._language = language
         self._talk = Talk(services)
+        self.missed = MissedLists(services)
+        """Lists what was written while the service was away; whoever runs the service starts it."""
         self._suggestions = Suggestions(services)
         self._seen: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
@@ -93,7 +98,7 @@ class Commands:
     async def press(self, press: Press) -> Reply:
         """A button. Always answered."""
         reply = await self._guarded(press, self._press)
-        if reply.message is not None and reply.message.private:
+        if reply.message is not None and reply.message.private and not press.stale:
             return as_toast(reply)
         return reply if reply != Reply() else Reply(toast=say("press.seen"))
 
@@ -142,10 +147,14 @@ class Commands:
         request = _request(incoming)
         if not await self._let_in(request):
             return pairing.offer(request, self._services) or Reply()
-        if topic is not None:
-            return await self._talk.about(request, topic, incoming.text)
-        request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
-        return await self._run(request)
+        try:
+            if topic is not None:
+                return await self._talk.about(request, topic, incoming.text)
+            request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
+            return await self._run(request)
+        except TooLate as late:
+            await keep_late(late.request, self._services, self.missed)
+            return Reply()
 
     async def _invoke(self, invocation: Invocation) -> Reply:
         request = Request(
@@ -168,13 +177,23 @@ class Commands:
         request = _request(press)
         if not await self._let_in(request):
             raise Refused(say("press.refused"))
-        return await do_press(press, request, self._services, self._talk)
+        return await do_press(press, request, self._services, self._talk, self._do_late)
 
     async def _run(self, request: Request) -> Reply:
         require(request, self._services.policy, BY_NAME[request.call.name].right)
-        if request.call.name != "answer":  # an answer checks for itself: it may carry a secret that has to go
-            refuse_stale(request)
+        await hold_back(request, self._services)
         return await HANDLERS[request.call.name](request, self._services)
+
+    async def _do_late(self, data: ButtonData, request: Request) -> Reply:
+        """What was missed is done now, once. What is refused can be pressed for again."""
+        missed, meant = await claimed(data, request, self._services)
+        try:
+            reply = await (self._talk.steer_late(meant) if meant.call.name == STEER else self._run(meant))
+        except BaseException:
+            await self._services.store.missed.release(missed.id)
+            raise
+        await self.missed.show_again(missed)
+        return reply
 
     async def _let_in(self, request: Request) -> bool:
         """Whether the person may use the bot here; a refusal is only counted."""
@@ -195,6 +214,8 @@ def _request(came: Incoming | Press) -> Request:
         message=came.message,
         files=came.attachments,
         stale=came.stale,
+        written=came.written,
+        text=came.text,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
@@ -28,11 +29,23 @@ _COMMANDS = {
 }
 
 
-async def do_press(press: Press, request: Request, services: Services, talk: Talk) -> Reply:
-    """Do what the button says. Raises Refused."""
+_HOLD_LATE = frozenset({Deed.STOP, Deed.PAUSE, Deed.ANSWER, Deed.OLDER})
+"""What is done although it was pressed while the service was away: it begins nothing."""
+
+
+async def do_press(
+    press: Press,
+    request: Request,
+    services: Services,
+    talk: Talk,
+    do_late: Callable[[ButtonData, Request], Awaitable[Reply]],
+) -> Reply:
+    """Do what the button says; `do_late` does what was written while the service was away. Raises Refused."""
     data = read_button(press.data)
     if data is None:
         raise Refused(say("press.unknown"))
+    if press.stale and data.deed not in _HOLD_LATE:
+        raise Refused(say("press.late"))
     match data.deed:
         case Deed.ANSWER:
             return as_toast(await _answer(press, data, request, services))
@@ -42,6 +55,8 @@ async def do_press(press: Press, request: Request, services: Services, talk: Tal
             offered = talk.take_offer(request, data.subject)
             # Who presses, where and with which roles counts now, not when the text was written.
             return await work.do(replace(offered, person=request.person, place=request.place), services)
+        case Deed.MISSED:
+            return await do_late(data, request)
         case Deed.SCHEDULE:
             return as_toast(await scheduling.press(data, request, services))
         case Deed.STEER:
@@ -63,7 +78,7 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
         raise Refused(say("press.question_gone"))
     if question.answer is not None or question.expired:
         raise Refused(closed_line(question))
-    return await give_answer(request, services, question, _pressed_answer(question, data.choice))
+    return await give_answer(request, services, question, _pressed_answer(question, data.choice, stale=press.stale))
 
 
 async def _question(press: Press, place: str, services: Services) -> OpenQuestion | None:
@@ -75,9 +90,11 @@ async def _question(press: Press, place: str, services: Services) -> OpenQuestio
     return shown if shown is not None and locator(shown.question.id) == place else None
 
 
-def _pressed_answer(question: OpenQuestion, choice: str) -> str:
+def _pressed_answer(question: OpenQuestion, choice: str, *, stale: bool) -> str:
     asked = question.question
     match asked.kind:
+        case QuestionKind.APPROVE if choice == ALLOW and stale:
+            raise Refused(say("press.late"))
         case QuestionKind.APPROVE if choice in {ALLOW, DENY}:
             return choice
         case QuestionKind.TAKE_OVER if choice == DONE:

@@ -14,7 +14,6 @@ from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
-from bot.texts import say
 from devices.phone import Phones
 
 UTC = ZoneInfo("UTC")
@@ -61,7 +60,10 @@ class Request:
     prefix: str = ""
     files: tuple[Attachment, ...] = ()
     stale: bool = False
-    """Written while the service was away: told, not done."""
+    """Written while the service was away, at `written` (Unix seconds): kept and listed, not done."""
+    written: float = 0.0
+    text: str = ""
+    """What was typed, as it was; "" when it was not."""
 
     @property
     def address(self) -> Address:
@@ -109,10 +111,18 @@ def require(request: Request, policy: Policy, right: Right, *, owner: Person | N
         raise NotAllowed(found.reason, found.checks[-1].name)
 
 
-def refuse_stale(request: Request) -> None:
-    """Raise Refused for what was written while the service was away."""
+class TooLate(Exception):
+    """What `request` asks for was written while the service was away and must not be done by itself."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request.call.name)
+        self.request = request
+
+
+def refuse_late(request: Request) -> None:
+    """Raise TooLate for what was written while the service was away."""
     if request.stale:
-        raise Refused(say("intake.stale"))
+        raise TooLate(request)
 
 
 def may_see(request: Request, policy: Policy, task: Task) -> bool:

@@ -10,7 +10,8 @@ from bot.access import Right, same_person
 from bot.cards.buttons import Deed, button
 from bot.chats.base import CommandCall, Incoming, Message, MessageRef, Reply
 from bot.commands.answers import give_answer, sole
-from bot.commands.request import Refused, Request, Services, plain, refuse_stale, require, verdict
+from bot.commands.late import STEER
+from bot.commands.request import Refused, Request, Services, plain, refuse_late, require, verdict
 from bot.tasks.model import OpenQuestion, Task, TaskState
 from bot.texts import say
 
@@ -95,9 +96,10 @@ class Talk:
         found = await self._services.desk.open_questions(place=request.address)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)
-        refuse_stale(request)
+        request = replace(request, call=CommandCall("do", {}, text))
+        refuse_late(request)
         offer = secrets.token_hex(8)
-        self._offers[offer] = replace(request, call=CommandCall("do", {}, text))
+        self._offers[offer] = request
         while len(self._offers) > OFFERS_KEPT:
             self._offers.popitem(last=False)
         buttons = [button(Deed.RUN, offer, say("button.run"), style="primary")]
@@ -108,9 +110,9 @@ class Talk:
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
         require(request, self._services.policy, Right.USE, owner=task.person)
-        refuse_stale(request)
         if not text.strip():
             return Reply()
+        refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
         await self._services.desk.steer(task.id, text.strip(), request.person)
         return plain(say("talk.noted", task=task.id))
 
@@ -131,3 +133,10 @@ class Talk:
         if task is None:
             raise Refused(say("task.unknown", name=task_id))
         return await self._steer(request, task, offered.call.rest)
+
+    async def steer_late(self, request: Request) -> Reply:
+        """Tell a task what was written to it while the service was away."""
+        task = await self._services.desk.get(request.option("task"))
+        if task is None or task.state is TaskState.ENDED:
+            raise Refused(say("missed.task_over", task=request.option("task")))
+        return await self._steer(request, task, request.call.rest)

@@ -242,6 +242,7 @@ class World:
         command: str | None = None,
         reply_to: MessageRef | None = None,
         stale: bool = False,
+        written: float = 0.0,
         attachments: tuple[Attachment, ...] = (),
     ) -> Incoming:
         return Incoming(
@@ -254,12 +255,22 @@ class World:
             message=self.chat.write(place.address, text),
             attachments=attachments,
             stale=stale,
+            written=written,
         )
 
-    async def type(self, command: str, person: Person = ANNA, place: Place = CHANNEL, *, stale: bool = False) -> Reply:
+    async def type(
+        self,
+        command: str,
+        person: Person = ANNA,
+        place: Place = CHANNEL,
+        *,
+        stale: bool = False,
+        written: float = 0.0,
+    ) -> Reply:
         """A typed command."""
         text = f"!opengui {command}".strip()
-        return await self.commands.message(self.incoming(text, person, place, command=command, stale=stale))
+        incoming = self.incoming(text, person, place, command=command, stale=stale, written=written)
+        return await self.commands.message(incoming)
 
     async def say(
         self,
@@ -269,9 +280,11 @@ class World:
         *,
         reply_to: MessageRef | None = None,
         stale: bool = False,
+        written: float = 0.0,
     ) -> Reply:
         """A text that is no command."""
-        return await self.commands.message(self.incoming(text, person, place, reply_to=reply_to, stale=stale))
+        incoming = self.incoming(text, person, place, reply_to=reply_to, stale=stale, written=written)
+        return await self.commands.message(incoming)
 
     async def invoke(self, call: CommandCall, person: Person = ANNA, place: Place = CHANNEL) -> Reply:
         """A command with typed options."""

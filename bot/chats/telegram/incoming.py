@@ -90,6 +90,7 @@ class Messages:
                 message=own,
                 attachments=files,
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
+                written=message.date.timestamp(),
             )
         )
         await self._answer(own, reply, lost)

@@ -6,8 +6,8 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 from telegram.error import Conflict, InvalidToken, TelegramError
@@ -18,6 +18,9 @@ from bot.chats.telegram.times import Times
 
 logger = logging.getLogger(__name__)
 
+_BATCH: Final = 100
+"""Updates of one poll at most (Bot API, getUpdates)."""
+
 _CLOSE_SECONDS: Final = 5.0
 """How long old connections may take to close; ours."""
 
@@ -25,6 +28,14 @@ _CONFLICT: Final = (
     "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
     "same token, or a webhook is set. Stop the other program, or delete the webhook. (%s)"
 )
+
+
+class Take(Protocol):
+    """What handles a batch; `backlog` says that it may have waited for the service."""
+
+    async def __call__(self, batch: Sequence[dict[str, Any]], *, backlog: bool) -> None:
+        """Begin with each update of the batch."""
+        ...
 
 
 class Polling:
@@ -38,7 +49,7 @@ class Polling:
         self,
         address: str,
         pool: Request,
-        take: Callable[[Sequence[dict[str, Any]]], Awaitable[None]],
+        take: Take,
         kinds: Sequence[str],
         times: Times,
         clock: Callable[[], float] = time.monotonic,
@@ -62,12 +73,14 @@ class Polling:
     async def run(self) -> None:
         """Poll until cancelled. Raises InvalidToken when the token is not accepted any more."""
         self._completed = self._clock()
+        backlog = True  # what waited is asked for without holding the poll, so that news are not taken for old
         while True:
             try:
-                batch = await self._poll()
+                batch = await self._poll(0.0 if backlog else self._times.poll)
             except InvalidToken:
                 raise
             except (TelegramError, TimeoutError, OSError) as away:
+                backlog = True
                 await self._revive()
                 await asyncio.sleep(self._pause(away))
                 continue
@@ -76,16 +89,19 @@ class Polling:
                 logger.info("Telegram is connected again; missed messages follow.")
             self._failed, self._contested = 0, False
             if batch:
-                await self._take(batch)
+                await self._take(batch, backlog=backlog)
                 self._offset = max(int(update["update_id"]) for update in batch) + 1
+            # What comes with a full batch is not all that has waited.
+            backlog = backlog and len(batch) >= _BATCH
 
-    async def _poll(self) -> list[dict[str, Any]]:
-        fields: dict[str, object] = {"timeout": self._times.poll, "allowed_updates": json.dumps(self._kinds)}
+    async def _poll(self, hold: float) -> list[dict[str, Any]]:
+        """What there is; without news Telegram holds the answer for so many seconds."""
+        fields: dict[str, object] = {"timeout": hold, "allowed_updates": json.dumps(self._kinds)}
         if self._offset is not None:
             fields["offset"] = self._offset
         async with asyncio.timeout(self._times.stall):
             found = await self._pool.post(
-                f"{self._address}/getUpdates?{urlencode(fields)}", read_timeout=self._times.poll + self._times.answer
+                f"{self._address}/getUpdates?{urlencode(fields)}", read_timeout=hold + self._times.answer
             )
         return found if isinstance(found, list) else []
 

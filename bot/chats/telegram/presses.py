@@ -24,23 +24,31 @@ class Presses:
         self._sender = sender
         self._patience = patience
 
-    async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot) -> None:
-        """Ask the intake; answer silently when that takes long, and tell the result below the message then."""
+    async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
+        """Ask the intake; answer silently when that takes long, and tell the result below the message then.
+
+        Telegram does not tell when a button was pressed. One of a `backlog` is answered first: when Telegram finds it
+        too old for that, it is stale.
+        """
+        answered = query.message is None or backlog
+        stale = answered and not await self._toast(query, "")
         if query.message is None:
-            await self._toast(query, "")
             return
         place = place_of(bot.id, query.message)
         below = ref_of(place, query.message)
-        press = Press(person_of(query.from_user), place, f"{PLATFORM}:{query.id}", query.data or "", below)
+        event = f"{PLATFORM}:{query.id}"
+        press = Press(person_of(query.from_user), place, event, query.data or "", below, stale)
         work = asyncio.ensure_future(self._intake.press(press))
         toast, in_time = "", False
         try:
             try:
-                await asyncio.wait({work}, timeout=self._patience)
-                in_time = work.done()
-                toast = work.result().toast if in_time else ""
+                if not answered:
+                    await asyncio.wait({work}, timeout=self._patience)
+                    in_time = work.done()
+                    toast = work.result().toast if in_time else ""
             finally:
-                await self._toast(query, toast)
+                if not answered:
+                    await self._toast(query, toast)
             reply = await work
         finally:
             work.cancel()
@@ -50,10 +58,13 @@ class Presses:
         if answer is not None and not reply.task:
             await tell(self._sender, below, answer, f"press:{query.id}")
 
-    async def _toast(self, query: telegram.CallbackQuery, text: str) -> None:
+    async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
+        """Answer the press. False when Telegram does not take an answer any more."""
         text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"
         try:
             async with errors.translated("the answer to a press"):
                 await query.answer(text or None, show_alert=len(text) > limits.TOAST_SHORT)
         except (ChatError, FloodWait) as refused:
-            logger.info("A press was handled, but the button was not told: %s", refused)
+            logger.info("The answer to a press did not reach its button: %s", refused)
+            return "too old" not in str(refused)
+        return True

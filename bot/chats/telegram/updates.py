@@ -35,8 +35,8 @@ class Updates:
         self._presses = presses
         self._working: set[asyncio.Task[None]] = set()
 
-    async def take(self, batch: Sequence[dict[str, Any]]) -> None:
-        """Begin with each update of a batch.
+    async def take(self, batch: Sequence[dict[str, Any]], *, backlog: bool = False) -> None:
+        """Begin with each update of a batch; `backlog` says that it may have waited for the service.
 
         Waits a moment for each to be done before the next, so that `/do` and `/cancel` keep their order; all in all no
         longer than `CONFIRM_SECONDS`, so that a slow command never keeps a Stop button waiting.
@@ -44,7 +44,7 @@ class Updates:
         clock = asyncio.get_running_loop()
         until = clock.time() + limits.CONFIRM_SECONDS
         for raw in batch:
-            task = asyncio.create_task(self._handle(raw))
+            task = asyncio.create_task(self._handle(raw, backlog))
             self._working.add(task)
             task.add_done_callback(self._working.discard)
             await asyncio.wait({task}, timeout=max(0.0, until - clock.time()))
@@ -57,7 +57,7 @@ class Updates:
         if working:
             await asyncio.wait(working, timeout=_CLOSE_SECONDS)
 
-    async def _handle(self, raw: dict[str, Any]) -> None:
+    async def _handle(self, raw: dict[str, Any], backlog: bool) -> None:
         try:
             update = telegram.Update.de_json(raw, self._bot)
         except _ODD as fault:
@@ -66,7 +66,7 @@ class Updates:
             return
         try:
             if update.callback_query is not None:
-                await self._presses.handle(update.callback_query, self._bot)
+                await self._presses.handle(update.callback_query, self._bot, backlog=backlog)
             elif update.message is not None:
                 await self._messages.handle(update.message, self._bot)
         except (ChatError, FloodWait) as refused:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.chats.base import Address
+from bot.chats.base import Address, Intake
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.times import Times
 from tests.bot.chats.telegram.recording import Recording
@@ -54,7 +54,7 @@ def intake() -> Recording:
 
 
 @asynccontextmanager
-async def running(home: Home, intake: Recording, **options: Any) -> AsyncIterator[TelegramChat]:
+async def running(home: Home, intake: Intake, **options: Any) -> AsyncIterator[TelegramChat]:
     settings: dict[str, Any] = {"base_url": home.fake.base_url, "times": QUICK} | options
     chat = TelegramChat(settings.pop("token", TOKEN), intake, **settings)
     task = asyncio.create_task(chat.run())
