@@ -64,6 +64,11 @@ def stop_button(task: str) -> Button:
     return button(Deed.STOP, task, say("button.stop"), style="danger")
 
 
+def stop_phone_button(task: str, phone: str) -> Button:
+    """Ends one phone's part of a task; the other phones go on."""
+    return button(Deed.STOP, task, say("button.stop_phone", phone=phone), style="danger")
+
+
 def pause_button(task: str) -> Button:
     """Lets the task stand still."""
     return button(Deed.PAUSE, task, say("button.pause"))

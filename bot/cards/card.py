@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.events import Todo
 from agent.ports.frames import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
+from bot.cards.parts import part_lines
 from bot.cards.picture import screen_picture
 from bot.cards.words import action_line, duration, elapsed, receipt, shortened, title_of, tokens
 from bot.chats.base import Button, Message
-from bot.tasks.model import StepRow, Task, TaskState
+from bot.tasks.model import PartNow, StepRow, Task, TaskState
 from bot.texts import say
 
 TODO_LINES = 8
@@ -29,22 +30,26 @@ async def render_card(
     *,
     frames: Frames,
     now: float,
-    todos: Sequence[Todo] = (),
     note: str = "",
     queue_place: int | None = None,
+    parts: Sequence[PartNow] = (),
+    notes: Mapping[str, str] | None = None,
 ) -> Message:
     """The card as it should read now.
 
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
-    `now` is Unix seconds. An ended task's card is frozen: it has its outcome and no buttons.
+    `now` is Unix seconds. `parts` are those of a task for several phones, `notes` by the id of the part. An ended
+    task's card is frozen: it has its outcome and no buttons.
     """
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
-    body = [state_line(task, step, queue_place)]
-    if step is not None and step.summary and task.state is not TaskState.ENDED:
+    body = [state_line(task, None if task.parts else step, queue_place)]
+    if parts:
+        body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
+    elif step is not None and step.summary and task.state is not TaskState.ENDED:
         body.append(action_line(step.summary))
     if note and task.state is not TaskState.ENDED:
         body.append(shortened(note, NOTE_LIMIT))
-    body += _todo_lines(todos)
+    body += _todo_lines(task.todos)
     footer = receipt(task, now) if task.state is TaskState.ENDED else _meter(task, now)
     return Message(
         heading=title_of(task),
@@ -58,7 +63,7 @@ async def render_card(
 async def render_step(step: StepRow, *, frames: Frames) -> Message:
     """One step as a silent message of its own."""
     return Message(
-        heading=say("card.step_of", task=step.task, progress=_progress(step.step, step.max_steps, step.app)),
+        heading=say("card.step_of", task=step.task, progress=_of_phone(step)),
         body=step.summary,
         picture=await screen_picture(frames, step.frame, step.mark),
     )
@@ -67,9 +72,12 @@ async def render_step(step: StepRow, *, frames: Frames) -> Message:
 async def render_steps(steps: Sequence[StepRow], *, frames: Frames, limit: int) -> Message:
     """Several steps of a task as one silent message of at most about `limit` characters, with the last screen."""
     first, last = steps[0], steps[-1]
-    heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
+    if last.part:
+        heading = say("parts.steps", task=last.task)
+    else:
+        heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
     room = max(STEP_LEAST, (limit - len(heading)) // len(steps) - 1)
-    lines = [shortened(f"{step.step}. {step.summary}", min(room, STEP_LIMIT)) for step in steps]
+    lines = [shortened(f"{step.phone_name} {step.step}. {step.summary}", min(room, STEP_LIMIT)) for step in steps]
     return Message(heading=heading, body="\n".join(lines), picture=await screen_picture(frames, last.frame, last.mark))
 
 
@@ -84,6 +92,11 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
             return _progress(step.step, step.max_steps, step.app)
         case _:
             return say(f"state.{task.state}")
+
+
+def _of_phone(step: StepRow) -> str:
+    progress = _progress(step.step, step.max_steps, step.app)
+    return f"{step.phone_name} · {progress}" if step.part else progress
 
 
 def _progress(number: int, limit: int, app: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.picture import screen_picture
+from bot.cards.picture import screen_picture, sheet_picture
 from bot.cards.words import receipt, title_of
 from bot.chats.base import Message, Picture
 from bot.tasks.model import Task
@@ -15,15 +15,22 @@ from bot.texts import say
 
 
 async def render_final(
-    task: Task, *, frames: Frames, now: float, repeated: bool = False, recap: Picture | None = None
+    task: Task,
+    *,
+    frames: Frames,
+    now: float,
+    repeated: bool = False,
+    recap: Picture | None = None,
+    parts: Sequence[Task] = (),
 ) -> Message:
     """The end of an ended task: outcome, summary, data, receipt and the last screen.
 
-    `recap` is the moving picture of its steps.
+    `recap` is the moving picture of its steps, `parts` are those of a task for several phones.
     `repeated` marks a message that may have arrived before. Raises ValueError for a task that has not ended.
     """
     if task.outcome is None:
         raise ValueError(f"task {task.id} has not ended")
+    screens = {number: part.frame for number, part in enumerate(parts, 1) if part.frame}
     body = [task.summary or say("final.no_summary")]
     if task.data:
         body += ["", task.data]
@@ -31,7 +38,7 @@ async def render_final(
         heading=f"{say(f'outcome.{task.outcome}')} · {title_of(task)}",
         body="\n".join(body),
         footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
-        picture=await screen_picture(frames, task.frame),
+        picture=await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame),
         files=() if recap is None else (recap,),
         buttons=((again_button(task.id),),),
         notify=True,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
 
-from PIL import Image, ImageDraw, UnidentifiedImageError
+from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
 
 from agent.ports.frames import Frames
 from bot.chats.base import Picture
@@ -14,6 +16,11 @@ from bot.chats.base import Picture
 LONG_SIDE = 1280
 """Pixels. Chats show pictures smaller than this; it keeps text readable when opened."""
 JPEG_QUALITY = 82
+SHEET_MOST = 8
+"""Phones on one picture; more would be too small to read."""
+SHEET_WIDTH = 2560
+"""Pixels, which Telegram shows in full and Discord as well."""
+GAP = 12
 RING_PART = 22
 """The ring's radius is the picture's width divided by this: about a fingertip."""
 _RING = (230, 30, 60)
@@ -34,6 +41,38 @@ def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> byte
     return target.getvalue()
 
 
+def draw_sheet(images: Mapping[int, Image.Image]) -> bytes:
+    """The screens of several phones side by side, all of one height, each with its number."""
+    height = min(LONG_SIDE, max(image.height for image in images.values()))
+    fitted = [_of_height(image, height) for image in images.values()]
+    width = sum(one.width for one in fitted) + GAP * (len(fitted) - 1)
+    sheet = Image.new("RGB", (width, height), _HALO)
+    left = 0
+    for number, one in zip(images, fitted, strict=True):
+        sheet.paste(one, (left, 0))
+        _badge(sheet, left, number)
+        left += one.width + GAP
+    scale = min(1.0, SHEET_WIDTH / width)
+    if scale < 1.0:
+        sheet = sheet.resize((SHEET_WIDTH, max(1, round(height * scale))), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    target = io.BytesIO()
+    sheet.save(target, "JPEG", quality=JPEG_QUALITY)
+    return target.getvalue()
+
+
+def _of_height(image: Image.Image, height: int) -> Image.Image:
+    width = max(1, round(image.width * height / image.height))
+    return image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
+
+
+def _badge(sheet: Image.Image, left: int, number: int) -> None:
+    side = max(16, sheet.height // 16)
+    pen = ImageDraw.Draw(sheet)
+    pen.rectangle((left, 0, left + side, side), fill=_RING)
+    middle = (left + side / 2, side / 2)
+    pen.text(middle, str(number), fill=_HALO, anchor="mm", font=ImageFont.load_default(side * 0.7))
+
+
 def _ring(canvas: Image.Image, x: int, y: int) -> None:
     """Red between two white lines, so that it shows on any ground."""
     radius = max(6, canvas.width // RING_PART)
@@ -47,6 +86,32 @@ def _ring(canvas: Image.Image, x: int, y: int) -> None:
 def _shown(data: bytes, mark: tuple[int, int] | None) -> bytes:
     with Image.open(io.BytesIO(data)) as image:
         return draw_screen(image, mark)
+
+
+def _sheet(screens: Mapping[int, bytes]) -> bytes:
+    with ExitStack() as stack:
+        opened = {number: stack.enter_context(Image.open(io.BytesIO(data))) for number, data in screens.items()}
+        return draw_sheet(opened)
+
+
+async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Picture | None:
+    """The stored screens of several phones with their numbers as one picture, the first SHEET_MOST of them.
+
+    None when none can be read.
+    """
+    screens = {}
+    for number, reference in [*references.items()][:SHEET_MOST]:
+        try:
+            screens[number] = await frames.load(reference)
+        except KeyError:
+            logger.info("the frame %s is not kept any more", reference)
+    if not screens:
+        return None
+    try:
+        return Picture("screens.jpg", await asyncio.to_thread(_sheet, screens))
+    except (UnidentifiedImageError, OSError, ValueError) as error:
+        logger.warning("the frames of several phones cannot be shown: %s", type(error).__name__)
+        return None
 
 
 async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int, int] | None = None) -> Picture | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
-from bot.cards.buttons import Deed, button, locator, stop_button
+from bot.cards.buttons import Deed, button, locator, stop_button, stop_phone_button
 from bot.cards.choices import offer_of
 from bot.cards.picture import screen_picture
 from bot.cards.words import duration, shortened, title_of
@@ -37,12 +37,14 @@ async def render_question(
 ) -> Message:
     """The question as a message that notifies and mentions who gave the task.
 
+    `task` is the one that asks: where several phones work, the part of that phone.
     `menu_choices` is how many choices a menu of the platform holds.
     """
     question = open_question.question
     key = _KEYS[question.kind]
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
     rows = _answer_rows(question) if offer is None else offer.rows
+    stop = stop_phone_button(task.id, task.phone_name) if task.parent else stop_button(task.id)
     footer = [
         say(f"asking.{key}.how") if offer is None else offer.how,
         say("question.expires", time=duration(open_question.expires - now)),
@@ -53,7 +55,7 @@ async def render_question(
         body="\n".join([*_body(question), *(offer.lines if offer is not None else ())]),
         footer="\n".join(line for line in footer if line),
         picture=await screen_picture(frames, question.frame),
-        buttons=(*rows, (stop_button(task.id),))[:BUTTON_ROWS],
+        buttons=(*rows, (stop,))[:BUTTON_ROWS],
         menu=None if offer is None else offer.menu,
         notify=True,
         mention=task.person,

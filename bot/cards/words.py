@@ -20,8 +20,9 @@ def shortened(text: str, limit: int) -> str:
 
 
 def title_of(task: Task) -> str:
-    """Number and beginning of a task, such as "12 · open settings"."""
-    return say("card.title", task=task.id, text=shortened(task.text, TITLE_LIMIT))
+    """Number and beginning of a task, such as "12 · open settings"; of one phone's part that phone too."""
+    title = say("card.title", task=task.called, text=shortened(task.text, TITLE_LIMIT))
+    return f"{title} · {task.phone_name}" if task.parent else title
 
 
 def action_line(summary: str) -> str:

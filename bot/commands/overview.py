@@ -27,11 +27,13 @@ async def status(request: Request, services: Services) -> Reply:
     task = await task_meant(request, services)
     now = time.time()
     if task.state is TaskState.ENDED:
-        final = await render_final(task, frames=services.frames, now=now)
+        parts = await services.desk.parts(task.id)
+        final = await render_final(task, frames=services.frames, now=now, parts=parts)
         return Reply(replace(final, notify=False, mention=None))
     steps = await services.desk.steps(task.id)
     place = await services.desk.place_in_queue(task.id)
-    card = await render_card(task, steps[-1] if steps else None, frames=services.frames, now=now, queue_place=place)
+    last, parts_now = steps[-1] if steps else None, await services.desk.parts_now(task.id)
+    card = await render_card(task, last, frames=services.frames, now=now, queue_place=place, parts=parts_now)
     waiting = await _also_waiting(task, request, services)
     return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part)))
 
@@ -40,10 +42,14 @@ async def _also_waiting(task: Task, request: Request, services: Services) -> str
     """The places of the person's other tasks that wait for a phone, where they may be shown."""
     places = []
     for other in await services.desk.active():
-        if other.id != task.id and other.state is TaskState.QUEUED and same_person(other.person, request.person):
+        if (
+            task.id not in {other.id, other.parent}
+            and other.state is TaskState.QUEUED
+            and same_person(other.person, request.person)
+        ):
             place = await services.desk.place_in_queue(other.id)
             if place is not None and may_see(request, services.policy, other):
-                places.append(say("status.place", task=other.id, place=place))
+                places.append(say("status.place", task=other.called, place=place))
     return say("status.waiting", places=", ".join(places)) if places else ""
 
 

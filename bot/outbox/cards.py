@@ -94,19 +94,20 @@ class CardSlot:
         """The task's final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
-        self._asides.forget(task)
 
     async def _rendered(self, task: Task) -> Message:
         steps = await self._desk.steps(task.id)
         place = await self._desk.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
+        parts = await self._desk.parts_now(task.id) if task.parts else ()
         return await render_card(
             task,
             steps[-1] if steps else None,
             frames=self._frames,
             now=self._clock(),
-            todos=self._asides.todos(task.id),
             note=self._asides.note(task.id),
             queue_place=place,
+            parts=parts,
+            notes={part.task.id: self._asides.note(part.task.id) for part in parts},
         )
 
     def _is_old(self, card: CardRef) -> bool:

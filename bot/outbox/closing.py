@@ -38,8 +38,9 @@ class ShownQuestions:
             if question is not None and question.answer is None and not question.expired:
                 continue
             if question is not None and question.message is not None:
+                asking = await self._desk.get(question.task) or task
                 try:
-                    await self._line.edit(question.message, render_answered(question, task))
+                    await self._line.edit(question.message, render_answered(question, asking))
                 except ChatError as error:
                     logger.info("the question %s keeps its buttons: %s", question_id, error)
             self._open.pop(question_id, None)

@@ -55,7 +55,7 @@ class Conversation:
         self._time = time
         self._line = Line(chat, Pace(chat.capabilities, time.now, group=group, account=account), time)
         self._questions = ShownQuestions(self._line, desk)
-        self._steps = StepStream(desk, streaming)
+        self._steps = StepStream(desk, store.tasks, streaming)
         cards = CardSlot(self._line, desk, store.cards, store.frames, asides, time.now)
         self._gentle = Gentle(self._line, desk, store, cards, self._steps, self._questions, time)
         self._rows: dict[int, OutboxRow] = {}
@@ -66,7 +66,6 @@ class Conversation:
 
     async def adopt(self, task: Task) -> None:
         """Take over a task that lived before this process."""
-        await self._steps.skip(task)
         await self._questions.adopt(task)
         self.changed(task.id)
 

@@ -97,7 +97,7 @@ class Gentle:
                 if attempt < LAST_TRIES and not isinstance(error, ChatGone):
                     raise
                 logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(left), task.id, error)
-            self._steps.taken(left)
+            await self._steps.taken(left)
         await self._questions.settle(task)
         await self._cards.freeze(task)
 
@@ -164,7 +164,7 @@ class Gentle:
         except Exception:
             logger.exception("showing steps of task %s failed", task_id)
         self._failures = 0
-        self._steps.taken(steps)
+        await self._steps.taken(steps)
 
     async def _tell_now(self, task: Task, steps: tuple[StepRow, ...]) -> None:
         if len(steps) == 1:
@@ -173,5 +173,5 @@ class Gentle:
             message = await render_steps(steps, frames=self._frames, limit=self._line.capabilities.caption_limit)
         place = await place_of(task, self._line.chat, self._desk)
         last = steps[-1]
-        name = f"s{last.task}-{last.subtask}-{last.step}"
+        name = f"s{last.part or last.task}-{last.subtask}-{last.step}"
         await self._line.send(place, message, nonce=name if len(steps) == 1 else f"{name}-{len(steps)}")

@@ -63,6 +63,8 @@ class Outbox:
         """Begin to send. The cards of tasks that lived before are taken over."""
         self._unsubscribe = (self._desk.subscribe(self._listen), self._desk.on_event(self._hear))
         for task in await self._desk.active():
+            if task.parent:
+                continue  # it shows where the task shows of which it is a part
             conversation = self._conversation(task)
             if conversation is not None:
                 await conversation.adopt(task)
@@ -96,10 +98,10 @@ class Outbox:
         while True:
             self._wake.clear()
             changed, self._changed = self._changed, set()
-            for task_id in changed:
-                conversation = await self._conversation_of(task_id)
-                if conversation is not None:
-                    conversation.changed(task_id)
+            for task in [await self._desk.get(task_id) for task_id in changed]:
+                conversation = None if task is None else self._conversation(task)
+                if task is not None and conversation is not None:
+                    conversation.changed(task.parent or task.id)
             for row in await self._store.outbox.pending(self._time.now()):
                 conversation = await self._conversation_of(row.task)
                 if conversation is not None:

@@ -30,15 +30,19 @@ async def message_for(
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.kind:
         case "final":
-            recap = await make_recap(await desk.steps(task.id), frames, most_bytes=capabilities.file_limit)
-            return await render_final(task, frames=frames, now=now, repeated=repeated, recap=recap)
+            # One phone after the other, not in turns.
+            steps = sorted(await desk.steps(task.id), key=lambda step: int(step.part or 0))
+            recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
+            parts = await desk.parts(task.id)
+            return await render_final(task, frames=frames, now=now, repeated=repeated, recap=recap, parts=parts)
         case "question":
             question = await desk.question(row.subject)
             if question is None or question.answer is not None or question.expired:
                 raise Pointless("the question was closed before it was shown")
             menu_choices = capabilities.menu_choices
+            asking = await desk.get(question.task) or task
             return await render_question(
-                question, task, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
+                question, asking, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
             )
         case "file":
             return await _file(row, task, frames, capabilities, repeated)

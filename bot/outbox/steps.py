@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from bot.outbox.places import own_thread
+from bot.store.tasks import Tasks
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import StepRow, Task
 
@@ -15,24 +16,23 @@ FOLD = 5
 
 
 class StepStream:
-    """Which steps of one conversation are still to be shown. What happened before this process is not told again."""
+    """Which steps of one conversation are still to be shown. What a former process has told is not told again."""
 
-    def __init__(self, desk: TaskDesk, streaming: Streaming) -> None:
+    def __init__(self, desk: TaskDesk, tasks: Tasks, streaming: Streaming) -> None:
         self._desk = desk
+        self._tasks = tasks
         self._streaming = streaming
         self._told: dict[str, int] = {}
         self._waiting: dict[str, list[StepRow]] = {}
-
-    async def skip(self, task: Task) -> None:
-        """Everything up to now counts as told."""
-        self._told[task.id] = len(await self._desk.steps(task.id))
 
     async def collect(self, task: Task) -> None:
         """Take the task's new steps."""
         if self._streaming == "none" or (self._streaming == "threads" and not own_thread(task)):
             return
+        if task.id not in self._told:
+            self._told[task.id] = await self._tasks.told(task.id)
         steps = await self._desk.steps(task.id)
-        new = steps[self._told.get(task.id, 0) :]
+        new = steps[self._told[task.id] :]
         self._told[task.id] = len(steps)
         if new:
             self._waiting.setdefault(task.id, []).extend(new)
@@ -51,7 +51,7 @@ class StepStream:
         """All steps of a task that wait."""
         return tuple(self._waiting.get(task, ()))
 
-    def taken(self, steps: tuple[StepRow, ...]) -> None:
+    async def taken(self, steps: tuple[StepRow, ...]) -> None:
         """They were shown, or cannot be."""
         for step in steps:
             waiting = self._waiting.get(step.task, [])
@@ -59,3 +59,6 @@ class StepStream:
                 waiting.remove(step)
             if not waiting:
                 self._waiting.pop(step.task, None)
+        task = steps[-1].task
+        if task in self._told:
+            await self._tasks.tell(task, self._told[task] - len(self._waiting.get(task, ())))

@@ -140,6 +140,15 @@ class StepRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PartNow:
+    """How one phone's part of a task stands: its last step, and its place in the queue while it waits for its phone."""
+
+    task: Task
+    step: StepRow | None
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenQuestion:
     """A stored question and what became of it. `expires` is Unix seconds."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bot.chats.base import Address, MessageRef, Person
 from bot.store.store import Store
 from bot.tasks.errors import UnknownTask
-from bot.tasks.model import OpenQuestion, StepRow, Task, TaskWish
+from bot.tasks.model import OpenQuestion, PartNow, StepRow, Task, TaskWish
 from bot.tasks.news import ChangeListener, EventListener, News
 from bot.tasks.record import Record
 from bot.tasks.workers import Workers
@@ -44,6 +44,12 @@ class DeskReading:
     async def parts(self, task: str) -> tuple[Task, ...]:
         """The parts of a task for several phones, in the order in which these were named; none for any other."""
         return await self._store.tasks.parts(task)
+
+    async def parts_now(self, task: str) -> tuple[PartNow, ...]:
+        """How each part of a task for several phones stands; none for any other task."""
+        parts = await self._store.tasks.parts(task)
+        last = {step.part: step for step in await self._store.steps.of(task)} if parts else {}
+        return tuple(PartNow(part, last.get(part.id), self._workers.place(part.id)) for part in parts)
 
     async def of_event(self, wish: TaskWish) -> Task | None:
         """The task that was accepted from the wish's event, None when none was."""

@@ -102,7 +102,8 @@ async def test_an_ended_card_is_frozen(frames: FrameFiles) -> None:
 async def test_plans_are_shown_around_what_is_in_progress(frames: FrameFiles) -> None:
     todos = [Todo(title=f"part {number}", state="completed") for number in range(10)]
     todos += [Todo(title="this one", state="in progress"), *(Todo(title=f"later {number}") for number in range(10))]
-    card = await render_card(a_task(), a_step(), frames=frames, now=1075.0, todos=todos, note="Waiting for the phone")
+    task = a_task(todos=tuple(todos))
+    card = await render_card(task, a_step(), frames=frames, now=1075.0, note="Waiting for the phone")
     assert "▶ this one" in card.body
     assert "✓ part 9" in card.body
     assert "Waiting for the phone" in card.body
@@ -110,13 +111,12 @@ async def test_plans_are_shown_around_what_is_in_progress(frames: FrameFiles) ->
 
 
 async def test_the_longest_card_fits_a_caption(frames: FrameFiles) -> None:
-    todos = [Todo(title="long " * 100) for _ in range(30)]
+    todos = tuple(Todo(title="long " * 100) for _ in range(30))
     card = await render_card(
-        a_task(text="words " * 500),
+        a_task(text="words " * 500, todos=todos),
         a_step(summary="long" * 500, app="app" * 200),
         frames=frames,
         now=1e9,
-        todos=todos,
         note="note " * 300,
     )
     assert len(everything(card)) <= 1024
