@@ -126,6 +126,7 @@ async def _console(
             behind,
             following,
             data_dir=settings.data_dir,
+            language=settings.language,
             beside=watch.routes(),
         )
         address = await console.start()

@@ -61,6 +61,7 @@ def step_json(step: StepRow) -> Json:
         "app": step.app,
         "frame": step.frame,
         "mark": list(step.mark) if step.mark else None,
+        "tokens": tokens_json(step.usage),
         "seconds": step.seconds,
         "at": step.at,
     }

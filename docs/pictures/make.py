@@ -52,7 +52,7 @@ async def main() -> None:
         phone.faults.set(input_ms=SLOW_MS)
         await page.get_by_label("Command").fill(TASK)
         await page.keyboard.press("Enter")
-        await expect(page.locator("#tasks")).to_contain_text("step 2", timeout=RUN_S * 1000)
+        await expect(page.locator("#task-list")).to_contain_text("step 2", timeout=RUN_S * 1000)
         await expect(page.locator("#stage")).to_contain_text("Step 2")
         await expect(page.locator("#stage img")).to_be_visible()
         # The service stands still for a moment, so that all pictures show the same one.

@@ -21,10 +21,10 @@ from bot.chats.web.views import (
     ConsoleQuestions,
     ConsoleSteps,
     ConsoleTasks,
-    console_task_json,
     state_json,
 )
-from bot.tasks.views import Json, phone_json, step_json
+from bot.chats.web.words import locale_of
+from bot.tasks.views import Json, phone_json
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -91,8 +91,6 @@ class Api:
         """What is served."""
         return [
             web.get("/api/state", self.state),
-            web.get("/api/tasks", self.tasks),
-            web.get("/api/tasks/{task}/steps", self.steps),
             web.get("/api/devices", self.devices),
             web.get("/api/messages", self.messages),
             web.post("/api/say", self.say),
@@ -104,16 +102,6 @@ class Api:
         revision = await self._behind.log.revision()
         state = await self._behind.state()
         return web.json_response(state | {"revision": revision, "commands": sorted(self._behind.commands)})
-
-    async def tasks(self, _: web.Request) -> web.Response:
-        """The latest tasks."""
-        recent = await self._behind.tasks.recent(TASKS_SHOWN)
-        return web.json_response({"tasks": [console_task_json(task) for task in recent]})
-
-    async def steps(self, request: web.Request) -> web.Response:
-        """The steps of one task."""
-        rows = await self._behind.steps.of(request.match_info["task"])
-        return web.json_response({"steps": [step_json(row) for row in rows]})
 
     async def devices(self, _: web.Request) -> web.Response:
         """All known phones."""
@@ -189,5 +177,4 @@ def _sentence(error: ValidationError) -> str:
 
 def _operator(request: web.Request) -> Person:
     """The operator, who reads the language that the browser asks for first."""
-    first = request.headers.get("Accept-Language", "").split(",")[0].split(";")[0].strip()
-    return replace(OPERATOR, language=first)
+    return replace(OPERATOR, language=locale_of(request))

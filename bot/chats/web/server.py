@@ -18,8 +18,10 @@ from bot.chats.web.api import Api, BadBody, Behind
 from bot.chats.web.errors import ConsoleError, ConsolePortInUse
 from bot.chats.web.gate import Gate, add_headers, loopback, refuse, url_host
 from bot.chats.web.hand_in import HandIn
+from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
 from bot.chats.web.stream import Events
+from bot.chats.web.words import Words
 from bot.tasks.lines import Runs
 
 logger = logging.getLogger(__name__)
@@ -48,6 +50,7 @@ class Console:
         runs: Runs,
         *,
         data_dir: Path | None = None,
+        language: str = "auto",
         beside: Sequence[web.RouteDef] = (),
     ) -> None:
         self._host = loopback(host)
@@ -59,7 +62,9 @@ class Console:
         self._beside = beside
         self._note: handover.Handover | None = None
         self._parts = (
+            Words(language),
             Api(behind),
+            Past(behind.tasks, behind.steps),
             Events(behind, self._stopping),
             Pictures(behind.frames),
             HandIn(behind.intake, runs, behind.frames, self._stopping),

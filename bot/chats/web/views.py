@@ -17,8 +17,12 @@ TASKS_SHOWN = 100
 class ConsoleTasks(Protocol):
     """What the console needs to know of the tasks."""
 
-    async def recent(self, limit: int) -> Sequence[Task]:
-        """The latest tasks of all chats, newest first."""
+    async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        """The latest tasks of all chats, newest first; with `before`, those accepted earlier than that one."""
+        ...
+
+    async def get(self, task: str) -> Task | None:
+        """The task with this number, None when there is none."""
         ...
 
 

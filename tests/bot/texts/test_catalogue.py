@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,7 +63,26 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
-SAID = tuple(calls())
+PAGE = BOT / "chats" / "web" / "page"
+PAGE_CALLS = re.compile(r"\b(?P<name>say|counted|has)\([\"`](?P<key>[\w.]+)(?P<rest>\$)?")
+"""`say("key")`, and the same with a computed end."""
+PAGE_KEYS = re.compile(r"\"(page\.[\w.]+)\"")
+
+
+def page_calls() -> Iterator[Said]:
+    """What the page's own scripts say, and what its first file leaves to them."""
+    for file in sorted(PAGE.glob("*.js")):
+        text = file.read_text(encoding="utf-8")
+        for call in PAGE_CALLS.finditer(text):
+            key = f"count.{call['key']}." if call["name"] == "counted" else call["key"]
+            yield Said(file.name, key, call["rest"] is None and call["name"] != "counted", None)
+        for key in PAGE_KEYS.findall(text):
+            yield Said(file.name, key, True, None)
+    for key in re.findall(r'data-(?:say|label)="([^"]+)"', (PAGE / "index.html").read_text(encoding="utf-8")):
+        yield Said("index.html", key, True, None)
+
+
+SAID = (*calls(), *page_calls())
 
 
 def test_every_key_that_is_said_is_in_the_catalogue_with_its_placeholders() -> None:

@@ -14,13 +14,15 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+export function svg(tag, properties = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
 export function icon(name) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("aria-hidden", "true");
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `/page/icons.svg#${name}`);
-  svg.append(use);
-  return svg;
+  return svg("svg", { "aria-hidden": "true" }, svg("use", { href: `/page/icons.svg#${name}` }));
 }
 
 export function setText(element, text) {
@@ -38,21 +40,6 @@ export function arrange(parent, wanted) {
 
 export function frameUrl(reference) {
   return `/api/frames/${encodeURIComponent(reference)}`;
-}
-
-export function duration(seconds) {
-  const whole = Math.max(0, Math.floor(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
-export function ago(unix) {
-  const seconds = Date.now() / 1000 - unix;
-  if (seconds < 60) return "just now";
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
-  return new Date(unix * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 }
 
 export function uniqueId() {

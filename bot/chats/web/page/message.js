@@ -3,9 +3,9 @@
 import { arrange, frameUrl, h, icon, setText } from "./dom.js";
 import { isCard } from "./model.js";
 import { show } from "./picture.js";
+import { has, say } from "./words.js";
 
-const KINDS = { "ask": "A question for you", "approve": "Needs your approval", "take over": "Your turn on the phone",
-  "secret": "Needs a code or password" };
+const KINDS = { "ask": "ask", "approve": "approve", "take over": "take_over", "secret": "secret" };
 
 // `act` has press(entry, button), answer(entry, text, secret) and look(reference).
 export class MessageView {
@@ -18,9 +18,9 @@ export class MessageView {
     this.reply = h("form", { class: "reply", hidden: true });
     this.buttons = h("div", { class: "row", hidden: true });
     this.footer = h("div", { class: "footer" });
-    this.thumb = h("button", { class: "thumb", type: "button", "aria-label": "Show the screenshot", hidden: true,
+    this.thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), hidden: true,
       onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
-    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.reply, this.buttons, this.footer);
+    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.buttons, this.reply, this.footer);
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
@@ -47,7 +47,7 @@ export class MessageView {
     setText(this.text, content.body);
     setText(this.footer, content.footer);
     this.thumb.hidden = !content.picture;
-    if (content.picture) show(this.thumb, content.picture, content.heading || "Screenshot", () => this.lost());
+    if (content.picture) show(this.thumb, content.picture, content.heading || say("page.picture.alt"), () => this.lost());
     this.files.hidden = content.files.length === 0;
     this.files.replaceChildren(...content.files.map((file) =>
       h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
@@ -56,23 +56,23 @@ export class MessageView {
 
   lost() {
     this.thumb.classList.add("lost");
-    return document.createTextNode("Not kept any more");
+    return document.createTextNode(say("page.picture.gone"));
   }
 
   drawQuestion(question) {
     this.kind.hidden = !question;
     const writes = question && (question.kind === "ask" || question.kind === "secret");
-    if (question) setText(this.kind, KINDS[question.kind] ?? KINDS.ask);
+    if (question) setText(this.kind, say(`page.question.${KINDS[question.kind] ?? "ask"}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
     this.reply.hidden = !writes;
     if (!writes && this.reply.firstChild) this.reply.replaceChildren();
   }
 
   buildReply(secret) {
-    const label = secret ? "Typed straight into the phone, kept nowhere" : "Your answer";
+    const label = say(secret ? "page.answer.secret" : "page.answer.label");
     const input = h("input", { type: secret ? "password" : "text", placeholder: label, "aria-label": label,
       autocomplete: "off", maxlength: 20000, spellcheck: "false" });
-    const give = h("button", { class: "button primary", type: "submit" }, secret ? "Type it" : "Answer");
+    const give = h("button", { class: "button primary", type: "submit" }, say(secret ? "page.answer.type" : "page.answer.give"));
     this.reply.replaceChildren(input, give);
     this.reply.onsubmit = async (event) => {
       event.preventDefault();
@@ -111,5 +111,10 @@ function dress(element, button) {
 }
 
 export function badge(word) {
-  return h("span", { class: `badge ${word}` }, word);
+  return h("span", { class: `badge ${word}` }, named(word));
+}
+
+// A state or an outcome in words.
+export function named(word) {
+  return has(`page.standing.${word}`) ? say(`page.standing.${word}`) : word;
 }

@@ -8,6 +8,13 @@ export class Model {
     this.questions = [];
     this.commands = [];
     this.more = new Map();
+    this.ready = false;
+  }
+
+  // Nothing that was heard counts any more; what comes next is loaded anew.
+  forget() {
+    this.entries.clear();
+    this.more.clear();
   }
 
   // Keeps the newest revision of a message; false when this one is old news.
@@ -35,12 +42,14 @@ export class Model {
     return this.tasks.find((task) => task.task === id) ?? null;
   }
 
-  taskOf(thread) {
-    return this.tasks.find((task) => task.thread === thread) ?? null;
-  }
-
   phone(id) {
     return this.devices.find((device) => device.id === id) ?? null;
+  }
+
+  // The task that works on a phone now, and those that wait for it.
+  workOf(device) {
+    const tasks = device.tasks.map((id) => this.task(id)).filter(Boolean);
+    return { working: tasks.find((task) => task.state !== "queued") ?? null, waiting: tasks.filter((task) => task.state === "queued") };
   }
 
   questionOf(message) {

@@ -1,6 +1,7 @@
 // Pictures that change without a flicker, and the viewer that shows them large.
 
 import { frameUrl, h, icon } from "./dom.js";
+import { say } from "./words.js";
 
 // Shows `reference` in `holder`: the new picture takes the old one's place only once it is decoded.
 export async function show(holder, reference, alt, otherwise) {
@@ -21,7 +22,6 @@ export async function show(holder, reference, alt, otherwise) {
     return;
   }
   if (holder.dataset.reference !== reference) return;
-  if (holder.classList.contains("screen")) holder.style.aspectRatio = `${next.naturalWidth} / ${next.naturalHeight}`;
   holder.replaceChildren(next);
 }
 
@@ -32,9 +32,9 @@ export class Viewer {
     this.at = 0;
     this.image = h("img", { alt: "" });
     this.words = h("figcaption");
-    this.back = h("button", { class: "plain back", type: "button", "aria-label": "Previous picture", onclick: () => this.move(-1) }, icon("back"));
-    this.next = h("button", { class: "plain next", type: "button", "aria-label": "Next picture", onclick: () => this.move(1) }, icon("next"));
-    const shut = h("button", { class: "plain shut", type: "button", "aria-label": "Close", onclick: () => dialog.close() }, icon("close"));
+    this.back = h("button", { class: "plain back", type: "button", "aria-label": say("page.picture.previous"), onclick: () => this.move(-1) }, icon("back"));
+    this.next = h("button", { class: "plain next", type: "button", "aria-label": say("page.picture.next"), onclick: () => this.move(1) }, icon("next"));
+    const shut = h("button", { class: "plain shut", type: "button", "aria-label": say("page.picture.close"), onclick: () => dialog.close() }, icon("close"));
     dialog.append(h("figure", {}, this.image, this.words), this.back, this.next, shut);
     dialog.addEventListener("click", (event) => event.target.tagName === "FIGURE" && dialog.close());
     dialog.addEventListener("keydown", (event) => {
@@ -61,9 +61,9 @@ export class Viewer {
 
   draw() {
     const picture = this.pictures[this.at];
-    const count = this.pictures.length > 1 ? `${this.at + 1} of ${this.pictures.length}` : "";
+    const count = this.pictures.length > 1 ? say("page.picture.of", { number: this.at + 1, all: this.pictures.length }) : "";
     this.image.src = frameUrl(picture.reference);
-    this.image.alt = picture.words || "Screenshot";
+    this.image.alt = picture.words || say("page.picture.alt");
     this.words.textContent = [count, picture.words].filter(Boolean).join(" · ");
     this.back.disabled = this.at === 0;
     this.next.disabled = this.at === this.pictures.length - 1;

@@ -1,6 +1,7 @@
 // The box at the bottom: a command in the console itself, an answer or a note in a task's view.
 
 import { h, uniqueId } from "./dom.js";
+import { say } from "./words.js";
 
 const MAX_PX = 220;
 
@@ -76,24 +77,14 @@ export class Say {
   }
 }
 
-function code(text) {
-  return h("code", {}, text);
+// A sentence with the commands in it set apart: they stand between two ` in the catalogue.
+function told(sentence) {
+  return sentence.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
 function words(task, thread, questions) {
-  if (!task) {
-    return ["Command", "do open settings and turn on dark mode",
-      ["Type a command: ", code("do"), " with a task, ", code("devices"), ", ", code("screen"), ", ", code("help"), "."]];
-  }
-  if (task.outcome !== null) {
-    return ["Command", "This task is over", ["A command begins with ", code("/"), ": ", code(`/status ${task.task}`), "."]];
-  }
-  if (thread === null) {
-    return ["Command", `/cancel ${task.task}`, ["Here only commands are taken; they begin with ", code("/"), "."]];
-  }
-  if (questions.length) {
-    return ["Answer", "Answer the question", ["Your words answer the open question. A command begins with ", code("/"), "."]];
-  }
-  return ["Note to the running task", "For example: not that one, the blue one",
-    ["Your words steer the task before its next step. A command begins with ", code("/"), ": ", code("/cancel"), "."]];
+  const kind = !task ? "command" : task.outcome !== null ? "over" : thread === null ? "elsewhere" : questions.length ? "answer" : "note";
+  const label = say(kind === "answer" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
+  const values = { task: task?.task ?? "" };
+  return [label, say(`page.box.${kind}_like`, values), told(say(`page.box.${kind}_hint`, values))];
 }

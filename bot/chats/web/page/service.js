@@ -1,5 +1,7 @@
 // The way to the service: requests, and the event stream that reconnects by itself.
 
+import { say } from "./words.js";
+
 export class Refused extends Error {
   constructor(status, sentence) {
     super(sentence);
@@ -12,7 +14,7 @@ async function request(path, options) {
   try {
     response = await fetch(path, { credentials: "same-origin", ...options });
   } catch {
-    throw new Refused(0, "The service cannot be reached.");
+    throw new Refused(0, say("page.send.unreachable"));
   }
   let answer = {};
   try {
@@ -20,7 +22,7 @@ async function request(path, options) {
   } catch {
     // A body that is no JSON: the status alone tells.
   }
-  if (!response.ok) throw new Refused(response.status, answer.error || `The service answered ${response.status}.`);
+  if (!response.ok) throw new Refused(response.status, answer.error || say("page.send.answered", { status: response.status }));
   return answer;
 }
 

@@ -1,61 +1,66 @@
-// The list on the left: the console itself, tasks, phones.
+// The list on the left: the pages, the tasks of now and of late, the phones.
 
-import { ago, arrange, h, icon, setText } from "./dom.js";
+import { arrange, h, icon, setText } from "./dom.js";
+import { named } from "./message.js";
 import { standing } from "./model.js";
+import { href } from "./route.js";
+import { ago } from "./when.js";
+import { say } from "./words.js";
+
+const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["check", "check"]];
+const EARLIER = 12;
 
 export class Side {
-  constructor(parts, select) {
+  constructor(parts) {
     this.parts = parts;
-    this.select = select;
     this.items = new Map();
     this.phones = new Map();
-    this.groups = ["Now", "Earlier"].map((name) => {
-      const id = `group-${name.toLowerCase()}`;
+    this.groups = ["now", "earlier"].map((name) => {
+      const id = `group-${name}`;
       const list = h("ul", { "aria-labelledby": id });
-      return { block: h("section", {}, h("h2", { id }, name), list), list };
+      return { block: h("section", {}, h("h2", { id }, say(`page.side.${name}`)), list), list };
     });
-    this.home = h("button", { class: "item", type: "button", onclick: () => select("") },
-      icon("home"), h("span", { class: "words" }, h("b", {}, "Console"), h("small", {}, "Commands and their answers")));
-    parts.home.append(h("li", {}, this.home));
-    this.none = h("p", { class: "none" }, "No tasks yet.");
+    this.places = new Map(PLACES.map(([name, sign]) =>
+      [name, h("a", { class: "place", href: href(name) }, icon(sign), h("span", {}, say(`page.place.${name}`)))]));
+    parts.places.append(...[...this.places.values()].map((link) => h("li", {}, link)));
+    this.none = h("p", { class: "none" }, say("page.side.no_tasks"));
   }
 
-  draw(model, selected) {
-    mark(this.home, selected === "");
-    const rows = model.tasks.map((task) => ({ task, row: this.row(task, model, selected) }));
-    const now = rows.filter(({ task }) => task.outcome === null).map(({ row }) => row);
-    const earlier = rows.filter(({ task }) => task.outcome !== null).map(({ row }) => row);
-    arrange(this.groups[0].list, now);
-    arrange(this.groups[1].list, earlier);
+  draw(model, route) {
+    for (const [name, link] of this.places) mark(link, route.name === name);
+    const open = route.name === "task" || route.name === "replay" ? route.id : "";
+    const earlier = model.tasks.filter((task) => task.outcome !== null).slice(0, EARLIER);
+    const now = model.tasks.filter((task) => task.outcome === null);
+    arrange(this.groups[0].list, now.map((task) => this.row(task, model, open)));
+    arrange(this.groups[1].list, earlier.map((task) => this.row(task, model, open)));
     const blocks = [];
     if (now.length) blocks.push(this.groups[0].block);
     if (earlier.length) blocks.push(this.groups[1].block);
     arrange(this.parts.tasks, blocks.length ? blocks : [this.none]);
     arrange(this.parts.phones, model.devices.length
       ? model.devices.map((device) => this.phone(device, model))
-      : [this.noPhone ??= h("li", { class: "none" }, "No phone is attached.")]);
+      : [this.noPhone ??= h("li", { class: "none" }, say("page.side.no_phones"))]);
   }
 
-  row(task, model, selected) {
+  row(task, model, open) {
     let item = this.items.get(task.task);
     if (!item) {
       const dot = h("span", { "aria-hidden": "true" });
       const name = h("b");
       const line = h("small");
-      const button = h("button", { class: "item", type: "button", onclick: () => this.select(task.task) },
-        dot, h("span", { class: "words" }, name, line));
-      item = { row: h("li", {}, button), dot, name, line, button };
+      const link = h("a", { class: "item", href: href("task", task.task) }, dot, h("span", { class: "words" }, name, line));
+      item = { row: h("li", {}, link), dot, name, line, link };
       this.items.set(task.task, item);
     }
     const asked = model.questionsOf(task.task).length > 0;
     const phone = model.phone(task.phone)?.name ?? "";
-    const step = task.outcome === null && task.steps ? `step ${task.steps}` : "";
+    const step = task.outcome === null && task.steps ? say("page.side.step", { step: task.steps }) : "";
     const when = task.outcome === null ? "" : ago(task.ended ?? task.created);
     item.dot.className = `dot ${standing(task)}`;
     setText(item.name, task.text);
-    setText(item.line, asked ? "needs your answer" : [standing(task), step, phone, when].filter(Boolean).join(" · "));
+    setText(item.line, asked ? say("page.side.asks") : [named(standing(task)), step, phone, when].filter(Boolean).join(" · "));
     item.line.className = asked ? "needs" : "";
-    mark(item.button, selected === task.task);
+    mark(item.link, open === task.task);
     return item.row;
   }
 
@@ -65,24 +70,24 @@ export class Side {
       const name = h("span");
       const battery = h("small");
       const line = h("p");
-      item = { row: h("li", { class: "device" }, icon("phone"), h("div", { class: "words" }, h("b", {}, name, battery), line)), name, battery, line };
+      const link = h("a", { class: "device", href: href("phones") }, icon("phone"), h("div", { class: "words" }, h("b", {}, name, battery), line));
+      item = { row: h("li", {}, link), name, battery, line };
       this.phones.set(device.id, item);
     }
-    const working = device.tasks.map((id) => model.task(id)).find((task) => task && task.state !== "queued");
-    const waiting = device.tasks.map((id) => model.task(id)).filter((task) => task && task.state === "queued").length;
+    const { working, waiting } = model.workOf(device);
     const wrong = !device.usable || device.reason !== "";
-    const busy = working ? `busy with task ${working.task}` : device.state;
-    const line = wrong ? [device.reason || device.state, device.fix].filter(Boolean).join(" ")
-      : [busy, waiting ? `${waiting} waiting` : "", device.app].filter(Boolean).join(" · ");
+    const busy = working ? say("page.phone.busy", { task: working.task }) : say(`page.health.${device.state.replaceAll(" ", "_")}`);
+    const line = wrong && !working ? device.reason || busy
+      : [busy, waiting.length ? say("page.phone.waiting", { number: waiting.length }) : ""].filter(Boolean).join(" · ");
     setText(item.name, device.name);
     setText(item.battery, device.battery === null ? "" : `${device.battery} %`);
     setText(item.line, line);
-    item.line.className = wrong ? "wrong" : "";
+    item.line.className = wrong && !working ? "wrong" : "";
     return item.row;
   }
 }
 
-function mark(button, selected) {
-  if (selected) button.setAttribute("aria-current", "page");
-  else button.removeAttribute("aria-current");
+function mark(link, selected) {
+  if (selected) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
 }

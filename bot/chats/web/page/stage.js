@@ -1,23 +1,24 @@
 // The phone of the selected task: its screen, what is happening, and the buttons that stop it.
 
-import { duration, h, icon, setText } from "./dom.js";
+import { h, setText } from "./dom.js";
 import { drawButtons } from "./message.js";
-import { show } from "./picture.js";
+import { Screen } from "./screen.js";
+import { duration } from "./when.js";
+import { say } from "./words.js";
 
 export class Stage {
   constructor(root, act) {
     this.act = act;
     this.root = root;
-    this.reference = "";
-    this.screen = h("button", { class: "screen", type: "button", onclick: () => this.reference && act.look(this.reference) }, icon("phone"));
+    this.screen = new Screen((reference) => act.look(reference));
     this.heading = h("h2");
     this.body = h("p", { class: "body" });
     this.footer = h("p", { class: "footer" });
     this.fill = h("i");
-    this.bar = h("div", { class: "bar", role: "progressbar", "aria-label": "Steps", "aria-valuemin": 0 }, this.fill);
+    this.bar = h("div", { class: "bar", role: "progressbar", "aria-label": say("page.stage.steps"), "aria-valuemin": 0 }, this.fill);
     this.clock = h("p", { class: "footer" });
     this.buttons = h("div", { class: "row", hidden: true });
-    root.append(h("div", { class: "card" }, this.screen,
+    root.append(h("div", { class: "card" }, this.screen.root,
       h("div", { class: "caption" }, this.heading, this.bar, this.buttons, this.body, this.footer, this.clock)));
   }
 
@@ -27,11 +28,12 @@ export class Stage {
     if (!task) return;
     this.card = card;
     const content = card?.content;
-    this.reference = content?.picture || task.frame || "";
-    this.screen.disabled = !this.reference;
-    this.screen.setAttribute("aria-label", this.reference ? "Show the phone's screen large" : "No picture yet");
-    show(this.screen, this.reference, `Screen of ${phone?.name || "the phone"}`, () => icon("phone"));
-    setText(this.heading, content?.heading || phone?.name || (task.state === "queued" ? "Waiting for a phone" : "Task " + task.task));
+    const reference = content?.picture || task.frame || "";
+    this.screen.root.disabled = !reference;
+    this.screen.root.setAttribute("aria-label", say(reference ? "page.stage.enlarge" : "page.stage.none"));
+    this.screen.show(reference, { alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    // The title of the page says what the task is; here stands what holds it.
+    setText(this.heading, phone?.name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     setText(this.body, content?.body || (task.outcome ? task.summary : ""));
     setText(this.footer, content?.footer || "");
     const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));

@@ -1,8 +1,10 @@
 // The conversation of the selected place.
 
-import { arrange, duration, h } from "./dom.js";
+import { arrange, h } from "./dom.js";
 import { MessageView } from "./message.js";
 import { isCard, platformName } from "./model.js";
+import { duration } from "./when.js";
+import { say } from "./words.js";
 
 const NEAR_END = 80;
 
@@ -48,7 +50,8 @@ export class Talk {
   steps(task) {
     const steps = this.foreign.get(task?.task) ?? [];
     const note = h("li", { class: "message" }, h("p", { class: "note" },
-      task?.platform === "web" ? "The task is queued. It begins as soon as a phone is free." : `Given in ${platformName(task?.platform ?? "")} by ${task?.person}. Its messages are there; these are its steps.`));
+      task?.platform === "web" ? say("page.task.queued")
+        : task ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : ""));
     const rows = steps.map((step, index) => {
       const key = `${task.task}/${index}`;
       let view = this.views.get(key);

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator
+import subprocess
+import threading
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import aiohttp
 import pytest
@@ -29,13 +33,39 @@ async def client(world: World) -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One browser for all tests, by the address of its debugger: to start one takes longer than a test."""
+    profile = tmp_path_factory.mktemp("chromium")
     # Chromium's own sandbox needs rights that containers do not give.
+    arguments = [
+        "--headless",
+        "--no-sandbox",
+        "--no-first-run",
+        "--remote-debugging-port=0",
+        f"--user-data-dir={profile}",
+    ]
+    with subprocess.Popen([CHROMIUM, *arguments, "about:blank"], stdout=DEVNULL, stderr=PIPE, text=True) as process:
+        assert process.stderr is not None
+        listening = (re.search(r"DevTools listening on (\S+)", line) for line in process.stderr)
+        address = next(found[1] for found in listening if found)
+        # Nobody reads what else it says; a full pipe would stop it.
+        reader = threading.Thread(target=process.stderr.read, daemon=True)
+        reader.start()
+        yield address
+        process.terminate()
+        process.wait(30)
+        reader.join(30)
+
+
+@pytest.fixture
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    """The shared browser; each page opened in it by `new_page` or `new_context` has nothing of the others'."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.connect_over_cdp(chromium)
         yield browser
-        await browser.close()
+        for context in browser.contexts[1:]:
+            await context.close()
 
 
 @pytest.fixture

@@ -218,9 +218,40 @@ async def test_the_steps_of_a_task(world: World, client: aiohttp.ClientSession) 
         9.0,
     )
     world.tables.steps = [row]
+    world.tables.tasks = [task("3")]
     (step,) = (await get(client, "/api/tasks/3/steps"))["steps"]
     assert (step["step"], step["summary"], step["mark"], step["action"]) == (2, "Tapped Wi-Fi", [3, 4], {"kind": "tap"})
+    assert step["tokens"]["input"] == 0
     assert (await get(client, "/api/tasks/none/steps"))["steps"] == []
+
+
+async def test_older_tasks_come_a_page_at_a_time(world: World, client: aiohttp.ClientSession) -> None:
+    world.tables.tasks = [ended(str(number), Outcome.SUCCEEDED) for number in range(130, 0, -1)]
+    first = await get(client, "/api/tasks")
+    rest = await get(client, f"/api/tasks?before={first['tasks'][-1]['task']}")
+    assert [one["task"] for one in first["tasks"] + rest["tasks"]] == [str(number) for number in range(130, 0, -1)]
+    assert (first["more"], rest["more"]) == (True, False)
+    for before in ("x", "-1", "999"):
+        async with client.get("/api/tasks", params={"before": before}) as response:
+            assert response.status == 400
+
+
+async def test_one_task(world: World, client: aiohttp.ClientSession) -> None:
+    world.tables.tasks = [task("3")]
+    assert (await get(client, "/api/tasks/3"))["text"] == "open settings"
+    async with client.get("/api/tasks/4") as response:
+        assert response.status == 404
+
+
+@pytest.mark.parametrize(
+    ("asked", "language", "standing"),
+    [("zh-CN,zh;q=0.9", "zh", "进行中"), ("en-GB", "en", "working"), ("fr", "en", "working"), ("", "en", "working")],
+)
+async def test_the_words_of_the_page(client: aiohttp.ClientSession, asked: str, language: str, standing: str) -> None:
+    async with client.get("/page/words.json", headers={"Accept-Language": asked}) as response:
+        found = await response.json()
+    assert (found["language"], found["words"]["page.standing.working"]) == (language, standing)
+    assert not any(key.startswith("settings.") for key in found["words"])
 
 
 async def test_pictures_are_shown_and_everything_else_is_a_download(

@@ -25,8 +25,8 @@ async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: s
         heading="H" * 200, body="w" * 400, picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),)
     )
     await world.chat.send(address("t5"), message, nonce="c")
-    await page.get_by_role("button", name="Tasks and phones").click()
-    await page.get_by_role("button", name="a very long task").click()
+    await page.get_by_role("button", name="Menu", exact=True).click()
+    await page.get_by_role("link", name="a very long task").click()
     await expect(page.get_by_role("button", name="Stop")).to_be_in_viewport()
     await expect(page.get_by_label("Note to the running task")).to_be_in_viewport()
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -106,8 +106,11 @@ class TaskTable:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def recent(self, limit: int) -> Sequence[Task]:
-        return tuple(self._tables.tasks[:limit])
+    async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        return tuple(one for one in self._tables.tasks if before is None or int(one.id) < int(before))[:limit]
+
+    async def get(self, task: str) -> Task | None:
+        return next((one for one in self._tables.tasks if one.id == task), None)
 
 
 class QuestionTable:

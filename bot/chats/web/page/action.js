@@ -1,0 +1,24 @@
+// An action of the agent in words.
+
+import { has, say } from "./words.js";
+
+function value(data) {
+  if (typeof data === "string") return data.length > 160 ? `“${data.slice(0, 160)}…”` : `“${data}”`;
+  if (typeof data === "number") return String(Math.round(data * 100) / 100);
+  if (Array.isArray(data)) return data.map(value).join(", ");
+  if (data && typeof data === "object") {
+    if ("element" in data) return say("page.action.element", { number: data.element });
+    if ("x" in data) return `${data.x}, ${data.y}`;
+  }
+  return "";
+}
+
+// `action` is the stored decision: `kind` and what belongs to it. Unset and false parts are left out.
+export function actionWords(action) {
+  if (!action?.kind) return say("page.action.nothing");
+  const name = has(`page.action.${action.kind}`) ? say(`page.action.${action.kind}`) : action.kind.replaceAll("_", " ");
+  const parts = Object.entries(action).filter(([key]) => key !== "kind" && key !== "duration_ms" && key !== "sensitive");
+  const words = parts.map(([key, data]) => (data === true ? (has(`page.action.${key}`) ? say(`page.action.${key}`) : key) : value(data)));
+  const told = words.filter((word) => word && word !== "“”");
+  return told.length ? `${name}: ${told.join(" · ")}` : name;
+}

@@ -1,0 +1,191 @@
+// The console itself, or a task: its phone, its messages, and the box to type in.
+
+import { h, setText, uniqueId } from "./dom.js";
+import { badge } from "./message.js";
+import { isCard, platformName, standing } from "./model.js";
+import { Viewer } from "./picture.js";
+import { go, href } from "./route.js";
+import { Say } from "./say.js";
+import { load } from "./service.js";
+import { Stage } from "./stage.js";
+import { Talk } from "./talk.js";
+import { say } from "./words.js";
+
+const EXAMPLES = ["example_task", "example_devices", "example_help"];
+
+// `way` has post(path, body), which tells when something was not sent, and toast(words).
+export class Conversation {
+  constructor(model, at, way) {
+    this.model = model;
+    this.at = at;
+    this.way = way;
+    this.loaded = new Set();
+    this.single = new Map();
+    const act = { press: (...what) => this.press(...what), answer: (...what) => this.answer(...what), look: (reference) => this.look(reference) };
+    this.viewer = new Viewer(at("viewer"));
+    this.stage = new Stage(at("stage"), act);
+    this.talk = new Talk({ talk: at("talk"), messages: at("messages"), older: at("older"), latest: at("latest") }, act);
+    this.line = new Say({ form: at("say"), line: at("line"), label: at("line-label"), hint: at("hint") }, (...what) => this.give(...what));
+    at("older").addEventListener("click", () => this.showOlder());
+    at("empty").append(h("h2", {}, say("page.home.question")), h("p", {}, say("page.home.how")),
+      h("div", { class: "examples" }, ...EXAMPLES.map((name) => {
+        const line = say(`page.home.${name}`);
+        return h("button", { type: "button", onclick: () => this.line.fill(line) }, line, h("small", {}, say(`page.home.${name}_is`)));
+      })));
+    setInterval(() => this.stage.tick(), 1000);
+  }
+
+  // The task with this id, also one that is too old for the list; null when it is not known (yet).
+  task(id) {
+    return this.model.task(id) ?? this.single.get(id) ?? null;
+  }
+
+  thread() {
+    return this.id ? (this.task(this.id)?.thread ?? null) : "";
+  }
+
+  heading() {
+    const task = this.task(this.id);
+    if (!this.id) return { title: say("page.console"), about: "" };
+    if (!task) return { title: say("page.task.number", { task: this.id }), about: this.sought ? say("page.task.unknown") : "" };
+    return { title: task.text, about: about(task, this.model), task };
+  }
+
+  open(id) {
+    this.id = id;
+    this.sought = false;
+    this.fill();
+  }
+
+  focus() {
+    this.at("line").focus();
+  }
+
+  draw() {
+    const task = this.task(this.id);
+    const thread = this.thread();
+    const home = !this.id;
+    this.at("main").classList.toggle("home", home);
+    this.stage.draw(task, this.model.card(thread), task ? this.model.phone(task.phone) : null);
+    this.at("empty").hidden = !home || this.model.thread("").length > 0;
+    this.talk.draw(this.model, thread, task);
+    this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
+  }
+
+  // The state told that something has changed; a task of another chat may have new steps.
+  told(before) {
+    const now = this.task(this.id);
+    if (!now) return;
+    if (now.steps !== before?.steps || before?.thread !== now.thread || !this.loaded.has(now.thread)) this.fill();
+  }
+
+  async fill() {
+    const id = this.id;
+    if (id && !this.task(id)) await this.seek(id);
+    const task = this.task(id);
+    const thread = this.thread();
+    try {
+      if (thread !== null && !this.loaded.has(thread)) {
+        this.loaded.add(thread);
+        await this.older(thread);
+      } else if (task && thread === null && task.platform !== "web") {
+        this.talk.foreign.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
+      }
+    } catch (error) {
+      this.loaded.delete(thread);
+      if (error.status !== 0) this.way.toast(error.message);
+    }
+    this.way.draw();
+  }
+
+  async seek(id) {
+    try {
+      this.single.set(id, await load(`/api/tasks/${encodeURIComponent(id)}`));
+    } catch (error) {
+      if (error.status !== 404) return;
+    }
+    this.sought = true;
+  }
+
+  async older(thread) {
+    const first = this.model.thread(thread)[0];
+    const before = this.model.more.has(thread) && first ? `&before=${first.id}` : "";
+    const page = await load(`/api/messages?thread=${encodeURIComponent(thread)}${before}`);
+    page.messages.forEach((entry) => this.model.take(entry));
+    this.model.more.set(thread, page.more);
+  }
+
+  async showOlder() {
+    const talk = this.at("talk");
+    const height = talk.scrollHeight;
+    await this.older(this.thread());
+    this.talk.follow = false;
+    this.way.draw();
+    talk.scrollTop += talk.scrollHeight - height;
+  }
+
+  // Everything is loaded anew: the service could not tell what has changed.
+  forget() {
+    this.loaded.clear();
+    this.single.clear();
+    this.fill();
+  }
+
+  async give(text, event) {
+    const thread = this.thread();
+    if (thread === null && !text.startsWith("/")) {
+      // Without a thread of its own the words would be read as a command of the console.
+      this.way.toast(say("page.send.slash"));
+      return false;
+    }
+    const reply = await this.way.post("/api/say", { text, thread: thread ?? "", event });
+    if (reply?.task) go("task", reply.task);
+    return reply !== null;
+  }
+
+  async answer(entry, text, secret) {
+    const body = { text, thread: entry.thread, event: uniqueId(), reply_to: String(entry.id), secret };
+    return (await this.way.post("/api/say", body)) !== null;
+  }
+
+  async press(entry, button) {
+    const body = { data: button.data, message: String(entry.id), thread: entry.thread, event: uniqueId() };
+    const reply = await this.way.post("/api/press", body);
+    if (reply?.task) go("task", reply.task);
+  }
+
+  look(reference) {
+    const thread = this.thread();
+    const entries = thread === null ? [] : this.model.thread(thread).filter((entry) => entry.content.picture);
+    const steps = (thread === null ? this.talk.foreign.get(this.id) ?? [] : []).filter((step) => step.frame);
+    const pictures = [
+      ...entries.map((entry) => ({ reference: entry.content.picture, words: entry.content.heading || entry.content.body.slice(0, 140) })),
+      ...steps.map((step) => ({ reference: step.frame, words: step.summary })),
+    ];
+    if (!pictures.some((picture) => picture.reference === reference)) pictures.push({ reference, words: "" });
+    this.viewer.open(pictures, reference);
+  }
+
+  announce(entry) {
+    return entry.author === "bot" && !entry.deleted && !isCard(entry);
+  }
+}
+
+// The line below a task's title: its number, its phone, and who gave it elsewhere.
+export function about(task, model) {
+  const who = task.platform !== "web" ? say("page.task.given", { person: task.person, platform: platformName(task.platform) }) : "";
+  return [say("page.task.number", { task: task.task }), model.phone(task.phone)?.name ?? task.phone, who].filter(Boolean).join(" · ");
+}
+
+// What stands at the right of a task's title: the way to its other page, and where it stands.
+export function sides(task, page) {
+  const links = [["task", say("page.task.talk")], ["replay", say("page.task.replay")]];
+  const tabs = h("nav", { class: "tabs", "aria-label": say("page.task.pages") }, ...links.map(([name, words]) =>
+    h("a", { href: href(name, task.task), "aria-current": name === page ? "page" : null }, words)));
+  return [badge(standing(task)), tabs];
+}
+
+export function setHeading(at, { title, about: line }) {
+  setText(at("title"), title);
+  setText(at("about"), line);
+}

@@ -1,0 +1,180 @@
+// A run, step by step: what was seen, thought and done. The arrow keys go through it.
+
+import { arrange, h, icon, setText } from "./dom.js";
+import { actionWords } from "./action.js";
+import { about } from "./conversation.js";
+import { Screen } from "./screen.js";
+import { load } from "./service.js";
+import { clock, duration, tokens } from "./when.js";
+import { say } from "./words.js";
+
+const STEP_MS = 1400;
+
+export class Replay {
+  constructor(model, way) {
+    this.model = model;
+    this.way = way;
+    this.steps = [];
+    this.rows = [];
+    this.at = 0;
+    this.screen = new Screen();
+    this.slider = h("input", { type: "range", min: 0, value: 0, "aria-label": say("page.replay.position") });
+    this.back = button("back", say("page.replay.previous"), () => this.move(-1));
+    this.next = button("next", say("page.replay.next"), () => this.move(1));
+    this.playing = button("play", say("page.replay.play"), () => (this.timer ? this.pause() : this.play()));
+    this.where = h("p", { class: "where", "aria-live": "polite" });
+    this.summary = h("h2");
+    this.thought = h("p", { class: "thought" });
+    this.facts = h("dl", { class: "facts" });
+    this.list = h("ol", { class: "steps", "aria-label": say("page.stage.steps") });
+    this.empty = h("div", { class: "empty", hidden: true });
+    this.body = h("div", { class: "replay" },
+      h("div", { class: "seen" }, this.screen.root, h("div", { class: "player" }, this.back, this.playing, this.next, this.slider), this.where),
+      h("div", { class: "told" }, h("section", { class: "step-facts", "aria-live": "off" }, this.summary, this.thought, this.facts), this.list));
+    this.root = h("div", {}, this.body, this.empty);
+    this.slider.addEventListener("input", () => this.show(Number(this.slider.value)));
+    this.onkey = (event) => this.key(event);
+  }
+
+  heading() {
+    const title = this.task?.text ?? say("page.task.number", { task: this.id });
+    return { title, about: this.task ? about(this.task, this.model) : "", task: this.task };
+  }
+
+  open(id) {
+    this.pause();
+    document.removeEventListener("keydown", this.onkey);
+    document.addEventListener("keydown", this.onkey);
+    if (this.id !== id) {
+      this.id = id;
+      this.task = null;
+      this.steps = [];
+      this.at = 0;
+      this.list.replaceChildren();
+      this.rows = [];
+    }
+    if (this.model.ready) this.fill();
+  }
+
+  close() {
+    this.pause();
+    document.removeEventListener("keydown", this.onkey);
+  }
+
+  focus() {
+    this.slider.focus();
+  }
+
+  // Live: the steps of a run that goes on are added, and the newest is shown when the last one was.
+  told() {
+    const now = this.model.task(this.id);
+    if (!this.task || (now && (now.steps !== this.task.steps || now.outcome !== this.task.outcome))) this.fill();
+  }
+
+  async fill() {
+    const id = this.id;
+    const path = `/api/tasks/${encodeURIComponent(id)}`;
+    try {
+      const [task, { steps }] = await Promise.all([load(path), load(`${path}/steps`)]);
+      if (id !== this.id) return;
+      const atEnd = this.task !== null && this.task.outcome === null && this.at === this.steps.length - 1;
+      this.task = task;
+      this.steps = steps;
+      this.build();
+      this.show(atEnd ? steps.length - 1 : Math.min(this.at, Math.max(0, steps.length - 1)));
+      this.tell(say("page.replay.none"), say(task.outcome === null ? "page.replay.soon" : "page.replay.never"));
+    } catch (error) {
+      if (error.status === 0) return;
+      this.tell(say(error.status === 404 ? "page.task.unknown" : "page.replay.failed"), error.message);
+    }
+    this.way.draw();
+  }
+
+  tell(title, words) {
+    this.body.hidden = this.steps.length === 0;
+    this.empty.hidden = this.steps.length > 0;
+    this.empty.replaceChildren(h("h2", {}, title), h("p", {}, words));
+  }
+
+  build() {
+    this.slider.max = Math.max(0, this.steps.length - 1);
+    this.rows = this.steps.map((step, index) => this.rows[index] ?? h("li", {}, h("button", { type: "button", onclick: () => this.show(index) },
+      h("span", { class: "number" }, String(index + 1)), h("span", { class: "words" }, step.summary || actionWords(step.action)))));
+    arrange(this.list, this.rows);
+  }
+
+  move(by) {
+    this.show(Math.max(0, Math.min(this.steps.length - 1, this.at + by)));
+  }
+
+  show(index) {
+    const step = this.steps[index];
+    if (!step) return;
+    this.rows[this.at]?.firstChild.removeAttribute("aria-current");
+    this.at = index;
+    this.rows[index].firstChild.setAttribute("aria-current", "step");
+    this.reveal(this.rows[index]);
+    this.slider.value = index;
+    const words = say("page.replay.of", { number: index + 1, all: this.steps.length });
+    this.slider.setAttribute("aria-valuetext", words);
+    setText(this.where, words);
+    this.back.disabled = index === 0;
+    this.next.disabled = index === this.steps.length - 1;
+    setText(this.summary, step.summary || actionWords(step.action));
+    setText(this.thought, step.thought === step.summary ? "" : step.thought);
+    this.facts.replaceChildren(...facts(step));
+    const why = say(step.frame ? "page.picture.gone" : "page.replay.no_picture");
+    this.screen.show(step.frame, { mark: step.mark, alt: say("page.replay.screen", { number: index + 1 }), words: why });
+    this.screen.root.classList.toggle("blank", !step.frame);
+  }
+
+  // Scrolls the list alone: on a narrow screen the picture has to stay where it is.
+  reveal(row) {
+    const [top, bottom] = [row.offsetTop - this.list.offsetTop, row.offsetTop - this.list.offsetTop + row.offsetHeight];
+    if (top < this.list.scrollTop) this.list.scrollTop = top;
+    else if (bottom > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = bottom - this.list.clientHeight;
+  }
+
+  play() {
+    if (this.at === this.steps.length - 1) this.show(0);
+    this.timer = setInterval(() => (this.at < this.steps.length - 1 ? this.move(1) : this.pause()), STEP_MS);
+    this.dress("pause", say("page.replay.pause"));
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.dress("play", say("page.replay.play"));
+  }
+
+  dress(sign, label) {
+    this.playing.replaceChildren(icon(sign));
+    this.playing.setAttribute("aria-label", label);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || this.steps.length === 0) return;
+    const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: this.steps.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.pause();
+    this.move(to - this.at);
+  }
+
+  draw() {}
+}
+
+function button(sign, label, act) {
+  return h("button", { class: "plain", type: "button", "aria-label": label, onclick: act }, icon(sign));
+}
+
+function facts(step) {
+  const rows = [
+    [say("page.replay.action"), actionWords(step.action)],
+    [say("page.replay.effect"), step.effect],
+    [say("page.replay.app"), step.app],
+    [say("page.replay.time"), [clock(step.at), step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ")],
+    [say("page.replay.tokens"), step.tokens.calls ? say("page.replay.tokens_of", { input: tokens({ input: step.tokens.input }), output: tokens({ input: step.tokens.output }) }) : ""],
+  ];
+  return rows.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+}
