@@ -66,7 +66,6 @@ class Messages:
                 attachments=files,
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
                 written=message.created_at.timestamp(),
-                written=message.created_at.timestamp(),
             )
         )
         await self._answer(own, reply, lost)
