@@ -8,8 +8,9 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
-from bot.cli.doctor import chats, files, model, phones, service
-from bot.cli.doctor.finding import Finding
+from bot.checks import chats, files, model
+from bot.checks.finding import Finding
+from bot.cli.doctor import phones, service
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
 from bot.settings import Settings

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
+from bot.checks.finding import Finding, Verdict
 from bot.cli.devices import attached_phones
-from bot.cli.doctor.finding import Finding, Verdict
 from bot.settings import Settings
 from bot.store.errors import DirectoryInUse
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.cli.doctor.finding import Finding
+from bot.checks.finding import Finding
 from bot.cli.remote import Remote
 
 FIXES = {

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.cli.doctor import chats, model, phones
-from bot.cli.doctor.finding import Finding
+from bot.checks import chats, model
+from bot.checks.finding import Finding
+from bot.cli.doctor import phones
 from bot.settings import Settings
 
 INVITE: Final = (

@@ -8,7 +8,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from bot.cli.doctor.finding import Finding
+from bot.checks.finding import Finding
 from bot.settings import Settings
 from bot.store.keeping import LITTLE_ROOM
 

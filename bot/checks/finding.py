@@ -1,4 +1,4 @@
-"""What the doctor says about one thing."""
+"""What is said about one thing that was looked at."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from agent.models.build import build_models, close_models
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError
 from agent.picture import ImagePart
-from bot.cli.doctor.finding import Finding
+from bot.checks.finding import Finding
 from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings, SettingsError
 from devices.geometry import Size

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.cli.doctor.finding import Finding
+from bot.checks.finding import Finding
 from bot.settings import Settings
 
 PATIENCE_S = 10.0
