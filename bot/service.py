@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -22,7 +23,10 @@ from bot.commands.request import Services
 from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
+from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
+from bot.outbox.pace import Paces
+from bot.outbox.replies import ReplyTurns
 from bot.people.pairing import Pairing
 from bot.people.rights import Rights
 from bot.schedules.scheduler import Scheduler
@@ -72,7 +76,10 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
     chats: dict[str, Chat] = {}
     pairing = Pairing() if settings.pairing else None
     rights = await Rights.open(Policy.from_settings(settings), core.store, pairing)
-    services = Services(core.desk, core.store, core.phones, rights, chats, zone_named(settings.time_zone))
+    paces = Paces(time.time)
+    turns = ReplyTurns(paces, chats, Clockwork(time.time, asyncio.sleep))
+    zone = zone_named(settings.time_zone)
+    services = Services(core.desk, core.store, core.phones, rights, chats, zone, turns=turns)
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)
@@ -82,7 +89,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         connected = connections(settings, commands, rights)
         chats.update({chat.platform: chat for chat in connected})
         waits.add(of_chats(connected))
-        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps)
+        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, paces=paces)
         await outbox.start()
         stack.push_async_callback(outbox.stop)
         commands.missed.start()

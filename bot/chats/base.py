@@ -175,6 +175,14 @@ class Message:
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 
 
+Turn = Callable[[], Awaitable[None]]
+"""Awaited before each call to the platform that sends or edits: it lets the call go when the budget allows it."""
+
+
+async def at_once() -> None:
+    """No budget."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a command or a press. None of the fields set: say nothing.
@@ -187,6 +195,8 @@ class Reply:
     task: str = ""
     toast: str = ""
     """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
+    turn: Turn = field(default=at_once, compare=False, repr=False)
+    """What sending it as a message waits for: it counts in the chat's budget as all that goes there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class Commands:
     async def message(self, incoming: Incoming) -> Reply:
         """A typed command, or a text that may be about a task. Strangers get silence."""
         reply = await self._guarded(incoming, self._message)
+        reply = replace(reply, turn=self._services.turns(incoming.place))
         if reply.message is not None and reply.message.reply_to is None:
             return replace(reply, message=replace(reply.message, reply_to=incoming.message))
         return reply
@@ -97,7 +98,7 @@ class Commands:
 
     async def press(self, press: Press) -> Reply:
         """A button. Always answered."""
-        reply = await self._guarded(press, self._press)
+        reply = replace(await self._guarded(press, self._press), turn=self._services.turns(press.place))
         if reply.message is not None and reply.message.private and not press.stale:
             return as_toast(reply)
         return reply if reply != Reply() else Reply(toast=say("press.seen"))

@@ -69,7 +69,7 @@ async def do_press(
 def as_toast(reply: Reply) -> Reply:
     """The same words as a notice that goes away: the card or the question itself shows the change."""
     text = "" if reply.message is None else reply.message.body
-    return Reply(task=reply.task, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
+    return replace(reply, message=None, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
 
 
 async def _answer(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:

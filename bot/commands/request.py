@@ -9,7 +9,19 @@ from zoneinfo import ZoneInfo
 
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
-from bot.chats.base import Address, Attachment, Chat, CommandCall, Message, MessageRef, Person, Place, Reply
+from bot.chats.base import (
+    Address,
+    Attachment,
+    Chat,
+    CommandCall,
+    Message,
+    MessageRef,
+    Person,
+    Place,
+    Reply,
+    Turn,
+    at_once,
+)
 from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -33,6 +45,8 @@ class Services:
     """By which days begin and schedules are read."""
     clock: Callable[[], float] = time.time
     """Gives Unix seconds."""
+    turns: Callable[[Place], Turn] = lambda _place: at_once
+    """What a message waits for that answers somebody at a place."""
 
     @property
     def policy(self) -> Policy:

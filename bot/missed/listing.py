@@ -58,7 +58,8 @@ class MissedLists:
         listed = await self._services.store.missed.listed_in(missed.listed)
         try:
             with speaking(listed[-1].late.person.language):
-                await chat.edit(missed.listed, render_missed(listed, self._services.zone))
+                turn = self._services.turns(missed.late.place)
+                await chat.edit(missed.listed, render_missed(listed, self._services.zone), turn=turn)
         except (ChatError, FloodWait) as refused:
             logger.info("A list of missed messages stays as it was: %s", refused)
 
@@ -97,7 +98,8 @@ class MissedLists:
         try:
             with speaking(missed[-1].late.person.language):
                 message = render_missed(missed, self._services.zone)
-                sent = await chat.send(place, message, nonce=f"missed-{missed[0].id}")
+                turn = self._services.turns(missed[-1].late.place)
+                sent = await chat.send(place, message, nonce=f"missed-{missed[0].id}", turn=turn)
         except ChatGone as gone:
             logger.warning("What was missed in %s cannot be listed there: %s", place, gone)
             await table.forget(missed)

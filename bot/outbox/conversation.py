@@ -13,7 +13,7 @@ from bot.outbox.clockwork import Clockwork
 from bot.outbox.closing import ShownQuestions
 from bot.outbox.gentle import Gentle
 from bot.outbox.line import Line
-from bot.outbox.pace import Account, Pace
+from bot.outbox.pace import Pace
 from bot.outbox.places import place_of
 from bot.outbox.post import Pointless, message_for
 from bot.outbox.steps import StepStream, Streaming
@@ -47,13 +47,12 @@ class Conversation:
         asides: Asides,
         time: Clockwork,
         *,
-        group: bool,
-        account: Account,
+        pace: Pace,
     ) -> None:
         self._desk = desk
         self._store = store
         self._time = time
-        self._line = Line(chat, Pace(chat.capabilities, time.now, group=group, account=account), time)
+        self._line = Line(chat, pace, time)
         self._questions = ShownQuestions(self._line, desk)
         self._steps = StepStream(desk, store.tasks, streaming)
         cards = CardSlot(self._line, desk, store.cards, store.frames, asides, time.now)

@@ -49,7 +49,7 @@ class Line:
     async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
         """See `Chat.send`."""
         try:
-            return await self.chat.send(place, message, nonce=nonce, turn=self._turn)
+            return await self.chat.send(place, message, nonce=nonce, turn=self.turn)
         except FloodWait as flood:
             self._pace.silence(flood.seconds)
             raise
@@ -57,7 +57,7 @@ class Line:
     async def edit(self, ref: MessageRef, message: Message) -> None:
         """See `Chat.edit`."""
         try:
-            await self.chat.edit(ref, message, turn=self._turn)
+            await self.chat.edit(ref, message, turn=self.turn)
         except FloodWait as flood:
             self._pace.silence(flood.seconds)
             raise
@@ -70,6 +70,7 @@ class Line:
             self._pace.silence(flood.seconds)
             raise
 
-    async def _turn(self) -> None:
+    async def turn(self) -> None:
+        """Wait as `ready` does, and count the call that goes out now."""
         await self.ready()
         self._pace.spent()

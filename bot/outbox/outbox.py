@@ -12,7 +12,7 @@ from bot.chats.base import Address, Chat
 from bot.outbox.asides import Asides
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.conversation import Conversation
-from bot.outbox.pace import Account
+from bot.outbox.pace import Paces
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.steps import Streaming
 from bot.store.store import Store
@@ -32,7 +32,8 @@ logger = logging.getLogger(__name__)
 class Outbox:
     """Sends what the store says is due, and keeps the cards up to date.
 
-    `chats` is by platform and may grow while this runs. `clock` gives Unix seconds; `sleep` lets them pass.
+    `chats` is by platform and may grow while this runs. `paces` count what goes out, by others too.
+    `clock` gives Unix seconds; `sleep` lets them pass.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Outbox:
         chats: Mapping[str, Chat],
         streaming: Streaming,
         *,
+        paces: Paces | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -51,7 +53,7 @@ class Outbox:
         self._streaming = streaming
         self._time = Clockwork(clock, sleep)
         self._conversations: dict[Address, Conversation] = {}
-        self._accounts: dict[tuple[str, str], Account] = {}
+        self._paces = paces or Paces(clock)
         self._actors: set[asyncio.Task[None]] = set()
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
@@ -130,8 +132,7 @@ class Outbox:
                 self._streaming,
                 self._asides,
                 self._time,
-                group=is_group(task),
-                account=account,
+                pace=self._paces.of(chat.capabilities, address, group=is_group(task)),
             )
             self._conversations[address] = conversation
             actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from bot.chats.base import Budget, Capabilities
+from bot.chats.base import Address, Budget, Capabilities
 
 RESERVE = 4
 """One part in so many of a budget is kept free for what notifies: cards and steps do not touch it."""
@@ -74,3 +75,22 @@ class Pace:
         if not loud:
             waits.append(self._last + self._interval - self._clock())
         return max(0.0, *waits)
+
+
+class Paces:
+    """The paces of all conversations. Whatever goes out to one, an answer to a person too, shares its pace."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._paces: dict[Address, Pace] = {}
+        self._accounts: dict[tuple[str, str], Account] = {}
+
+    def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> Pace:
+        """The pace of the conversation to which the place belongs; the threads of a chat share it."""
+        conversation = replace(place, thread="")
+        if (pace := self._paces.get(conversation)) is None:
+            key = (place.platform, place.account)
+            account = self._accounts.setdefault(key, Account(capabilities.account_budgets, self._clock))
+            pace = Pace(capabilities, self._clock, group=group, account=account)
+            self._paces[conversation] = pace
+        return pace

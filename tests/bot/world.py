@@ -230,6 +230,7 @@ class World:
     commands: Commands
     clock: Clock
     rights: Rights
+    services: Services
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -398,8 +399,9 @@ async def a_world(
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
         rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
-        commands = Commands(Services(desk, store, seen, rights, chats, clock=clock))
-        world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights)
+        services = Services(desk, store, seen, rights, chats, clock=clock)
+        commands = Commands(services)
+        world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights, services)
         desk.subscribe(lambda _task: world._changed.set())
         await desk.start()
         try:

@@ -98,7 +98,8 @@ class Messages:
     async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
         if answer is not None and not reply.task:
-            await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}")
+            await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}", reply.turn)
         # Said only to people who are answered at all: strangers must not learn that a bot listens here.
         if lost and (reply.task or answer is not None):
-            await tell(self._sender, own, Message(body=lost), f"lost:{own.address.chat}:{own.message}")
+            nonce = f"lost:{own.address.chat}:{own.message}"
+            await tell(self._sender, own, Message(body=lost), nonce, reply.turn)

@@ -83,10 +83,10 @@ A_SECOND: Final = Budget(1, 1.0)
 """One message a second and chat; short bursts are let through, but not to be counted on (Bots FAQ)."""
 
 A_MINUTE: Final = Budget(18, 60.0)
-"""20 messages a minute and group (Bots FAQ, "hitting limits"); two are left for answers to commands."""
+"""20 messages a minute and group (Bots FAQ, "hitting limits"); two are left, because arrivals are counted."""
 
 OVERALL: Final = Budget(28, 1.0)
-"""About 30 messages a second altogether (Bots FAQ); two are left for answers to commands."""
+"""About 30 messages a second altogether (Bots FAQ); two are left as above."""
 
 CAPABILITIES: Final = Capabilities(
     threads=False,

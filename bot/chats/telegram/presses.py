@@ -56,7 +56,7 @@ class Presses:
         if answer is None and reply.toast and not in_time:
             answer = Message(body=reply.toast)
         if answer is not None and not reply.task:
-            await tell(self._sender, below, answer, f"press:{query.id}")
+            await tell(self._sender, below, answer, f"press:{query.id}", reply.turn)
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
         """Answer the press. False when Telegram does not take an answer any more."""

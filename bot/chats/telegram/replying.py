@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from bot.chats.base import FloodWait, Message, MessageRef
+from bot.chats.base import FloodWait, Message, MessageRef, Turn
 from bot.chats.telegram import limits
 from bot.chats.telegram.sending import Sender
 
 
-async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str) -> None:
+async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
     """Send a silent reply to `below`. A short flood limit is waited out; nobody else would send it later.
 
     Raises what `Sender.send` raises.
     """
     reply = replace(message, reply_to=below, notify=False, mention=None)
     try:
-        await sender.send(below.address, reply, nonce=nonce)
+        await sender.send(below.address, reply, nonce=nonce, turn=turn)
     except FloodWait as flood:
         if flood.seconds > limits.REPLY_WAIT_SECONDS:
             raise
         await asyncio.sleep(flood.seconds)
-        await sender.send(below.address, reply, nonce=nonce)
+        await sender.send(below.address, reply, nonce=nonce, turn=turn)

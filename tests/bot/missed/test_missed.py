@@ -172,7 +172,7 @@ async def test_what_a_former_process_kept_is_listed_by_the_next(tmp_path: Path) 
     async with a_world(tmp_path) as world:
         await world.type("do open settings", stale=True)
     async with a_world(tmp_path) as world:
-        lists = MissedLists(world.commands._services, gather=0.01)
+        lists = MissedLists(world.services, gather=0.01)
         lists.start()
         await world.chat.wait_until(lambda: bool(world.chat.sent(CHANNEL.address)))
         (data,) = data_of(world.chat.sent(CHANNEL.address)[0])

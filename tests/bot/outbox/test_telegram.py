@@ -5,21 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from agent.events import Started
 from agent.questions import QuestionKind
-from bot.chats.base import Address, Message, MessageRef, Person, Turn, at_once
+from bot.access import Lists, Policy
+from bot.chats.base import Address, Intake, Message, MessageRef, Person, Turn, at_once
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.limits import CAPABILITIES
 from bot.chats.telegram.times import Times
+from bot.commands.intake import Commands
+from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
+from bot.outbox.pace import Paces
+from bot.outbox.replies import ReplyTurns
+from bot.people.rights import Rights
 from bot.tasks.model import Task, TaskState, TaskWish
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world, png
-from tests.fakes.telegram import TOKEN, Chat, FakeTelegram
+from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, User
 from tests.fakes.telegram.rates import Rates
 
 QUIET = 0.003
@@ -32,9 +38,9 @@ Result = TypeVar("Result")
 class Watched(TelegramChat):
     """Knows how many requests are under way."""
 
-    def __init__(self, fake: FakeTelegram, clock: Callable[[], float]) -> None:
+    def __init__(self, fake: FakeTelegram, clock: Callable[[], float], intake: Intake | None = None) -> None:
         times = Times(poll=5.0, answer=1.0, stall=60.0, first_retry=0.01, last_retry=0.05)
-        super().__init__(TOKEN, Recording(), base_url=fake.base_url, times=times, clock=clock)
+        super().__init__(TOKEN, intake or Recording(), base_url=fake.base_url, times=times, clock=clock)
         self.under_way = 0
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
@@ -68,6 +74,7 @@ class Line:
     fake: FakeTelegram
     rates: Rates
     chat: Watched
+    alice: User
     group: Chat
     private: Chat
     person: Person
@@ -123,16 +130,21 @@ async def a_line(path: Path) -> AsyncIterator[Line]:
         alice = fake.user("alice")
         private, group = fake.private(alice), fake.group()
         fake.rates = Rates(world.clock)
-        chat = Watched(fake, world.clock)
+        paces, time = Paces(world.clock), Clockwork(world.clock, world.clock.sleep)
+        lists = Lists(chats=frozenset({str(group.id)}), users=frozenset({str(alice.id)}))
+        rights = await Rights.open(Policy({"telegram": lists}), world.store)
+        turns = ReplyTurns(paces, world.chats, time)
+        services = replace(world.services, rights=rights, turns=turns)
+        chat = Watched(fake, world.clock, Commands(services))
         running = asyncio.create_task(chat.run())
         await fake.connected()
         world.chats["telegram"] = chat
-        outbox = Outbox(world.desk, world.store, world.chats, "all", clock=world.clock, sleep=world.clock.sleep)
+        outbox = Outbox(world.desk, world.store, world.chats, "all", paces=paces, clock=world.clock, sleep=time.sleep)
         await outbox.start()
         frame = await world.store.frames.save(png(), suffix=".png")
         person = Person("telegram", str(alice.id), "alice")
         try:
-            yield Line(world, fake, fake.rates, chat, group, private, person, frame)
+            yield Line(world, fake, fake.rates, chat, alice, group, private, person, frame)
         finally:
             await outbox.stop()
             await chat.close()
@@ -193,4 +205,18 @@ async def test_a_flood_answer_silences_that_chat_alone_and_loses_nothing(tmp_pat
         assert min(at for at, chat, _ in later if chat == line.group.id) >= silent_from + 30
         assert any(chat == line.private.id and at < silent_from + 15 for at, chat, _ in later)
         assert line.told(line.group, "Did 1-1-")
+        assert line.rates.refused == []
+
+
+async def test_answers_to_commands_count_in_the_limits(tmp_path: Path) -> None:
+    """Seen failing with `at_once` as the turn of every reply: Telegram refused the card beside them."""
+    async with a_line(tmp_path) as line:
+        task = await line.task("look for a train", line.group)
+        for number in range(1, 16):
+            await line.fake.say(line.alice, line.group, "/whoami")
+            await line.world.step(task, number, summary=f"Did {task.id}-{number}-", frame=line.frame)
+            await line.live(1.0)
+        await line.world.end(task)
+        await line.until(lambda: line.told(line.group, "It is done."), most=90.0)
+        await line.until(lambda: len([one for one in line.texts(line.group) if str(line.alice.id) in one]) == 15, 90.0)
         assert line.rates.refused == []
