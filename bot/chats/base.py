@@ -236,14 +236,6 @@ class Capabilities:
     """What all chats of the bot's account take together."""
 
 
-Turn = Callable[[], Awaitable[None]]
-"""Awaited before each call to the platform that sends or edits: it lets the call go when the budget allows it."""
-
-
-async def at_once() -> None:
-    """No budget: for answers to a person who waits for them."""
-
-
 class FloodWait(Exception):
     """The platform asks for silence for `seconds`."""
 

@@ -122,9 +122,6 @@ class Outbox:
             return None
         conversation = self._conversations.get(address)
         if conversation is None:
-            account = self._accounts.setdefault(
-                (address.platform, address.account), Account(chat.capabilities.account_budgets, self._time.now)
-            )
             conversation = Conversation(
                 chat,
                 self._desk,
