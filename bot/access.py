@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from bot.chats.base import Person, Place
+from bot.chats.base import Address, Person, Place
 from bot.settings import Settings
 from bot.texts import say
 
@@ -50,13 +50,9 @@ class Grant:
     guild: str = ""
     phone: str = ""
 
-    def names(self, person: Person, place: Place) -> bool:
+    def names(self, person: Person, where: Address) -> bool:
         """Whether it was given to this person. A role counts on its own server, never elsewhere or in private."""
-        if self.platform != person.platform:
-            return False
-        if self.guild:
-            return self.guild == place.address.guild and f"{self.guild}/{self.id}" in person.roles
-        return self.id == person.id
+        return _names(self, person, where)
 
     def gives(self, right: Right, phone: str) -> bool:
         """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
@@ -65,11 +61,34 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class TierGift:
+    """A tier that an admin has given, to a person or to everybody with a role of one Discord server (`guild`)."""
+
+    platform: str
+    id: str
+    tier: str
+    guild: str = ""
+
+    def names(self, person: Person, where: Address) -> bool:
+        """Whether it was given to this person; see `Grant.names`."""
+        return _names(self, person, where)
+
+
+def _names(given: Grant | TierGift, person: Person, where: Address) -> bool:
+    if given.platform != person.platform:
+        return False
+    if given.guild:
+        return given.guild == where.guild and f"{given.guild}/{given.id}" in person.roles
+    return given.id == person.id
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
-    """The lists of every platform that has any, and the rights that admins have given."""
+    """The lists of every platform that has any, and the rights and tiers that admins have given."""
 
     platforms: Mapping[str, Lists] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
+    tiers: tuple[TierGift, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Policy:
@@ -134,6 +153,14 @@ def authorize(
     return Verdict(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
 
 
+def is_admin(person: Person, where: Address, policy: Policy) -> bool:
+    """Whether this person is one whom nothing limits: the operator, or an admin for all phones."""
+    lists = policy.platforms.get(person.platform, Lists())
+    if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
+        return True
+    return any(grant.names(person, where) and grant.gives(Right.ADMIN, "") for grant in policy.grants)
+
+
 def same_person(one: Person, other: Person) -> bool:
     """Whether two records mean the same account; names may differ."""
     return (one.platform, one.id) == (other.platform, other.id)
@@ -155,7 +182,7 @@ def _checks(
         yield Check("operator", True)
         return
     lists = policy.platforms.get(person.platform, Lists())
-    held = [grant for grant in policy.grants if grant.names(person, place)]
+    held = [grant for grant in policy.grants if grant.names(person, address)]
     listed = person.id in lists.users or person.id in lists.admins
     named = listed or bool(held)
     admin = person.id in lists.admins or any(grant.gives(Right.ADMIN, phone) for grant in held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +16,11 @@ from agent.models.base import Models
 from agent.models.build import build_models, close_models
 from agent.models.patient import PatientModel, patient
 from agent.runs.local import Equipment, LocalRunner
+from bot.access import Policy as AccessPolicy
 from bot.endpoints import dialect_of, model_settings
+from bot.people.pairing import Pairing
+from bot.people.quotas import Quotas
+from bot.people.rights import Rights
 from bot.settings import Settings, SettingsError
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.directory import DataDirectory
@@ -26,6 +31,7 @@ from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.secrets import MemorySecrets
+from bot.zones import zone_named
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook
 
@@ -46,6 +52,8 @@ class Core:
     models: Models
     waited_for: tuple[PatientModel, ...]
     desk: TaskDesk
+    rights: Rights
+    quotas: Quotas
 
 
 @asynccontextmanager
@@ -75,6 +83,8 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         await phones.start()
         leases = PhoneLeases(store.leases, phones)
         secrets = MemorySecrets()
+        rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
+        quotas = Quotas(store, rights, lambda: settings, zone_named(settings.time_zone), time.time)
         equipment = Equipment(
             phones=phones,
             leases=leases,
@@ -93,6 +103,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
             knowledge=knowledge_of(settings),
             deep_thinking=settings.deep_thinking,
+            allowance=quotas,
         )
         desk = TaskDesk(
             store,
@@ -101,10 +112,11 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             secrets,
             limits=DeskLimits(max_steps=settings.max_steps),
             model=lambda: models.vision.name,
+            gate=quotas,
         )
         stack.push_async_callback(desk.stop)
         await desk.start()
-        yield Core(settings, store, checkpoints, phones, models, waited_for, desk)
+        yield Core(settings, store, checkpoints, phones, models, waited_for, desk, rights, quotas)
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

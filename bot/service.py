@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from bot.access import Policy
 from bot.chats.base import Chat
 from bot.chats.web.api import Behind
 from bot.chats.web.chat import WebChat
@@ -27,8 +26,6 @@ from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
 from bot.outbox.pace import Paces
 from bot.outbox.replies import ReplyTurns
-from bot.people.pairing import Pairing
-from bot.people.rights import Rights
 from bot.schedules.scheduler import Scheduler
 from bot.settings import Settings
 from bot.tasks.following import Following
@@ -74,19 +71,17 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
-    pairing = Pairing() if settings.pairing else None
-    rights = await Rights.open(Policy.from_settings(settings), core.store, pairing)
     paces = Paces(time.time)
     turns = ReplyTurns(paces, chats, Clockwork(time.time, asyncio.sleep))
     zone = zone_named(settings.time_zone)
-    services = Services(core.desk, core.store, core.phones, rights, chats, zone, turns=turns)
+    services = Services(core.desk, core.store, core.phones, core.rights, core.quotas, chats, zone, turns=turns)
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
-        connected = connections(settings, commands, rights)
+        connected = connections(settings, commands, core.rights)
         chats.update({chat.platform: chat for chat in connected})
         waits.add(of_chats(connected))
         outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, paces=paces)

@@ -8,11 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agent.models.pricing import Price
 from bot.credentials import credentials
+from bot.people.tiers import NAME, Tier
 from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES
 from bot.texts import say
 from bot.zones import zone_named
@@ -106,6 +116,7 @@ Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 
 Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 Prices = Annotated[Mapping[str, Price], NoDecode, BeforeValidator(_object)]
+Tiers = Annotated[Mapping[Annotated[str, Field(pattern=NAME)], Tier], NoDecode, BeforeValidator(_object)]
 
 _EXPECTED: Final[Mapping[str, str]] = {
     "discord_client_id": "id",
@@ -126,6 +137,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_image_window": "positive",
     "vlm_timeout": "above_zero",
     "prices": "prices",
+    "tiers": "tiers",
+    "default_tier": "default_tier",
     "adb_servers": "servers",
     "phone_names": "phone_names",
     "app_aliases": "app_aliases",
@@ -209,6 +222,8 @@ class Settings(BaseSettings):
     max_minutes: Annotated[float, Field(gt=0)] | None = 120
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
     max_cost: Annotated[float, Field(gt=0)] | None = None
+    tiers: Tiers = Field(default_factory=dict)
+    default_tier: str = ""
     stream_steps: Literal["threads", "all", "none"] = "threads"
     time_zone: Annotated[str, AfterValidator(_zone)] = ""
     language: Literal["auto", "en", "zh"] = "auto"
@@ -226,6 +241,14 @@ class Settings(BaseSettings):
         if isinstance(level := cleaned.get("log_level"), str):
             cleaned["log_level"] = level.upper()
         return {name: value for name, value in cleaned.items() if value != ""}
+
+    @field_validator("default_tier")
+    @classmethod
+    def _defined(cls, name: str, info: ValidationInfo) -> str:
+        # Without tiers that can be used there is a complaint about those already.
+        if name and name not in info.data.get("tiers", {name: None}):
+            raise ValueError("a tier that is not defined")
+        return name
 
     def discord_refusal(self) -> str:
         """Why Discord is not started although its token is set, "" when it may be (or has no token)."""

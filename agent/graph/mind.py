@@ -25,6 +25,7 @@ from agent.graph.main.stopwatch import Stopwatch
 from agent.mind import TaskOrder
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
+from agent.ports.allowance import Allowance
 from agent.ports.knowledge import Knowledge
 from agent.pump import pumped
 from agent.questions import Answer
@@ -50,7 +51,8 @@ class _ActiveTask:
 class GraphMind:
     """Implements agent.mind.Mind with the main graph and a runner.
 
-    `knowledge` is searched before planning, None for no search; `deep_thinking` has the planner weigh several ways.
+    `knowledge` is searched before planning, None for no search; `deep_thinking` has the planner weigh several ways;
+    `allowance` is what there is beyond the limits of each task.
     """
 
     def __init__(
@@ -62,12 +64,14 @@ class GraphMind:
         limits: TaskLimits | None = None,
         knowledge: Knowledge | None = None,
         deep_thinking: bool = False,
+        allowance: Allowance | None = None,
     ) -> None:
         self._models = models
         self._runner = runner
         self._limits = limits or TaskLimits()
         self._knowledge = knowledge
         self._deep_thinking = deep_thinking
+        self._allowance = allowance
         self._graph = build_main(checkpointer)
         self._tasks: dict[str, _ActiveTask] = {}
 
@@ -86,7 +90,7 @@ class GraphMind:
             if not state.values or state.next:
                 payload = None if state.values else _fresh(order)
                 try:
-                    events: AsyncIterator[TaskEvent] = pumped(partial(self._run, active, payload, config))
+                    events: AsyncIterator[TaskEvent] = pumped(partial(self._run, order.task, active, payload, config))
                     async for event in events:
                         yield event
                 except (GraphDrained, Stopped):
@@ -143,6 +147,7 @@ class GraphMind:
 
     async def _run(
         self,
+        task: str,
         active: _ActiveTask,
         payload: MainState | None,
         config: RunnableConfig,
@@ -158,6 +163,8 @@ class GraphMind:
             calls=active.calls,
             knowledge=self._knowledge,
             deep_thinking=self._deep_thinking,
+            task=task,
+            allowance=self._allowance,
         )
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=active.drain)
 

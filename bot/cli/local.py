@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from bot.access import Policy
 from bot.chats.base import Address, Attachment, CommandCall, Invocation, Person, Place, Reply
 from bot.cli.errors import Refused
 from bot.commands.intake import Commands
 from bot.commands.request import Services
 from bot.core import Core, open_core
-from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.tasks.lines import line_of
@@ -27,9 +25,10 @@ PLACE = Place(Address("cli", "local", "terminal"), private=True)
 class Local:
     """The same door as a running service has, without the network."""
 
-    def __init__(self, core: Core, rights: Rights, following: Following) -> None:
+    def __init__(self, core: Core, following: Following) -> None:
+        zone = zone_named(core.settings.time_zone)
         self._commands = Commands(
-            Services(core.desk, core.store, core.phones, rights, {}, zone_named(core.settings.time_zone)),
+            Services(core.desk, core.store, core.phones, core.rights, core.quotas, {}, zone),
             language=core.settings.language,
         )
         self._phones = core.phones
@@ -71,9 +70,8 @@ class Local:
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
     """A core of its own for one task. Raises StoreError."""
     async with open_core(settings) as core:
-        rights = await Rights.open(Policy.from_settings(core.settings), core.store)
         following = Following(core.desk)
         try:
-            yield Local(core, rights, following)
+            yield Local(core, following)
         finally:
             following.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bot.access import OPERATOR_PLATFORMS, Grant, Lists, Right
+from bot.access import Grant, Lists, Right
 from bot.chats.base import Message, Reply
+from bot.commands import tiering
 from bot.commands.choose import phone_named
 from bot.commands.request import Refused, Request, Services
-from bot.people.subjects import Subject, subject_named
+from bot.commands.tiering import subject_meant
+from bot.people.subjects import Subject
 from bot.texts import say
 
 LISTED = 100
@@ -14,7 +16,7 @@ LISTED = 100
 
 
 async def people(request: Request, services: Services) -> Reply:
-    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`."""
+    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; or `tier`."""
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
@@ -23,11 +25,13 @@ async def people(request: Request, services: Services) -> Reply:
             return await _allow(request, services, words[1], words[2] if len(words) > 2 else Right.USE.value)
         case ["deny"] if len(words) == 2:
             return await _deny(request, services, words[1])
+        case ["tier"] if len(words) in {1, 3}:
+            return await tiering.tier(request, services, *words[1:])
     raise Refused(say("people.usage", prefix=request.prefix))
 
 
 async def _allow(request: Request, services: Services, who: str, wanted: str) -> Reply:
-    subject = _subject(request, who)
+    subject = subject_meant(request, who)
     right = next((right for right in Right if right.value == wanted.lower()), None)
     if right is None:
         raise Refused(say("people.no_right", name=wanted[:40]))
@@ -37,7 +41,7 @@ async def _allow(request: Request, services: Services, who: str, wanted: str) ->
 
 
 async def _deny(request: Request, services: Services, who: str) -> Reply:
-    subject = _subject(request, who)
+    subject = subject_meant(request, who)
     # A phone that is not there any more is still named by its id.
     wished = request.option("device")
     known = any(grant.phone == wished for grant in services.policy.grants)
@@ -48,16 +52,6 @@ async def _deny(request: Request, services: Services, who: str) -> Reply:
     if not subject.guild and subject.id in lists.users | lists.admins:
         lines.append(say("people.listed_still", who=subject))
     return _told("\n".join(lines))
-
-
-def _subject(request: Request, who: str) -> Subject:
-    """Whom the word means. Raises Refused when nobody, or when this admin's rights do not reach there."""
-    subject = subject_named(who, request.address)
-    if subject is None:
-        raise Refused(say("people.unknown", name=who[:40]))
-    if request.person.platform not in OPERATOR_PLATFORMS | {subject.platform}:
-        raise Refused(say("people.other_platform"))
-    return subject
 
 
 def _phone(request: Request, services: Services) -> str:
@@ -72,6 +66,7 @@ def _shown(services: Services) -> Reply:
         users = sorted(lists.users - lists.admins)
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.APPROVE) for one in users]
     lines += [_line(grant) for grant in services.policy.grants]
+    lines += [tiering.line(gift) for gift in services.policy.tiers]
     if len(lines) > LISTED:
         lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]
     return _told("\n".join(lines) or say("people.none"), heading=say("people.heading"))

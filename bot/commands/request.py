@@ -22,6 +22,7 @@ from bot.chats.base import (
     Turn,
     at_once,
 )
+from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -39,6 +40,7 @@ class Services:
     store: Store
     phones: Phones
     rights: Rights
+    quotas: Quotas
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC

@@ -6,6 +6,8 @@ from bot.access import Right
 from bot.cards.words import duration, tokens
 from bot.chats.base import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
+from bot.people.quotas import amount
+from bot.people.tiers import QUOTAS
 from bot.store.usage import UsageBy, UsageRow, UsageTotals
 from bot.texts import counted, say
 from bot.zones import last_days
@@ -26,8 +28,9 @@ async def usage(request: Request, services: Services) -> Reply:
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
     everything = sum((row.totals for row in rows), UsageTotals())
     heading = say("usage.all" if admin else "usage.own", days=counted("day", days))
+    own = await _own_quota(request, services)
     if not rows:
-        return Reply(Message(heading=heading, body=say("usage.none"), private=True))
+        return Reply(Message(heading=heading, body=say("usage.none"), footer="\n".join(own), private=True))
     shown = rows[::-1][:GROUPS] if by is UsageBy.DAY else rows[:GROUPS]
     names = {phone.id: phone.name for phone in services.phones.list()} if by is UsageBy.PHONE else {}
     lines = [f"{_label(row, by, names)}\n  {_line(row.totals)}" for row in shown]
@@ -36,7 +39,17 @@ async def usage(request: Request, services: Services) -> Reply:
     footer = [say("usage.total", line=_line(everything))]
     if everything.unpriced and everything.tokens.cost is not None:
         footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
-    return Reply(Message(heading=heading, body="\n".join(lines), footer="\n".join(footer), private=True))
+    return Reply(Message(heading=heading, body="\n".join(lines), footer="\n".join([*footer, *own]), private=True))
+
+
+async def _own_quota(request: Request, services: Services) -> list[str]:
+    """What whoever asks has used of their tier today, and when it begins anew."""
+    standing = await services.quotas.standing(request.person, request.address)
+    if standing is None:
+        return []
+    words = ", ".join(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)
+    time = services.quotas.time_of(standing)
+    return [say("quota.own", tier=standing.name, amounts=words or say("quota.no_limit"), time=time)]
 
 
 def _by(request: Request) -> UsageBy:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.access import Grant, Policy
+from bot.access import Grant, Policy, TierGift
 from bot.chats.base import Person
 from bot.people.pairing import Pairing
 from bot.people.subjects import Subject
@@ -54,6 +54,32 @@ class Rights:
         """Take back what was given, for one phone or ("") all of it. Returns what that was. Raises StoreError."""
         return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
 
+    async def give_tier(self, subject: Subject, tier: str, by: Person) -> None:
+        """Put somebody, or everybody with a role, into a tier. Raises StoreError."""
+        gift = TierGift(subject.platform, subject.id, tier, guild=subject.guild)
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.tiers.give(transaction, gift)
+            await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} {tier}")
+
+        async with self._turn:
+            await self._store.write(work)
+            await self._read()
+
+    async def take_tier(self, subject: Subject, by: Person) -> str:
+        """Take somebody out of the tier that was given. Returns its name, "" when there was none. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> str:
+            taken = await self._store.tiers.take(transaction, subject.platform, subject.guild, subject.id)
+            if taken:
+                await self._store.audit.add(transaction, AuditKind.TIER, by, detail=f"{subject} -{taken}")
+            return taken
+
+        async with self._turn:
+            taken = await self._store.write(work)
+            await self._read()
+            return taken
+
     async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
         async def work(transaction: Transaction) -> tuple[Grant, ...]:
             taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
@@ -68,7 +94,7 @@ class Rights:
             return taken
 
     async def _read(self) -> None:
-        self._policy = replace(self._policy, grants=await self._store.grants.all())
+        self._policy = replace(self._policy, grants=await self._store.grants.all(), tiers=await self._store.tiers.all())
 
 
 def detail_of(grant: Grant) -> str:

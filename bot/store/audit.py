@@ -27,6 +27,8 @@ class AuditKind(StrEnum):
     REFUSED = "refused"
     ALLOWED = "allowed"
     DENIED = "denied"
+    TIER = "tier"
+    OVER_QUOTA = "over_quota"
 
 
 @dataclass(frozen=True, slots=True)

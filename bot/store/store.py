@@ -26,6 +26,7 @@ from bot.store.refusals import Refusals
 from bot.store.schedules import Schedules
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
+from bot.store.tiers import Tiers
 from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"
@@ -48,6 +49,7 @@ class Store:
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
         self.grants = Grants(database)
+        self.tiers = Tiers(database)
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)

@@ -76,10 +76,20 @@ class UsageTable:
         self._clock = clock
 
     async def total(
-        self, begin: float, end: float, people: Collection[Person] | None = None, *, source: Source | None = None
+        self,
+        begin: float,
+        end: float,
+        people: Collection[Person] | None = None,
+        *,
+        before: str | None = None,
+        without: str | None = None,
+        source: Source | None = None,
     ) -> UsageTotals:
-        """The sum of everything in that time. With `source`, as an open transaction sees it."""
-        rows = await self._rows(begin, end, people, source or self._database)
+        """The sum of everything in that time, or of what was accepted `before` a task, or `without` one.
+
+        With `source`, as an open transaction sees it.
+        """
+        rows = await self._rows(begin, end, people, source or self._database, before, without)
         return sum((_totals(row, self._clock()) for row in rows), UsageTotals())
 
     async def grouped(
@@ -100,7 +110,13 @@ class UsageTable:
         return tuple(sorted(found, key=lambda row: (_rank(row.totals), row.label, row.key)))
 
     async def _rows(
-        self, begin: float, end: float, people: Collection[Person] | None, source: Source
+        self,
+        begin: float,
+        end: float,
+        people: Collection[Person] | None,
+        source: Source,
+        before: str | None = None,
+        without: str | None = None,
     ) -> list[sqlite3.Row]:
         accounts = None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
         return await source.fetch(
@@ -108,8 +124,9 @@ class UsageTable:
             # A task for several phones used what its parts did.
             " FROM tasks WHERE parts = 0 AND created >= ?1 AND created < ?2"
             " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3)))"
-            " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0) ORDER BY id",
-            (begin, end, accounts),
+            " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0)"
+            " AND (?4 IS NULL OR id < ?4) AND (?5 IS NULL OR id <> ?5) ORDER BY id",
+            (begin, end, accounts, before and int(before), without and int(without)),
         )
 
 

@@ -20,7 +20,8 @@ from bot.store.audit import AuditKind
 from bot.store.store import Store
 from bot.tasks.calls import Calls
 from bot.tasks.control import TaskControl
-from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, UnknownQuestion
+from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, OverQuota, UnknownQuestion
+from bot.tasks.gate import Gate
 from bot.tasks.hands import Hands
 from bot.tasks.keeping import Ending
 from bot.tasks.leases import PhoneLeases
@@ -41,7 +42,7 @@ class TaskDesk(DeskReading):
     """Everything that can be done with tasks. Who may do it is checked by the caller.
 
     What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
-    `model` the name of the model that acts now.
+    `model` the name of the model that acts now; `gate` has to let every task in.
     """
 
     def __init__(
@@ -54,10 +55,11 @@ class TaskDesk(DeskReading):
         clock: Callable[[], float] = time.time,
         limits: DeskLimits | None = None,
         model: Callable[[], str] = str,
+        gate: Gate | None = None,
     ) -> None:
         self._limits = limits or DeskLimits()
         self._news = News()
-        record = Record(store, clock, self._limits, model)
+        record = Record(store, clock, self._limits, model, gate)
         workers = Workers(mind, record, self._news, leases)
         super().__init__(store, record, workers, self._news)
         self._mind = mind
@@ -106,7 +108,7 @@ class TaskDesk(DeskReading):
         await self._upkeep.expire()
 
     async def accept(self, wish: TaskWish) -> Accepted:
-        """Keep the task and begin with it. Raises BadText or DeskFull."""
+        """Keep the task and begin with it. Raises BadText, DeskFull or OverQuota."""
         wish = replace(wish, text=clean(wish.text, "The task"))
         return await self._calls.unbroken(self._accept(wish))
 
@@ -182,7 +184,11 @@ class TaskDesk(DeskReading):
             raise DeskFull(
                 f"There are {self._limits.max_live} tasks already. Nothing was done; try again when some have ended."
             )
-        accepted = await self._record.accept(wish)
+        try:
+            accepted = await self._record.accept(wish)
+        except OverQuota as refused:
+            await self._store.audit.note(AuditKind.OVER_QUOTA, wish.person, detail=refused.detail)
+            raise
         if not accepted.duplicate:
             for task in await self.parts(accepted.task.id) or [accepted.task]:
                 self._workers.start(task)

@@ -49,6 +49,14 @@ class DeskFull(TaskError):
     """Too many tasks live already."""
 
 
+class OverQuota(TaskError):
+    """The person has used up what they may use in a day; `detail` says what, for the audit."""
+
+    def __init__(self, text: str, detail: str) -> None:
+        self.detail = detail
+        super().__init__(text)
+
+
 class NotStill(TaskError):
     """The task was paused, but what it was doing on the phone has not come to rest yet. `task` is as it stands now."""
 

@@ -12,6 +12,7 @@ from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.tasks.errors import WrongState
+from bot.tasks.gate import Gate
 from bot.tasks.keeping import INTERRUPTED, Ending, Keeping
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish
@@ -29,20 +30,31 @@ class Record:
     """The desk's changes of the store."""
 
     def __init__(
-        self, store: Store, clock: Callable[[], float], limits: DeskLimits, model: Callable[[], str] = str
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        limits: DeskLimits,
+        model: Callable[[], str] = str,
+        gate: Gate | None = None,
     ) -> None:
         self._store = store
         self._keeping = Keeping(store, clock)
+        self._gate = gate
         self._model = model
         self._clock = clock
         self._limits = limits
 
     async def accept(self, wish: TaskWish) -> Accepted:
-        """Keep the task; the same event gives the task that it gave before. An empty event is always new."""
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
+
+        Raises OverQuota.
+        """
 
         async def work(transaction: Transaction) -> Accepted:
             accepted = await self._keep(transaction, wish)
             if not accepted.duplicate:
+                if self._gate is not None:
+                    await self._gate.admit(transaction, accepted.task, wish)
                 await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=accepted.task.id)
             return accepted
 

@@ -32,9 +32,11 @@ from bot.chats.base import (
     Reply,
 )
 from bot.commands.intake import Commands
-from bot.commands.request import Services
+from bot.commands.request import UTC, Services
 from bot.people.pairing import Pairing
+from bot.people.quotas import Quotas
 from bot.people.rights import Rights
+from bot.settings import Settings
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
@@ -380,6 +382,7 @@ async def a_world(
     clock: Clock | None = None,
     policy: Policy = POLICY,
     pairing: bool = False,
+    settings: Settings | None = None,
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory."""
     clock = clock or Clock()
@@ -387,6 +390,8 @@ async def a_world(
     try:
         mind, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))
+        rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
+        quotas = Quotas(store, rights, lambda: settings or Settings.model_construct(), UTC, clock)
         desk = TaskDesk(
             store,
             mind,
@@ -394,14 +399,13 @@ async def a_world(
             secrets,
             clock=clock,
             limits=DeskLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
+            gate=quotas,
         )
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
-        services = Services(desk, store, seen, rights, chats, clock=clock)
-        commands = Commands(services)
-        world = World(store, desk, mind, seen, secrets, chat, chats, commands, clock, rights, services)
+        services = Services(desk, store, seen, rights, quotas, chats, clock=clock)
+        world = World(store, desk, mind, seen, secrets, chat, chats, Commands(services), clock, rights, services)
         desk.subscribe(lambda _task: world._changed.set())
         await desk.start()
         try:

@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 from agent.control import Control, Stopped
 from agent.events import TaskEvent
+from agent.faults import Fault
 from agent.graph.main.limits import BudgetReached, TaskLimits
 from agent.graph.main.stopwatch import Stopwatch
-from agent.models.base import Models
+from agent.models.base import Models, Usage
+from agent.ports.allowance import Allowance
 from agent.ports.knowledge import Knowledge
 from agent.ports.runner import Runner
 
@@ -38,6 +40,15 @@ class TaskContext:
     calls: Calls = field(default_factory=Calls)
     knowledge: Knowledge | None = None
     deep_thinking: bool = False
+    task: str = ""
+    allowance: Allowance | None = None
+
+    async def reached(self, steps: int, usage: Usage) -> Fault | None:
+        """What is used up with so many steps and tokens: a limit of the task, else its person's allowance."""
+        fault = self.limits.reached(usage, self.watch.seconds)
+        if fault is None and self.allowance is not None:
+            fault = await self.allowance.reached(self.task, steps, usage)
+        return fault
 
     async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await a call that may be repeated: a pause aborts it and a resume begins it anew.

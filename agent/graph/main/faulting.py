@@ -27,8 +27,8 @@ def fault_update(fault: Fault) -> dict[str, Any]:
     return {"fault": {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence}}
 
 
-def check_budget(state: MainState, context: TaskContext) -> None:
-    """Raises BudgetReached when time, tokens or money are used up. Asked before anything that costs."""
-    fault = context.limits.reached(spent(state), context.watch.seconds)
+async def check_budget(state: MainState, context: TaskContext) -> None:
+    """Raises BudgetReached when the task has used up what it may. Asked before anything that costs."""
+    fault = await context.reached(state["steps"], spent(state))
     if fault is not None:
         raise BudgetReached(fault)

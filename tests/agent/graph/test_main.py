@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agent.events import Asked, Planned, Step, TaskEvent, Thinking, Told
+from agent.faults import Fault, FaultKind
 from agent.graph.main.ending import outcome_of
 from agent.graph.main.limits import TaskLimits
 from agent.graph.main.state import MainState
@@ -49,6 +50,50 @@ async def test_a_budget_ends_the_task_between_two_steps(
     end = await Work(rig.mind(have, main={"limits": limits}), order("anything")).ended()
     assert (end.outcome, named in end.summary) == (outcome, True)
     assert len(model.asked(Purpose.ACT)) < 9
+    assert rig.leases.held == {}
+
+
+class Quota:
+    """An allowance of so many steps; it is gone at once when `gone` says so of what it is asked at."""
+
+    def __init__(self, steps: int, gone: int | None = None) -> None:
+        self.steps, self.gone, self.asked = steps, gone, 0
+
+    async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
+        assert task == "7"
+        assert steps == 0 or usage.calls >= steps
+        self.asked += 1
+        if steps < self.steps and self.asked != self.gone:
+            return None
+        return Fault(FaultKind.BUDGET, "The quota is used up.", "Stopped.", "Tomorrow.", Outcome.BLOCKED)
+
+
+async def test_what_a_person_may_use_ends_the_task_as_its_own_limits_do(rig: Rig) -> None:
+    """Seen failing with the allowance left out of `TaskContext.reached`."""
+    have, model = models([NOTE for _ in range(9)] + [FINISH])
+    work = Work(rig.mind(have, main={"allowance": Quota(2)}), order("anything"))
+    end = await work.ended()
+    assert (end.outcome, end.summary) == (Outcome.BLOCKED, "The quota is used up. Stopped. Tomorrow.")
+    assert 2 <= len(model.asked(Purpose.ACT)) < 9
+    assert rig.leases.held == {}
+
+
+async def test_a_task_whose_last_step_was_the_last_one_allowed_is_done(rig: Rig) -> None:
+    have, _ = models([NOTE, FINISH])
+    end = await Work(rig.mind(have, main={"allowance": Quota(2)}), order("anything")).ended()
+    assert end.outcome is Outcome.SUCCEEDED
+
+
+@pytest.mark.parametrize(("quick", "gone"), [(True, 1), (True, 2), (False, 1), (False, 2)])
+async def test_nothing_is_done_for_somebody_over_quota(rig: Rig, quick: bool, gone: int) -> None:
+    """Before the first call of a model, and with the phone, which may have been waited for."""
+    have, model = models([FINISH], intent=[data(kind="simple")])
+    end = await Work(rig.mind(have, main={"allowance": Quota(99, gone)}), order("anything", quick=quick)).ended()
+    assert end.outcome is Outcome.BLOCKED
+    assert end.summary.startswith("The quota is used up.")
+    assert rig.inputs() == []
+    if quick or gone == 1:
+        assert len(model.asked(Purpose.INTENT)) == 0
     assert rig.leases.held == {}
 
 

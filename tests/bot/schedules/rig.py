@@ -8,7 +8,6 @@ from pathlib import Path
 
 from bot.chats.base import Person, Place
 from bot.commands import work
-from bot.commands.request import Services
 from bot.schedules.model import Schedule
 from bot.schedules.scheduler import Scheduler
 from bot.tasks.model import Task
@@ -22,7 +21,7 @@ class Rig:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.services = Services(world.desk, world.store, world.phones, world.rights, world.chats, clock=world.clock)
+        self.services = world.services
         self.scheduler = Scheduler(self.services, work.do, sleep=world.clock.sleep)
 
     async def plan(self, line: str, person: Person = ANNA, place: Place = CHANNEL) -> Schedule:

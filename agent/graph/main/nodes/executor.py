@@ -31,7 +31,7 @@ async def executor(
     number = state["subtask"] + 1
     steps_left = state["max_steps"] - state["steps"]
     try:
-        check_budget(state, context)
+        await check_budget(state, context)
     except BudgetReached as error:
         return Command(goto="summarizer", update=ended_by(error, context.control))
     if steps_left < 1:
@@ -61,7 +61,7 @@ async def executor(
     }
     if outcome is Outcome.CANCELLED and not context.control.cancelled:
         # Stopped by a limit and not by a person, perhaps before a restart.
-        fault = fault or context.limits.reached(spent(state) + ended.usage, context.watch.seconds)
+        fault = fault or await context.reached(state["steps"] + ended.steps, spent(state) + ended.usage)
     else:
         fault = None
     if fault is not None:
@@ -83,7 +83,7 @@ async def executor(
 async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tuple[RunEnded, Fault | None]:
     """The end of the sub-task, and the limit that it has run into.
 
-    The limits are watched while it works: tokens and money after each step, time always.
+    The limits are watched while it works: tokens and money with the phone and after each step, time always.
     """
     fault: Fault | None = None
 
@@ -98,11 +98,18 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
                 return event, fault
             _mind_the_time(event, context)
             context.emit(told := _with_spent(event, state))
-            if isinstance(told, Step) and fault is None:
-                fault = context.limits.reached(told.usage, context.watch.seconds)
+            if fault is None and isinstance(told, Started | Step):
+                # The phone may have been waited for long enough for others to use up what there was.
+                fault = await _reached(told, state, context)
                 if fault is not None:
                     await context.runner.cancel(order.run)
     raise Stopped
+
+
+async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:
+    if isinstance(event, Step):
+        return await context.reached(event.step, event.usage)
+    return await context.reached(state["steps"], spent(state))
 
 
 def _mind_the_time(event: RunEvent, context: TaskContext) -> None:

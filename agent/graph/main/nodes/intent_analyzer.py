@@ -13,7 +13,7 @@ from agent.control import Stopped
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.facts import given
-from agent.graph.main.faulting import ended_by
+from agent.graph.main.faulting import check_budget, ended_by
 from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
 from agent.models.base import Message, ModelRequest, Purpose
@@ -48,6 +48,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     )
     model = context.models.for_purpose(Purpose.INTENT)
     try:
+        await check_budget(state, context)
         intent, usage = await context.patiently(lambda: ask(model, request, Intent))
     except ModelAnswerUnusable as error:
         # How to go about a task is not worth the task: the work itself shows what it takes.

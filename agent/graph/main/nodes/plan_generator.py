@@ -38,7 +38,7 @@ async def plan_generator(
     stream = Thoughts("plan_generator", context.emit)
     instructions = prompt("plan") + (f"\n\n{prompt('plan_deep')}" if context.deep_thinking else "")
     try:
-        check_budget(state, context)
+        await check_budget(state, context)
         passages = await context.patiently(lambda: _search(state["text"], context))
         facts = f"Task: {state['text']}{given(state)}{written(said)}{documents(passages)}"
         request = ModelRequest(

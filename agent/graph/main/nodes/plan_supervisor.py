@@ -46,7 +46,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     )
     model = context.models.for_purpose(Purpose.SUPERVISE)
     try:
-        check_budget(state, context)
+        await check_budget(state, context)
         found, usage = await context.patiently(lambda: ask(model, request, Supervision))
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update={"heard": said, **ended_by(error, context.control)})

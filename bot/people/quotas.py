@@ -1,0 +1,212 @@
+"""Quotas: what the tasks of one person may take in a day, by tier.
+
+Nothing is counted beside the tasks themselves, so that a restart changes nothing. A task counts, with all that it
+uses, on the day on which it was accepted; one for several phones counts as a task for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from agent.faults import Fault, FaultKind
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from bot.access import is_admin
+from bot.chats.base import Address, Person
+from bot.people.rights import Rights
+from bot.people.tiers import QUOTAS, Tier, largest, smallest
+from bot.settings import Settings
+from bot.store.audit import AuditKind
+from bot.store.database import Transaction
+from bot.store.store import Store
+from bot.store.usage import UsageTotals
+from bot.tasks.errors import OverQuota, UnknownTask
+from bot.tasks.model import Task, TaskWish
+from bot.texts import say, speaking
+from bot.zones import day_begins, day_of
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What somebody has used of a tier on the day that ends at `ends` (Unix seconds)."""
+
+    name: str
+    tier: Tier
+    used: UsageTotals
+    ends: float
+
+    def of(self, quota: str) -> tuple[float, float] | None:
+        """Used, and the limit; None where the tier has none."""
+        limit: float | None = getattr(self.tier, quota)
+        return None if limit is None else (_amount(self.used, quota), limit)
+
+    def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
+        """The first of these of which nothing is left, "" while there is some of each."""
+        for quota in quotas:
+            if (found := self.of(quota)) is not None and found[0] >= found[1]:
+                return quota
+        return ""
+
+    def has_room_for(self, tasks: int) -> bool:
+        """Whether so many more tasks can be given."""
+        return self.tier.tasks is None or self.used.tasks + tasks <= self.tier.tasks
+
+
+class Quotas:
+    """Implements agent.ports.allowance.Allowance and bot.tasks.gate.Gate.
+
+    `settings` gives those of this moment; days are those of `zone`, `clock` gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rights: Rights,
+        settings: Callable[[], Settings],
+        zone: ZoneInfo,
+        clock: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._rights = rights
+        self._settings = settings
+        self._zone = zone
+        self._clock = clock
+        self._audited: set[str] = set()
+
+    def tier_of(self, person: Person, where: Address) -> str:
+        """The name of this person's tier there, "" for none: what they use is then not limited.
+
+        What an admin gave to the person comes first, else what was given to their roles; without either an admin has
+        none and everybody else the default. Of several given to the person the smallest counts, of several roles the
+        largest.
+        """
+        policy, settings = self._rights.policy, self._settings()
+        if own := self._own(person):
+            return own
+        roles = [gift.tier for gift in policy.tiers if gift.guild and gift.names(person, where)]
+        if roles:
+            return largest(roles, settings.tiers)
+        return "" if is_admin(person, where, policy) else settings.default_tier
+
+    @property
+    def settings(self) -> Settings:
+        """Those of this moment."""
+        return self._settings()
+
+    async def standing(self, person: Person, where: Address) -> Standing | None:
+        """What this person has used today, None without a tier or when it is not defined."""
+        name = self.tier_of(person, where)
+        tier = self._settings().tiers.get(name)
+        if tier is None:
+            return None
+        begin, end = self._day(self._clock())
+        return Standing(name, tier, await self._store.usage.total(begin, end, [person]), end)
+
+    async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:
+        """See Gate."""
+        name = self.tier_of(wish.person, wish.origin)
+        if not name:
+            return
+        begin, end = self._day(task.created)
+        used = await self._store.usage.total(begin, end, [wish.person], before=task.id, source=transaction)
+        standing = self._standing(name, used, end)
+        if standing is None:
+            raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
+        if quota := standing.used_up():
+            text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self._time(end))
+            raise OverQuota(text, _detail(standing, quota))
+        if not standing.has_room_for(len(wish.phones) or 1):
+            told = {"amount": amount(standing, "tasks"), "tier": name, "phones": len(wish.phones)}
+            raise OverQuota(say("quota.too_many_phones", **told), _detail(standing, "tasks"))
+        await self._store.tiers.accepted_with(transaction, task.id, name)
+
+    async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
+        """See Allowance. What the person's other tasks use meanwhile counts too."""
+        found = await self._store.tasks.get(task)
+        if found is None:
+            raise UnknownTask(task)
+        name = self._own(found.person) or await self._store.tiers.of_task(task)
+        if not name:
+            return None
+        begin, end = self._day(found.created)
+        others = await self._store.usage.total(begin, end, [found.person], without=task)
+        standing = self._standing(name, others + UsageTotals(steps=steps, tokens=usage), end)
+        with speaking(found.person.language):
+            if standing is None:
+                fault = self._fault(say("quota.no_tier", tier=name), say("quota.stopped"))
+                return await self._told(found, fault, f"tier {name}")
+            quota = standing.used_up(QUOTAS[1:])
+            if not steps and not quota:
+                # Not begun yet: earlier tasks of the day come first.
+                earlier = await self._store.usage.total(begin, end, [found.person], before=task)
+                standing = self._standing(name, earlier, end) or standing
+                quota = standing.used_up(QUOTAS[:1])
+            if not quota:
+                return None
+            happened = say("quota.reached", amount=amount(standing, quota), tier=name)
+            fault = self._fault(happened, say("quota.stopped"), say("quota.again", time=self._time(end)))
+            return await self._told(found, fault, _detail(standing, quota))
+
+    def time_of(self, standing: Standing) -> str:
+        """When it begins anew, for people."""
+        return self._time(standing.ends)
+
+    def _own(self, person: Person) -> str:
+        given = [gift.tier for gift in self._rights.policy.tiers if not gift.guild and gift.names(person, _NOWHERE)]
+        return smallest(given, self._settings().tiers)
+
+    def _standing(self, name: str, used: UsageTotals, end: float) -> Standing | None:
+        tier = self._settings().tiers.get(name)
+        return None if tier is None else Standing(name, tier, used, end)
+
+    def _day(self, moment: float) -> tuple[float, float]:
+        day = day_of(moment, self._zone)
+        return day_begins(day, self._zone), day_begins(day + timedelta(days=1), self._zone)
+
+    def _time(self, moment: float) -> str:
+        return f"{datetime.fromtimestamp(moment, self._zone):%Y-%m-%d %H:%M} ({self._zone.key})"
+
+    def _fault(self, happened: str, not_done: str, then: str = "") -> Fault:
+        return Fault(FaultKind.BUDGET, happened, not_done, then, Outcome.BLOCKED)
+
+    async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
+        """The fault, once in the audit: it is found again at every look until the task has ended."""
+        if task.id not in self._audited:
+            self._audited.add(task.id)
+            whole = task.parent or task.id
+            await self._store.audit.note(AuditKind.OVER_QUOTA, task.person, task=whole, detail=detail)
+        return fault
+
+
+_NOWHERE = Address("", "", "")
+"""Where no role counts."""
+
+
+def amount(standing: Standing, quota: str) -> str:
+    """How much is used of how much, such as "3 of 20 tasks"."""
+    used, limit = standing.of(quota) or (0, 0)
+    return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
+
+
+def _amount(used: UsageTotals, quota: str) -> float:
+    match quota:
+        case "tasks":
+            return used.tasks
+        case "steps":
+            return used.steps
+        case "tokens":
+            return used.tokens.input + used.tokens.output
+        case _:
+            return used.tokens.cost or 0.0
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _detail(standing: Standing, quota: str) -> str:
+    used, limit = standing.of(quota) or (0, 0)
+    return f"{quota} {used:g}/{limit:g} {standing.name}"
