@@ -8,6 +8,7 @@ from agent.actions import Action, AskUser, EnterSecret, OpenUrl, SendFile, TakeO
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.facts import facts_of
+from agent.guards.showing import in_one_line
 from agent.observing import Sight
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
 
@@ -40,8 +41,8 @@ def approval(
 ) -> dict[str, Any]:
     """May this be done? With the exact text or amount, as far as the screen tells."""
     if isinstance(action, SendFile):
-        detail = f"This {reason}.\nFile: {action.path}"
-        return _data(state, context, QuestionKind.APPROVE, f"May I {what}?", (ALLOW, DENY), detail, frame=frame)
+        lines = [f"This {reason}.", f"File: {action.path}"]
+        return _approval(state, context, what, lines, frame)
     facts = facts_of(sight.observation)
     app = context.policy.app_name(sight.observation.package)
     lines = [f"In {app}: this {reason}." if app else f"This {reason}."]
@@ -50,7 +51,14 @@ def approval(
     elif isinstance(action, OpenUrl):
         lines.append(f"Address: {action.url}")
     lines.extend(facts.lines)
-    return _data(state, context, QuestionKind.APPROVE, f"May I {what}?", (ALLOW, DENY), "\n".join(lines), frame=frame)
+    return _approval(state, context, what, lines, frame)
+
+
+def _approval(
+    state: ExecutorState, context: RunContext, what: str, lines: list[str], frame: str | None
+) -> dict[str, Any]:
+    text, detail = in_one_line(f"May I {what}?"), "\n".join(map(in_one_line, lines))
+    return _data(state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame)
 
 
 def secret_instead(state: ExecutorState, context: RunContext, field: str, sight: Sight) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from PIL import ImageFont
 
 # From here on (CJK Radicals) Roboto has no glyphs.
 FIRST_CJK = 0x2E80
+# Paragraph separators (bidirectional class B): the layout of a single line fails on them.
+BLANKS = dict.fromkeys(map(ord, "\n\r\x1c\x1d\x1e\x85\u2029"), " ")
 ROBOTO_WEIGHT_AXIS = b"Weight"
 ICON_FONT = Path(MDI7.__font_file__)
 
@@ -47,10 +49,12 @@ def icon(name: str) -> str:
 
 
 def runs(text: str) -> list[tuple[bool, str]]:
-    """The text cut where the font changes: whether it is Chinese, and the piece."""
+    """The text cut where the font changes: whether it is Chinese, and the piece. What ends a paragraph is a blank."""
     return [
         (is_chinese, "".join(characters))
-        for is_chinese, characters in itertools.groupby(text, key=lambda character: ord(character) >= FIRST_CJK)
+        for is_chinese, characters in itertools.groupby(
+            text.translate(BLANKS), key=lambda character: ord(character) >= FIRST_CJK
+        )
     ]
 
 

@@ -1,0 +1,121 @@
+"""A curious member of the same server: somebody else's tasks, questions, codes, files and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent.questions import QuestionKind
+from bot.cards.buttons import Deed, button, locator
+from bot.chats.base import Address, Attachment, CommandCall, Place, Reply
+from bot.tasks.model import TaskState
+from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world, png
+
+BENS_PRIVATE = Place(Address("discord", "bot", "dm-ben"), private=True)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with a_world(tmp_path) as made:
+        yield made
+
+
+def told(reply: Reply) -> str:
+    """All words of a reply."""
+    message = reply.message
+    parts = [reply.toast] if message is None else [reply.toast, message.heading, message.body, message.footer]
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("command", ["status {}", "tasks", "again {}", "cancel {}", "answer --task {} yes", "usage"])
+async def test_what_was_given_in_private_shows_nowhere_else(world: World, command: str) -> None:
+    """Seen failing with `may_show` always true."""
+    task = await world.working("write to my doctor", place=PRIVATE)
+    await world.ask(task)
+    for place in (CHANNEL, BENS_PRIVATE):
+        reply = await world.type(command.format(task.id), BEN, place)
+        assert "doctor" not in told(reply)
+        assert reply.message is None or reply.message.picture is None
+    assert (await world.desk.known(task.id)).state is TaskState.WAITING
+
+
+@pytest.mark.parametrize("deed", [Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.AGAIN, Deed.NOW, Deed.STEER])
+@pytest.mark.parametrize("person", [BEN, EVE], ids=["member", "stranger"])
+async def test_a_button_that_was_made_by_hand_does_nothing(world: World, deed: Deed, person: object) -> None:
+    """Numbers of tasks can be guessed; what a button may do is asked when it is pressed.
+
+    Seen failing with `owner=task.person` left out of `_held` in bot/commands/work.py, for the deeds that it guards.
+    """
+    assert person in {BEN, EVE}
+    task = await world.working("open settings")
+    before = len(await world.desk.recent(10))
+    presser = BEN if person is BEN else EVE
+    reply = await world.press(button(deed, task.id, "x", choice="1" if deed is Deed.STEER else "").data, presser)
+    assert told(reply)
+    assert (await world.desk.known(task.id)).state is TaskState.WORKING
+    assert len(await world.desk.recent(10)) == before
+    assert world.mind.asked == []
+
+
+async def test_a_code_reaches_nobody_but_the_phone(tmp_path: Path) -> None:
+    """The value is in no table, no file and no answer to another person.
+
+    Seen failing with the desk storing the answer itself instead of the name under which the secret is kept.
+    """
+    async with a_world(tmp_path) as world:
+        task = await world.working("sign in")
+        thread = await world.in_thread(task)
+        question = await world.ask(task, QuestionKind.SECRET)
+        assert "somebody else" in told(await world.say("000111", BEN, thread, reply_to=question.message))
+        reply = await world.say("hunter2-xyz", ANNA, thread, reply_to=question.message)
+        assert "hunter2" not in told(reply)
+        for command in ("status {}", "tasks"):
+            assert "hunter2" not in told(await world.type(command.format(task.id), BEN))
+        (kept,) = [text for kind, text in world.mind.asked if kind == "answer"]
+        assert "hunter2" not in kept
+        assert world.secrets.take(kept) == "hunter2-xyz"
+        assert files_with(b"hunter2", tmp_path) == []
+    assert files_with(b"hunter2", tmp_path) == []
+
+
+def files_with(words: bytes, directory: Path) -> list[str]:
+    """The files that hold these bytes."""
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    assert files
+    return [path.name for path in files if words in path.read_bytes()]
+
+
+async def test_files_of_a_task_come_again_for_its_owner_only(world: World) -> None:
+    """Seen failing with the `require` in `again` taken out: Ben then gets Anna's file sent to a phone for him."""
+    incoming = world.incoming(
+        "!opengui do print it", command="do print it", attachments=(Attachment("letter.pdf", b"mine"),)
+    )
+    task = await world.desk.known((await world.commands.message(incoming)).task)
+    assert [file.name for file in task.files] == ["letter.pdf"]
+    reply = await world.invoke(CommandCall("again", {"task": task.id}, ""), BEN)
+    assert reply.task == ""
+    assert "somebody else" in told(reply)
+    again = await world.invoke(CommandCall("again", {"task": task.id}, ""), ANNA)
+    assert [file.name for file in (await world.desk.known(again.task)).files] == ["letter.pdf"]
+
+
+async def test_pictures_of_a_private_task_are_not_in_another_chat(world: World) -> None:
+    """Seen failing with `may_show` always true."""
+    task = await world.working("look", place=PRIVATE)
+    await world.step(task, 1, frame=await world.store.frames.save(png(), suffix="png"))
+    mine = await world.type(f"status {task.id}", ANNA, PRIVATE)
+    assert mine.message is not None
+    assert mine.message.picture is not None
+    for person, place in ((BEN, CHANNEL), (BEN, BENS_PRIVATE), (ANNA, CHANNEL), (EVE, PRIVATE)):
+        reply = await world.type(f"status {task.id}", person, place)
+        assert reply.message is None or reply.message.picture is None, json.dumps(told(reply))
+
+
+async def test_a_locator_tells_nothing_and_fits_one_question(world: World) -> None:
+    task, other = await world.working("one"), await world.working("two")
+    one, two = await world.ask(task), await world.ask(other)
+    assert locator(one.question.id) != locator(two.question.id)
+    assert one.question.id not in locator(one.question.id)
