@@ -35,6 +35,7 @@ from bot.commands.suggest import Suggestions
 from bot.commands.talk import Talk, topic_of
 from bot.missed.listing import MissedLists
 from bot.store.audit import AuditKind
+from bot.store.errors import StoreAway
 from bot.tasks.errors import TaskError
 from bot.texts import language_of, say, speaking
 
@@ -119,6 +120,10 @@ class Commands:
                 return await self._audited(came, work_on)
         except (Refused, ParseError, TaskError) as told:
             return refusal(str(told))
+        except StoreAway as error:
+            # It is told by the store itself, once, and not with a trace for everybody who tries.
+            logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
+            return refusal(say("intake.failed", happened=fault_of(error).happened))
         except Exception as error:
             logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
             return refusal(say("intake.failed", happened=fault_of(error).happened))

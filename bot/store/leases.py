@@ -61,10 +61,11 @@ class LeaseTable:
 
         await self._database.write(work)
 
-    async def ticket(self, run: str, *, first: bool) -> int:
+    async def ticket(self, run: str, *, first: bool, patience: float = 0.0) -> int:
         """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
 
-        It outlives the process, so that everybody finds the old place after a restart.
+        It outlives the process, so that everybody finds the old place after a restart. See `Database.write` for
+        `patience`.
         """
         last = (
             "INSERT INTO tickets (run, rank) VALUES (?, (SELECT COALESCE(MAX(rank), 0) + 1 FROM tickets))"
@@ -79,7 +80,7 @@ class LeaseTable:
             rows = await transaction.fetch(head if first else last, (run,))
             return int(rows[0]["rank"])
 
-        return await self._database.write(work)
+        return await self._database.write(work, patience=patience)
 
     async def open_leases(self) -> tuple[Lease, ...]:
         """Every open lease."""

@@ -14,8 +14,9 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 600.0
 """How long work on a phone stands still because nothing can be kept; then it ends, and that is told when it can be."""
-AGAIN_S: Final = 2.0
-"""Seconds between two tries."""
+FIRST_PAUSE_S: Final = 0.2
+LONGEST_PAUSE_S: Final = 5.0
+"""Seconds between two tries, doubled each time."""
 
 Result = TypeVar("Result")
 
@@ -44,11 +45,12 @@ class Writable:
 async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
     """The result of the first attempt that does not raise StoreAway; the last one's error after so many seconds."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
+    until, pause = loop.time() + seconds, FIRST_PAUSE_S
     while True:
         try:
             return await attempt()
         except StoreAway:
             if loop.time() >= until:
                 raise
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE_S, pause * 2)

@@ -18,7 +18,6 @@ from bot.store.journal import ActionJournal
 from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.leases import LeaseTable
 from bot.store.missed import MissedTable
-from bot.store.missed import MissedTable
 from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
 from bot.store.questions import Questions

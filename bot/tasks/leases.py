@@ -6,10 +6,13 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from agent.ports.leases import Lease, NoPhone, Place
+from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
+from bot.store.patience import PATIENCE_S
 from bot.tasks.queue import ANY_PHONE, Waiter, granted, hopeless, place_of
 from devices.phone import Phones
 
@@ -81,14 +84,17 @@ class PhoneLeases:
             raise RuntimeError(f"run {run} is in the queue already")
         if (trouble := hopeless(wish, self._phones.list(), self._held_phones())) is not None:
             raise trouble
-        waiting = _Waiting(Waiter(run, wish, await self._table.ticket(run, first=first)))
+        rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
+        waiting = _Waiting(Waiter(run, wish, rank))
         self._waiting[run] = waiting
         self._tell_all()
         told = 0
         try:
             while True:
                 waiting.news.clear()
-                await self._serve()
+                # Who cannot be served because nothing can be written is served by a later heartbeat.
+                with suppress(StoreAway):
+                    await self._serve()
                 if (lease := waiting.result()) is not None:
                     break
                 place = place_of(waiting.waiter, [other.waiter for other in self._waiting.values()])
@@ -105,7 +111,11 @@ class PhoneLeases:
         """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
         async with self._turn:
             self._held.pop(run, None)
-            await self._table.release(run, now=self._clock())
+            try:
+                await self._table.release(run, now=self._clock())
+            except StoreAway as away:
+                logger.warning("the phone of run %s is given back when its lease expires: %s", run, away)
+                return
         await self._serve()
 
     async def hurry(self, run: str) -> bool:
@@ -173,6 +183,8 @@ class PhoneLeases:
             await asyncio.sleep(HEARTBEAT_S)
             try:
                 await self.heartbeat()
+            except StoreAway as away:
+                logger.debug("the leases could not be renewed: %s", away)
             except OSError:
                 logger.exception("the leases could not be renewed")
 
@@ -181,6 +193,8 @@ class PhoneLeases:
             await self._phones.wait_for_change()
             try:
                 await self._serve()
+            except StoreAway as away:
+                logger.debug("the queue could not be served: %s", away)
             except OSError:
                 logger.exception("the queue could not be served")
 

@@ -10,6 +10,7 @@ from agent.questions import Question, QuestionKind
 from bot.chats.base import Address
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
+from bot.store.patience import PATIENCE_S
 from bot.store.store import Store
 from bot.tasks.errors import WrongState
 from bot.tasks.gate import Gate
@@ -163,8 +164,8 @@ class Record:
 
         await self._store.write(work)
 
-    async def end(self, task: str, ending: Ending) -> Task:
-        """End the task with all its parts, unless it has ended: then nothing changes."""
+    async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
+        """End the task with all its parts, unless it has ended: then nothing changes. See `Store.write`."""
 
         async def work(transaction: Transaction) -> Task:
             current = await self._keeping.known(transaction, task)
@@ -177,7 +178,7 @@ class Record:
                     await self._keeping.end(transaction, part, ending)
             return await self._keeping.known(transaction, task)
 
-        return await self._store.write(work)
+        return await self._store.write(work, patience=patience)
 
     async def take(self, task: str, event: TaskEvent) -> OpenQuestion | None:
         """Write what an event of the mind changes. What comes after the end changes nothing.
@@ -218,7 +219,8 @@ class Record:
                     pass
             return None
 
-        return await self._store.write(work)
+        # The mind stands still meanwhile.
+        return await self._store.write(work, patience=PATIENCE_S)
 
     async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
         """Who was told to wait, and did for a while, is told that it begins: the card changes silently.

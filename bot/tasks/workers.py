@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -208,7 +209,8 @@ class Workers:
     async def _fail(self, task: str, error: Exception) -> None:
         fault = fault_of(error)
         try:
-            await self._record.end(task, Ending(fault.outcome, fault.sentence))
+            # Without its end the task would read as working until the next start: a full disk is waited for.
+            await self._record.end(task, Ending(fault.outcome, fault.sentence), patience=math.inf)
         except OSError:
             logger.exception("the end of task %s could not be written; the next start tells of it", task)
         else:

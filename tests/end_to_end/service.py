@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -11,7 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
+
+import aiohttp
 
 from devices.simulator.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
@@ -115,6 +118,28 @@ class Service:
     async def kill(self) -> None:
         """kill -9."""
         await self._end(signal.SIGKILL)
+
+    def room(self, size: int | None) -> None:
+        """The most bytes that a file which the service writes may have from now on; None for no limit.
+
+        Every write beyond fails (EFBIG), as on a disk that is full.
+        """
+        assert self._process is not None
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+    async def health(self) -> dict[str, Any]:
+        """What it tells at /healthz."""
+        origin = self.console.partition("/?")[0]
+        async with aiohttp.ClientSession() as caller, caller.get(f"{origin}/healthz") as response:
+            told: dict[str, Any] = await response.json()
+            return told
+
+    async def waits_for(self, *what: str) -> None:
+        """Returns once it tells that it waits for just these."""
+        async with asyncio.timeout(START_S):
+            while {wait["for"] for wait in (await self.health())["waits"]} != set(what):
+                await asyncio.sleep(0.1)
 
     async def says(self, words: str) -> None:
         """Returns once the log holds these words."""

@@ -1,0 +1,1 @@
+"""What happens around the service: disk, locks, clock, endpoints, platforms, memory."""
