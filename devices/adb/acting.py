@@ -126,8 +126,10 @@ class Hands:
             await asyncio.sleep(POLL)
 
     async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
-        broadcast = await self._preparation.uses_broadcast_keyboard()
         text = plain_text(what.text)
+        # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
+        needed = not (what.secret and text.isascii())
+        broadcast = needed and await self._preparation.uses_broadcast_keyboard()
         untypable: UntypableText | None = None
         lines: list[str] = []
         try:
