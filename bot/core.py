@@ -27,6 +27,7 @@ from bot.store.directory import DataDirectory
 from bot.store.keeping import GIBIBYTE
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
+from bot.tasks.admission import Admission
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
@@ -81,9 +82,10 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         phones = phones_of(settings, store.phone_names, mends=True)
         stack.push_async_callback(phones.stop)
         await phones.start()
-        leases = PhoneLeases(store.leases, phones)
-        secrets = MemorySecrets()
         rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
+        admission = Admission(lambda: rights.policy)
+        leases = PhoneLeases(store.leases, phones, admits=admission.admits)
+        secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: settings, zone_named(settings.time_zone), time.time)
         equipment = Equipment(
             phones=phones,
@@ -113,6 +115,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             limits=DeskLimits(max_steps=settings.max_steps),
             model=lambda: models.vision.name,
             gate=quotas,
+            admission=admission,
         )
         stack.push_async_callback(desk.stop)
         await desk.start()

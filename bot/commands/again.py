@@ -25,7 +25,8 @@ async def again(request: Request, services: Services) -> Reply:
     request = await _with_leading_task(request, services)
     task = await task_meant(request, services)
     require(request, services.policy, Right.USE, owner=task.person)
-    options = {"device": request.option("device") or task.phone, "quick": "true" if _quick(request, task) else ""}
+    phones = ",".join(part.phone for part in await services.desk.parts(task.id)) or task.phone
+    options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
     changes = request.call.rest.strip()
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)

@@ -10,6 +10,7 @@ from bot.access import Right, same_person
 from bot.cards.question import closed_line
 from bot.cards.words import title_of
 from bot.chats.base import ChatError, FloodWait, MessageRef, Reply
+from bot.commands.choose import task_named
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.wording import answer_of
@@ -101,9 +102,7 @@ def _choice(question: Question, typed: str) -> str:
 async def _meant(request: Request, services: Services) -> OpenQuestion:
     named = request.option("task").removeprefix("#").strip()
     if named:
-        task = await services.desk.get(named) if named.isascii() and named.isdigit() else None
-        if task is None or not may_see(request, services.policy, task):
-            raise Refused(say("task.unknown", name=named[:40]))
+        task = await task_named(named, request, services)
         found = await services.desk.open_questions(task=task.id)
     else:
         found = await services.desk.open_questions(place=request.address)

@@ -12,6 +12,8 @@ from devices.phone import PhoneInfo
 
 LISTED = 10
 """Names that an error message lists."""
+NAMES_SHOWN = 120
+"""Characters of what was typed for a phone, or for several."""
 
 
 def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
@@ -22,10 +24,15 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
     exact = [phone for phone in phones if wanted in {phone.id.casefold(), phone.serial.casefold()}]
     found = exact or [phone for phone in phones if phone.name.casefold() == wanted]
     if not found:
-        raise Refused(say("phone.unknown", name=text[:40], known=_names(phones)))
+        raise unknown_phone(text, phones)
     if len(found) > 1:
         raise Refused(say("phone.ambiguous", name=found[0].name, ids=", ".join(phone.id for phone in found[:LISTED])))
     return found[0]
+
+
+def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
+    """None of these phones is called that; the known ones are listed."""
+    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=_names(phones)) if phones else say("phone.none"))
 
 
 def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
@@ -35,13 +42,6 @@ def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
         for phone in services.phones.list()
         if verdict(request, services.policy, Right.USE, phone=phone.id).allowed
     )
-
-
-def sole_phone(phones: Sequence[PhoneInfo]) -> PhoneInfo:
-    """The phone for somebody who may use only these: a task for any free one could get another. Raises Refused."""
-    if len(phones) != 1:
-        raise Refused(say("people.which_phone", names=", ".join(phone.name for phone in phones[:LISTED])))
-    return phones[0]
 
 
 def require_usable(phone: PhoneInfo) -> None:
@@ -80,7 +80,21 @@ async def task_meant(request: Request, services: Services) -> Task:
         if task is None:
             raise Refused(say("task.none"))
         return task
-    task = await services.desk.get(named) if named.isascii() and named.isdigit() else None
+    return await task_named(named, request, services)
+
+
+async def task_named(named: str, request: Request, services: Services) -> Task:
+    """The task of this number; `12.2` and `12.pixel` are one phone's part of task 12. Raises Refused as for `task`."""
+    number, dot, phone = named.partition(".")
+    task = await services.desk.get(number) if number.isascii() and number.isdigit() else None
+    if task is not None and dot:
+        wanted = phone.strip().casefold()
+        parts = await services.desk.parts(task.id)
+        task = next((part for part in parts if wanted in _called(part)), None)
     if task is None or not may_see(request, services.policy, task):
         raise Refused(say("task.unknown", name=named[:40]))
     return task
+
+
+def _called(part: Task) -> set[str]:
+    return {part.called.partition(".")[2], part.phone.casefold(), part.phone_name.casefold()}

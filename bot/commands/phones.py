@@ -103,7 +103,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
     user = next((task for task in mine if task.state is not TaskState.QUEUED), None)
     waiting = sum(task.state is TaskState.QUEUED for task in mine)
     if user is not None:
-        facts.append(say("devices.used", task=user.id, person=user.person.name or user.person.id))
+        facts.append(say("devices.used", task=user.called, person=user.person.name or user.person.id))
     if waiting:
         facts.append(say("devices.waiting", number=waiting))
     second = " · ".join(fact for fact in facts if fact)

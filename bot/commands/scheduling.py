@@ -11,8 +11,8 @@ from bot.access import Right, same_person
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.words import shortened
 from bot.chats.base import Button, Message, Reply
-from bot.commands.choose import phone_named
 from bot.commands.parser import parse
+from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.schedules.model import Plan, Schedule
 from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
@@ -45,9 +45,10 @@ async def schedule(request: Request, services: Services) -> Reply:
         raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
     wanted = parse(found["do"])
     options = {**_options(request), **wanted.options}
-    if named := options.get("device"):
-        options["device"] = phone_named(named, services.phones.list()).id
-    await _let_make(request, services, options.get("device", ""))
+    phones = phones_named(options["device"], services.phones.list()) if options.get("device") else None
+    if phones is not None:
+        options["device"] = ",".join(phone.id for phone in phones)
+    await _let_make(request, services, [phone.id for phone in phones or ()])
     due = next_due(rule, after=now, begun=now)
     assert due is not None, "a rule that was read has a next time"
     # "tomorrow" means another day by the time that it is read again.
@@ -78,12 +79,13 @@ async def press(data: ButtonData, request: Request, services: Services) -> Reply
     return plain(await _change(request, services, data.choice, data.subject))
 
 
-async def _let_make(request: Request, services: Services, phone: str) -> None:
+async def _let_make(request: Request, services: Services, phones: Sequence[str]) -> None:
     """Raise Refused unless the person may, also without the roles that are known only now, and has not too many."""
-    require(request, services.policy, Right.USE, phone=phone)
     later = replace(request, person=replace(request.person, roles=frozenset()))
-    if not verdict(later, services.policy, Right.USE, phone=phone).allowed:
-        raise Refused(say("schedule.unstored_role"))
+    for phone in phones or ("",):
+        require(request, services.policy, Right.USE, phone=phone)
+        if not verdict(later, services.policy, Right.USE, phone=phone).allowed:
+            raise Refused(say("schedule.unstored_role"))
     if len(await services.store.schedules.all(request.person)) >= MOST:
         raise Refused(say("schedule.full", number=MOST))
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from bot.access import Right, authorize
 from bot.cards.words import shortened, title_of
 from bot.chats.base import CommandCall, Person, Place
 from bot.commands.choose import open_phones
+from bot.commands.phones_meant import ALL, SEPARATORS
 from bot.commands.request import Request, Services, may_see
 from bot.tasks.model import Task
+from bot.texts import say
+from devices.phone import PhoneInfo
 
 MOST = 25
 """Discord's limit of choices."""
@@ -57,14 +61,34 @@ class Suggestions:
         match option:
             case "device":
                 request = Request(person, place, "", CommandCall(""))
-                phones = open_phones(request, self._services)
-                pairs = [(f"{phone.name} · {phone.health}", phone.id) for phone in phones]
+                return _phones(open_phones(request, self._services), typed)
             case "task" | "before":
                 request = Request(person, place, "", CommandCall(""))
                 seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
                 pairs = [(title_of(task), task.id) for task in seen]
             case _:
                 return ()
-        wanted = typed.casefold()
-        found = [(label, value) for label, value in pairs if wanted in label.casefold() or wanted in value.casefold()]
-        return tuple((shortened(label, LABEL_LIMIT), value) for label, value in found[:MOST])
+        return _fitting(pairs, typed)
+
+
+def _phones(phones: Sequence[PhoneInfo], typed: str) -> tuple[tuple[str, str], ...]:
+    """The phones that continue what was typed; behind a comma those that were not named before it."""
+    before = [name.strip() for name in SEPARATORS.split(typed)]
+    typing = before.pop()
+    named = [phone for name in before for phone in phones if name.casefold() in {phone.name.casefold(), phone.id}]
+    labels, values = [phone.name for phone in named], [phone.id for phone in named]
+    pairs = [
+        (", ".join([*labels, f"{phone.name} · {phone.health}"]), ",".join([*values, phone.id]))
+        for phone in phones
+        if phone not in named
+    ]
+    if typing and not before and ALL.startswith(typing.casefold()) and len(phones) > 1:
+        pairs.append((say("suggest.all_phones", number=len(phones)), ALL))
+        return tuple(pairs[-1:]) + _fitting(pairs[:-1], typing)
+    return _fitting(pairs, typing)
+
+
+def _fitting(pairs: Sequence[tuple[str, str]], typed: str) -> tuple[tuple[str, str], ...]:
+    wanted = typed.casefold()
+    found = [(label, value) for label, value in pairs if wanted in label.casefold() or wanted in value.casefold()]
+    return tuple((shortened(label, LABEL_LIMIT), value) for label, value in found[:MOST])

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from bot.access import Right
 from bot.cards.card import state_line
+from bot.cards.parts import part_lines
 from bot.chats.base import CommandCall, Message, Reply
-from bot.commands.choose import open_phones, phone_named, require_any_usable, require_usable, sole_phone, task_meant
+from bot.commands.choose import task_meant
+from bot.commands.phones_meant import entitlement, left_out_words, phones_meant
 from bot.commands.request import Refused, Request, Services, plain, require
 from bot.tasks.files import check, keep
-from bot.tasks.model import Task, TaskState, TaskWish
+from bot.tasks.model import Task, TaskState, TaskWish, WishedPhone
 from bot.texts import say
 
 _LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
@@ -23,15 +25,9 @@ async def do(request: Request, services: Services) -> Reply:
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
     check([(file.name, len(file.data)) for file in request.files])
-    phones = open_phones(request, services)
-    phone = ""
-    wished = request.option("device")
-    if wished or 0 < len(phones) < len(services.phones.list()):
-        info = phone_named(wished, phones) if wished else sole_phone(phones)
-        require_usable(info)
-        phone = info.id
-    else:
-        require_any_usable(phones)
+    meant = phones_meant(request, services)
+    one = meant.phones[0].id if len(meant.phones) == 1 else ""
+    several = tuple(WishedPhone(phone.id, phone.name) for phone in meant.phones) if len(meant.phones) > 1 else ()
     files = await keep(services.frames, request.files)
     accepted = await services.desk.accept(
         TaskWish(
@@ -40,15 +36,17 @@ async def do(request: Request, services: Services) -> Reply:
             origin=request.address,
             event=request.event,
             anchor="" if request.message is None else request.message.message,
-            phone=phone,
+            phone=one,
             quick=request.flag("quick"),
             files=files,
+            phones=several,
+            entitled=entitlement(request, services),
         )
     )
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
-    words = [await _queue_words(task, services)]
+    words = [await _queue_words(task, services), *left_out_words(meant.left_out)]
     if files:
         words.append(say("do.files", names=", ".join(file.name for file in files)))
     return Reply(Message(body="\n".join(words)), task=task.id)
@@ -56,6 +54,9 @@ async def do(request: Request, services: Services) -> Reply:
 
 async def _queue_words(task: Task, services: Services) -> str:
     """Accepted, and behind whom when every phone that could take it is busy."""
+    if task.parts:
+        names = ", ".join(part.phone_name for part in await services.desk.parts(task.id))
+        return say("do.accepted_several", task=task.id, names=names)
     others = [other for other in await services.desk.active() if int(other.id) < int(task.id)]
     phones = [phone for phone in services.phones.list() if phone.health.usable and task.phone in {"", phone.id}]
     users = {other.phone: other for other in others if other.phone and other.state is not TaskState.QUEUED}
@@ -64,37 +65,37 @@ async def _queue_words(task: Task, services: Services) -> str:
     before = [
         other
         for other in others
-        if other.state is TaskState.QUEUED and (not task.phone or other.phone in {"", task.phone})
+        if other.state is TaskState.QUEUED and not other.parts and (not task.phone or other.phone in {"", task.phone})
     ]
     phone = phones[0]
-    return say("do.queued", task=task.id, place=len(before) + 1, phone=phone.name, other=users[phone.id].id)
+    return say("do.queued", task=task.id, place=len(before) + 1, phone=phone.name, other=users[phone.id].called)
 
 
 async def cancel(request: Request, services: Services) -> Reply:
     """End a task; what is told is what really happened."""
     task = await _held(request, services)
     if task.state is TaskState.ENDED:
-        raise Refused(say("task.ended_already", task=task.id, state=state_line(task, None)))
-    return _now(await services.desk.cancel(task.id, request.person))
+        raise Refused(say("task.ended_already", task=task.called, state=state_line(task, None)))
+    return await _now(await services.desk.cancel(task.id, request.person), services)
 
 
 async def pause(request: Request, services: Services) -> Reply:
     """Let a task stand still."""
     task = await _held(request, services)
-    return _now(await services.desk.pause(task.id, request.person))
+    return await _now(await services.desk.pause(task.id, request.person), services)
 
 
 async def take_over(request: Request, services: Services) -> Reply:
     """Let a task stand still while the person does something on the phone."""
     task = await _held(request, services)
-    return _now(await services.desk.take_over(task.id, request.person))
+    return await _now(await services.desk.take_over(task.id, request.person), services)
 
 
 async def resume(request: Request, services: Services) -> Reply:
     """Go on, with the rest of the text as a note."""
     request = await _with_leading_task(request, services)
     task = await _held(request, services)
-    return _now(await services.desk.resume(task.id, request.call.rest.strip(), request.person))
+    return await _now(await services.desk.resume(task.id, request.call.rest.strip(), request.person), services)
 
 
 async def _held(request: Request, services: Services) -> Task:
@@ -117,5 +118,7 @@ async def _with_leading_task(request: Request, services: Services) -> Request:
     return replace(request, call=call)
 
 
-def _now(task: Task) -> Reply:
-    return plain(say("task.now", task=task.id, state=state_line(task, None)))
+async def _now(task: Task, services: Services) -> Reply:
+    parts = await services.desk.parts_now(task.id)
+    words = say("task.now", task=task.called, state=state_line(task, None))
+    return plain("\n".join([words, *part_lines(parts, {})]))

@@ -15,9 +15,11 @@ from agent.mind import Mind
 from agent.outcome import Outcome
 from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
+from bot.access import Policy
 from bot.chats.base import Person
 from bot.store.audit import AuditKind
 from bot.store.store import Store
+from bot.tasks.admission import Admission
 from bot.tasks.calls import Calls
 from bot.tasks.control import TaskControl
 from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, OverQuota, UnknownQuestion
@@ -42,7 +44,7 @@ class TaskDesk(DeskReading):
     """Everything that can be done with tasks. Who may do it is checked by the caller.
 
     What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
-    `model` the name of the model that acts now; `gate` has to let every task in.
+    `model` the name of the model that acts now, `gate` has to let every task in, `admission` is what the leases ask.
     """
 
     def __init__(
@@ -56,11 +58,12 @@ class TaskDesk(DeskReading):
         limits: DeskLimits | None = None,
         model: Callable[[], str] = str,
         gate: Gate | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self._limits = limits or DeskLimits()
         self._news = News()
         record = Record(store, clock, self._limits, model, gate)
-        workers = Workers(mind, record, self._news, leases)
+        workers = Workers(mind, record, self._news, leases, admission or Admission(Policy))
         super().__init__(store, record, workers, self._news)
         self._mind = mind
         self._leases = leases

@@ -8,12 +8,13 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.patience import PATIENCE_S
-from bot.tasks.queue import ANY_PHONE, Waiter, granted, hopeless, place_of
+from bot.tasks.queue import ANY_PHONE, NotAdmitted, Waiter, granted, hopeless, place_of
 from devices.phone import Phones
 
 logger = logging.getLogger(__name__)
@@ -23,6 +24,10 @@ EXPIRY_S = 15.0
 """Three heartbeats: one may be late."""
 GRACE_S = 30.0
 """How long a waiting run waits on for a phone that was there and went away: a loose cable, a restart of the phone."""
+
+
+def _anybody(_run: str, _phone: str) -> bool:
+    return True
 
 
 @dataclass
@@ -47,8 +52,16 @@ class PhoneLeases:
     `drain` when the service begins to stop, `stop` at last.
     """
 
-    def __init__(self, table: LeaseTable, phones: Phones, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        table: LeaseTable,
+        phones: Phones,
+        clock: Callable[[], float] = time.time,
+        admits: Callable[[str, str], bool] = _anybody,
+    ) -> None:
+        """`admits` says whether a run may have a phone, at the moment in which it would be given."""
         self._table = table
+        self._admits = admits
         self._phones = phones
         self._clock = clock
         self._held: dict[str, Lease] = {}
@@ -82,10 +95,11 @@ class PhoneLeases:
             return
         if run in self._waiting:
             raise RuntimeError(f"run {run} is in the queue already")
-        if (trouble := hopeless(wish, self._phones.list(), self._held_phones())) is not None:
+        admits = partial(self._admits, run)
+        if (trouble := hopeless(wish, self._phones.list(), self._held_phones(), admits)) is not None:
             raise trouble
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
-        waiting = _Waiting(Waiter(run, wish, rank))
+        waiting = _Waiting(Waiter(run, wish, rank, admits))
         self._waiting[run] = waiting
         self._tell_all()
         told = 0
@@ -161,8 +175,12 @@ class PhoneLeases:
 
     def _judge(self, waiting: _Waiting, now: float) -> None:
         """Whether the wish can still be served; its phone may be away for a while."""
-        trouble = hopeless(waiting.waiter.wish, self._phones.list(), self._held_phones())
-        if trouble is None:
+        waiter = waiting.waiter
+        trouble = hopeless(waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
+        if isinstance(trouble, NotAdmitted):
+            waiting.trouble = trouble
+            waiting.news.set()
+        elif trouble is None:
             waiting.hopeless_since = None
         elif waiting.hopeless_since is None:
             waiting.hopeless_since = now

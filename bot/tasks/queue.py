@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agent.ports.leases import NoPhone
@@ -15,6 +15,17 @@ _BEST_FIRST = (Health.READY, Health.ASLEEP, Health.LOW_BATTERY, Health.LOCKED)
 """A locked phone comes last: somebody may have to be asked to unlock it."""
 
 
+Admits = Callable[[str], bool]
+
+
+def _any(_phone: str) -> bool:
+    return True
+
+
+class NotAdmitted(NoPhone):
+    """The person may not use what they wish for: nothing is waited for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Waiter:
     """A run in the queue. A low rank is served before a high one."""
@@ -22,6 +33,8 @@ class Waiter:
     run: str
     wish: str
     rank: int
+    admits: Admits = _any
+    """Whether the run may have a phone, by its id: rights change while one waits."""
 
 
 def granted(
@@ -35,7 +48,7 @@ def granted(
     )
     grants = []
     for waiter in sorted(waiters, key=lambda waiter: waiter.rank):
-        chosen = next((phone for phone in free if waiter.wish in {"", phone.id}), None)
+        chosen = next((phone for phone in free if waiter.wish in {"", phone.id} and waiter.admits(phone.id)), None)
         if chosen is not None:
             free.remove(chosen)
             grants.append((waiter, chosen.id))
@@ -50,11 +63,18 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
     )
 
 
-def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str]) -> NoPhone | None:
+def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any) -> NoPhone | None:
     """Why nothing can serve this wish as things are; None when waiting makes sense.
 
     A phone that a run holds is waited for even while its cable is out: that run waits for it as well.
     """
+    if wish and not admits(wish):
+        name = next((phone.name for phone in phones if phone.id == wish), wish)
+        return NotAdmitted(f"The phone {name} may not be used any more by who gave the task.")
+    known, phones = phones, [phone for phone in phones if admits(phone.id)]
+    held = [phone for phone in held if admits(phone)]
+    if known and not phones and not held:
+        return NotAdmitted("No connected phone may be used by who gave the task.")
     wished = [phone for phone in phones if wish in {"", phone.id}]
     if any(phone.health.usable for phone in wished) or (wish in held if wish else held):
         return None

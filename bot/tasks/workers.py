@@ -14,11 +14,12 @@ from agent.mind import Mind, TaskOrder
 from agent.outcome import Outcome
 from agent.ports.leases import Leases
 from agent.questions import Answer
+from bot.tasks.admission import Admission
 from bot.tasks.keeping import Ending
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.news import News
 from bot.tasks.record import HANDS, Record
-from bot.texts import say
+from bot.texts import say, speaking
 from bot.watching.about import ABOUT, About
 
 logger = logging.getLogger(__name__)
@@ -38,11 +39,12 @@ class _Worker:
 class Workers:
     """The live workers. They belong to the task group that `run` holds open."""
 
-    def __init__(self, mind: Mind, record: Record, news: News, leases: Leases) -> None:
+    def __init__(self, mind: Mind, record: Record, news: News, leases: Leases, admission: Admission) -> None:
         self._mind = mind
         self._record = record
         self._news = news
         self._leases = leases
+        self._admission = admission
         self._workers: dict[str, _Worker] = {}
         self._group: asyncio.TaskGroup | None = None
         self._stopping = False
@@ -62,6 +64,7 @@ class Workers:
             return
         worker = _Worker(note)
         self._workers[task.id] = worker
+        self._admission.begin(task)
         worker.running = self._group.create_task(self._work(task, worker), name=f"task {task.id}")
 
     def alive(self, task: str) -> bool:
@@ -147,7 +150,8 @@ class Workers:
     async def _work(self, task: Task, worker: _Worker) -> None:
         ABOUT.set(About(task.id))
         try:
-            await self._listen(task, worker)
+            with speaking(task.person.language):
+                await self._listen(task, worker)
         except Exception as error:
             logger.exception("the work on task %s failed", task.id)
             await self._fail(task.id, error)
@@ -159,6 +163,7 @@ class Workers:
                 logger.exception("the phone of task %s could not be given back; its lease expires", task.id)
             finally:
                 self._workers.pop(task.id, None)
+                self._admission.end(task)
                 self._news.changed(task.id)
 
     async def _listen(self, task: Task, worker: _Worker) -> None:

@@ -38,6 +38,7 @@ from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.settings import Settings
 from bot.store.store import Store
+from bot.tasks.admission import Admission
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
@@ -86,6 +87,9 @@ class SeenPhone:
 
     async def stands_still(self, since: Observation) -> bool:
         raise AssertionError(since)
+
+    async def glance(self) -> Image.Image | None:
+        raise AssertionError
 
     async def act(self, what: Input, *, receipt: str) -> Done:
         raise AssertionError((what, receipt))
@@ -392,14 +396,16 @@ async def a_world(
         seen = SeenPhones(*(phones or (a_phone(),)))
         rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
         quotas = Quotas(store, rights, lambda: settings or Settings.model_construct(), UTC, clock)
+        admission = Admission(lambda: rights.policy)
         desk = TaskDesk(
             store,
             mind,
-            PhoneLeases(store.leases, seen, clock),
+            PhoneLeases(store.leases, seen, clock, admission.admits),
             secrets,
             clock=clock,
             limits=DeskLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
             gate=quotas,
+            admission=admission,
         )
         chat = chat or LoopbackChat()
         chat.now = clock

@@ -11,6 +11,7 @@ from agent.questions import QuestionKind
 from bot.access import Grant, Policy, Right, authorize
 from bot.chats.base import Address, Message, Person, Place, Reply
 from bot.people.subjects import Subject, subject_named
+from bot.tasks.model import Entitlement
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
 
 OPERATOR = Person("web", "operator", "operator")
@@ -99,7 +100,8 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
         assert "Other" not in words(await world.type("devices", EVE))
         assert world.commands.suggestions(EVE, CHANNEL, "device", "") == (("Pixel · ready", "pixel"),)
         await world.type("people --device third allow 666", ADA)
-        assert "Name one with --device: Pixel, Third" in words(await world.type("do open settings", EVE))
+        limited = await world.desk.known((await world.type("do open settings", EVE)).task)
+        assert (limited.phone, limited.entitled) == ("", Entitlement(("pixel", "third")))
         assert (await world.desk.known((await world.type("do open settings", ANNA)).task)).phone == ""
 
 
