@@ -17,6 +17,7 @@ from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
 from bot.chats.discord.fetching import Fetcher, Welcome
 from bot.chats.discord.incoming import Messages
+from bot.chats.discord.lacking import Lacking
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import PLATFORM
 from bot.chats.discord.presses import Presses
@@ -68,7 +69,7 @@ class DiscordChat:
 
     `guild_ids` are the servers in which slash commands are registered. `welcome` says whose attached files are
     fetched; without it everybody's are. `language` is one of the catalogue, or "auto" for each person's own.
-    `state_directory` keeps the fingerprint of the registered commands. `api_base` (such as
+    `state_directory` keeps what was registered and told. `api_base` (such as
     "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the gateway is then
     asked for there, unless `gateway` names it.
     """
@@ -106,7 +107,8 @@ class DiscordChat:
         self._ended = asyncio.Event()
         self._ended.set()
         permissions, fetcher = Permissions(), Fetcher(welcome, api_base)
-        self._sender = Sender(self._logged_in, permissions)
+        self._lacking = Lacking(permissions, state_directory)
+        self._sender = Sender(self._logged_in, permissions, self._lacking)
         self._threads = Threads(self._logged_in, permissions, self._sender)
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
@@ -177,6 +179,7 @@ class DiscordChat:
         try:
             await self._connected(content=True)
         except discord.PrivilegedIntentsRequired:
+            self._lacking.prefix_unread = self._prefix
             logger.error(_NO_CONTENT, self._prefix)  # noqa: TRY400 - expected; a traceback would hide the sentence
             await self._connected(content=False)
 

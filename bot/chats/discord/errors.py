@@ -15,13 +15,14 @@ from bot.chats.discord import limits
 
 THREAD_EXISTS: Final = 160004
 NO_REPLY_WITHOUT_HISTORY: Final = 160002
+MISSING_ACCESS: Final = 50001
 MISSING_PERMISSIONS: Final = 50013
 
 _GONE: Final = {
     10003: "the channel does not exist any more",
     10004: "the server does not exist any more",
     10008: "the message does not exist any more",
-    50001: "the bot cannot see this channel: give it View Channel",
+    MISSING_ACCESS: "the bot cannot see this channel: give it View Channel",
     50007: "this person does not accept private messages from the bot",
     MISSING_PERMISSIONS: "the bot lacks a permission in this channel",
     50083: "the thread is archived",

@@ -9,7 +9,7 @@ from typing import Final
 
 import discord
 
-from bot.chats.base import Incoming, Intake, Message, MessageRef, Reply
+from bot.chats.base import ChatGone, Incoming, Intake, Message, MessageRef, Person, Reply, Turn
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import person_of, place_of
@@ -68,19 +68,27 @@ class Messages:
                 written=message.created_at.timestamp(),
             )
         )
-        await self._answer(own, reply, lost)
+        await self._answer(own, person, reply, lost)
 
-    async def _answer(self, own: MessageRef, reply: Reply, lost: tuple[str, ...]) -> None:
+    async def _answer(self, own: MessageRef, person: Person, reply: Reply, lost: tuple[str, ...]) -> None:
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
         if answer is not None and not reply.task:
-            await self._say(own, answer, "reply")
+            await self._say(own, person, answer, "reply", reply.turn)
         # Said only to people who are answered at all: strangers must not learn that a bot listens here.
         if lost and (reply.task or answer is not None):
-            await self._say(own, Message(body="\n".join(lost)), "lost")
+            await self._say(own, person, Message(body="\n".join(lost)), "lost", reply.turn)
 
-    async def _say(self, own: MessageRef, message: Message, kind: str) -> None:
+    async def _say(self, own: MessageRef, person: Person, message: Message, kind: str, turn: Turn) -> None:
+        """Below the person's message, or privately where the bot may read but not write."""
         below = replace(message, reply_to=own, notify=False, mention=None)
-        await self._sender.send(own.address, below, nonce=f"{kind}:{own.message}")
+        nonce = f"{kind}:{own.message}"
+        try:
+            await self._sender.send(own.address, below, nonce=nonce, turn=turn)
+        except ChatGone:
+            if not own.address.guild:
+                raise
+            private = await self._sender.private(own.address, person)
+            await self._sender.send(private, below, nonce=nonce, turn=turn, instead_of=own.address)
 
     def _first_time(self, number: int) -> bool:
         if number in self._seen:

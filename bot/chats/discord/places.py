@@ -43,3 +43,11 @@ def channel_at(client: discord.Client, address: Address) -> discord.abc.Messagea
     if isinstance(known, discord.abc.Messageable):
         return known
     return client.get_partial_messageable(number, guild_id=int(address.guild) if address.guild else None)
+
+
+def parent_at(client: discord.Client, address: Address) -> object:
+    """The channel that the place's permissions hang on, itself or that of a thread; little is known of one that is not
+    in the cache.
+    """
+    number = int(address.chat)
+    return client.get_channel(number) or client.get_partial_messageable(number)

@@ -6,15 +6,17 @@ import hashlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import discord
 
-from bot.chats.base import Address, Message, MessageRef, Turn, at_once
+from bot.chats.base import Address, ChatError, FloodWait, Message, MessageRef, Person, Turn, at_once
 from bot.chats.discord import errors
 from bot.chats.discord.drafts import NOTHING, Draft, card_of, drafts_of
+from bot.chats.discord.lacking import Lacking
 from bot.chats.discord.permissions import Abilities, Permissions
-from bot.chats.discord.places import PLATFORM, channel_at, channel_id
+from bot.chats.discord.places import PLATFORM, channel_at, channel_id, parent_at
 
 logger = logging.getLogger(__name__)
 
@@ -30,32 +32,73 @@ def nonce_of(name: str, part: int) -> str:
 class Sender:
     """What goes out. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, permissions: Permissions) -> None:
+    def __init__(self, online: Online, permissions: Permissions, lacking: Lacking) -> None:
         self._online = online
         self._permissions = permissions
+        self._lacking = lacking
 
-    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all parts. With the same nonce within a few minutes Discord gives back the message that it has."""
+    async def send(
+        self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once, instead_of: Address | None = None
+    ) -> MessageRef:
+        """Send all parts. With the same nonce within a few minutes Discord gives back the message that it has.
+
+        `instead_of` is where it should have gone: what is lacking there is told here.
+        """
         client = await self._online()
         channel = channel_at(client, place)
-        self._permissions.report(channel)
-        abilities = self._permissions.abilities(channel)
+        parent = parent_at(client, place)
+        abilities = self._permissions.abilities(parent)
         mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
         first: int | None = None
         for part, draft in enumerate(drafts_of(message, mention=mention, files=abilities.files)):
             reference = _reference(place, message, abilities) if part == 0 else None
             silent = part > 0 or not message.notify
-            post = _Post(channel, draft, reference, mention, silent, nonce_of(nonce, part), turn)
+            post = _Post(
+                channel,
+                draft,
+                reference,
+                mention,
+                silent,
+                nonce_of(nonce, part),
+                turn,
+                bool(place.thread),
+                partial(self._permissions.refused, parent),
+            )
             async with errors.translated("the message"):
                 sent = await post.send()
             first = first or sent.id
+        await self._tell_what_is_lacking(
+            channel, parent_at(client, instead_of or place), nonce, turn, in_thread=bool(place.thread)
+        )
         return MessageRef(place, str(first))
+
+    async def private(self, place: Address, person: Person) -> Address:
+        """The one-to-one chat with a person; it is known whether it may be written to when that is tried."""
+        client = await self._online()
+        async with errors.translated("a private chat"):
+            channel = await client.create_dm(discord.Object(int(person.id)))
+        return Address(PLATFORM, place.account, str(channel.id))
+
+    async def _tell_what_is_lacking(
+        self, channel: discord.abc.Messageable, parent: object, nonce: str, turn: Turn, *, in_thread: bool
+    ) -> None:
+        """Below what was just sent. It is told once, so that a failure only costs the telling."""
+        news = await self._lacking.news(parent)
+        if news is None:
+            return
+        (draft,) = drafts_of(news)[:1]
+        try:
+            async with errors.translated("what is lacking"):
+                name = nonce_of(f"lacking/{nonce}", 0)
+                refused = partial(self._permissions.refused, parent)
+                await _Post(channel, draft, None, "", True, name, turn, in_thread, refused).send()
+        except (ChatError, FloodWait) as error:
+            logger.warning("What the bot lacks was not told: %s", error)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""
         client = await self._online()
-        channel = channel_at(client, ref.address)
-        draft = card_of(message, files=self._permissions.abilities(channel).files)
+        draft = card_of(message, files=self._permissions.abilities(parent_at(client, ref.address)).files)
         await turn()
         async with errors.translated("the change of the message"):
             await _partial(client, ref).edit(
@@ -101,6 +144,9 @@ class _Post:
     silent: bool
     nonce: str
     turn: Turn
+    in_thread: bool
+    lacks: Callable[[str], None]
+    """Told of every permission that turns out to be missing."""
 
     async def send(self) -> discord.Message:
         """Send it; without the reply or without the files where exactly those are refused."""
@@ -108,10 +154,17 @@ class _Post:
             return await self._send()
         except discord.HTTPException as refused:
             if refused.code == errors.NO_REPLY_WITHOUT_HISTORY and self.reference is not None:
+                self.lacks("read_message_history")
                 return await replace(self, reference=None).send()
             if refused.code == errors.MISSING_PERMISSIONS and self.draft.pictures:
                 bare = replace(self.draft, content=self.draft.content or NOTHING, pictures=())
-                return await replace(self, draft=bare).send()
+                sent = await replace(self, draft=bare).send()
+                self.lacks("attach_files")
+                return sent
+            if refused.code == errors.MISSING_PERMISSIONS:
+                self.lacks("send_messages_in_threads" if self.in_thread else "send_messages")
+            elif refused.code == errors.MISSING_ACCESS:
+                self.lacks("view_channel")
             raise
 
     async def _send(self) -> discord.Message:

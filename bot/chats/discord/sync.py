@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -12,6 +11,8 @@ from typing import Any, Final
 
 import aiohttp
 import discord
+
+from bot.chats.discord.remembering import Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ class CommandSync:
     """Tells Discord the command set of each listed server, once per change."""
 
     def __init__(self, directory: Path, guilds: Sequence[str], client_id: str) -> None:
-        self._file = directory / FILE
+        self._told = Remembered(directory / FILE)
         self._guilds = guilds
         self._client_id = client_id
 
@@ -43,30 +44,10 @@ class CommandSync:
             )
             return
         print_ = hashlib.sha256(json.dumps(group, sort_keys=True).encode()).hexdigest()
-        known = await asyncio.to_thread(self._read)
         for guild in self._guilds:
             key = f"{application}/{guild}"
-            if known.get(key) == print_:
-                continue
-            if await _register(client, application, int(guild), group):
-                known[key] = print_
-                await asyncio.to_thread(self._write, known)
-
-    def _read(self) -> dict[str, str]:
-        try:
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
-
-    def _write(self, known: Mapping[str, str]) -> None:
-        fresh = self._file.with_suffix(".new")
-        try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
-            fresh.replace(self._file)
-        except OSError as error:
-            logger.warning("The registered slash commands could not be remembered, only repeated: %s", error)
+            if await self._told.get(key) != print_ and await _register(client, application, int(guild), group):
+                await self._told.put(key, print_)
 
 
 async def _register(client: discord.Client, application: int, guild: int, group: Mapping[str, Any]) -> bool:

@@ -27,6 +27,7 @@ class Threads:
     async def open(self, origin: Address, anchor: str | None, title: str) -> Address:
         """A thread on message `anchor`, or on a new message with the title when there is none (a slash command).
 
+        On no message where the bot may not write to the channel, or not read its history.
         The origin itself in private chats, in threads, and wherever Discord allows no thread; the log says why.
         """
         if not origin.guild or origin.thread:
@@ -34,16 +35,16 @@ class Threads:
         client = await self._online()
         async with errors.translated("a look at the channel"):
             channel = client.get_channel(int(origin.chat)) or await client.fetch_channel(int(origin.chat))
-        self._permissions.report(channel)
-        if not isinstance(channel, discord.TextChannel) or not self._permissions.abilities(channel).threads:
+        abilities = self._permissions.abilities(channel)
+        if not isinstance(channel, discord.TextChannel) or not abilities.threads:
             return origin
-        starter = anchor or ""
-        if not starter:
+        starter = (anchor or "") if abilities.history else ""
+        if not starter and abilities.writes and abilities.history:
             note = Message(heading=title)
             sent = await self._sender.send(origin, note, nonce=f"starter:{secrets.token_hex(8)}")
             starter = sent.message
         try:
-            thread = await self._begin(channel, int(starter), title)
+            thread = await self._begin(channel, int(starter or 0), thread_name(title))
         except ChatError as refused:
             logger.warning("Task without a thread in channel %s, it goes to the channel itself: %s", origin, refused)
             return origin
@@ -64,14 +65,25 @@ class Threads:
         except ChatGone as gone:
             logger.info("The thread of a finished task was not archived: %s", gone)
 
-    async def _begin(self, channel: discord.TextChannel, message: int, title: str) -> int:
+    async def _begin(self, channel: discord.TextChannel, message: int, name: str) -> int:
+        """A thread on the message, or (0) on none."""
         async with errors.translated("a thread"):
             try:
-                thread = await channel.get_partial_message(message).create_thread(
-                    name=thread_name(title), auto_archive_duration=limits.THREAD_IDLE_MINUTES
+                thread = await (
+                    channel.get_partial_message(message).create_thread(
+                        name=name, auto_archive_duration=limits.THREAD_IDLE_MINUTES
+                    )
+                    if message
+                    else channel.create_thread(
+                        name=name,
+                        type=discord.ChannelType.public_thread,
+                        auto_archive_duration=limits.THREAD_IDLE_MINUTES,
+                    )
                 )
             except discord.HTTPException as refused:
-                if refused.code != errors.THREAD_EXISTS:
+                if refused.code == errors.MISSING_PERMISSIONS:
+                    self._permissions.refused(channel, "create_public_threads")
+                if refused.code != errors.THREAD_EXISTS or not message:
                     raise
                 return message  # a thread has the id of the message that it was begun on
         return thread.id

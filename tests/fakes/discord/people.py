@@ -48,11 +48,18 @@ class People:
         """The one-to-one chat of a person with the bot."""
         return self.backend.get_dm_channel(user.id)
 
-    def deny(self, channel: Channel, *permissions: str) -> None:
-        """Take permissions from the bot in a channel and the threads of it."""
+    def deny(self, channel: Channel, *permissions: str, announced: bool = True) -> None:
+        """Take permissions from the bot in a channel and the threads of it; not `announced`, no event tells of it."""
         denied = discord.Permissions(**dict.fromkeys(permissions, True)).value
         overwrite = Overwrite(target_id=self.bot.id, type=OverwriteType.MEMBER, deny=denied)
-        self.backend.set_overwrite(channel.id, overwrite)
+        if announced:
+            self.backend.set_overwrite(channel.id, overwrite)
+        else:
+            channel.overwrites.append(overwrite)
+
+    def allow(self, channel: Channel) -> None:
+        """Give back what was taken."""
+        self.backend.delete_overwrite(channel.id, self.bot.id)
 
     # What people do
 

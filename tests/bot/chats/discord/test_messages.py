@@ -129,7 +129,7 @@ async def test_an_answer_that_cannot_be_delivered_is_logged(
     home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
 ) -> None:
     intake.replies = lambda _: Reply(Message(body="yes"))
-    home.fake.fail("POST", "/channels/*", 403, 50013)
+    home.fake.fail("POST", "/channels/*", 403, 50013, times=2)  # there, and privately
     home.fake.say(home.alice, home.channel, "!opengui help")
     await home.fake.wait_until(lambda: "was not delivered" in caplog.text)
     home.fake.say(home.alice, home.channel, "!opengui help")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from simcord.enums import ChannelType
 
-from bot.chats.base import Message, MessageRef, Picture
+from bot.chats.base import Message, MessageRef
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.threads import thread_name
 from tests.bot.chats.discord.conftest import Home
-from tests.bot.chats.discord.recording import Recording
 
 
 async def test_a_task_gets_a_thread_on_the_asking_message(home: Home, chat: DiscordChat) -> None:
@@ -44,36 +43,6 @@ async def test_threads_and_private_chats_stay_where_they_are(home: Home, chat: D
     inside = home.address(str(thread.id))
     assert await chat.open_place(inside, None, "x") == inside
     assert await chat.open_place(home.private(), None, "x") == home.private()
-
-
-async def test_without_the_right_to_make_threads_the_channel_is_the_place(
-    home: Home, intake: Recording, chat: DiscordChat, caplog: pytest.LogCaptureFixture
-) -> None:
-    home.fake.deny(home.channel, "create_public_threads", "attach_files")
-    said = home.fake.say(home.alice, home.channel, "!opengui do x")
-    await home.fake.wait_until(lambda: intake.messages)  # so the change of rights arrived before
-    place = await chat.open_place(home.address(), str(said.id), "x")
-    assert place == home.address()
-    assert home.fake.threads(home.channel) == []
-    await chat.send(place, Message("Task", picture=Picture("a.png", b"a"), body="card"), nonce="card")
-    assert (await home.answer()).attachments == []
-    told = [record.getMessage() for record in caplog.records if "the bot lacks" in record.getMessage()]
-    assert len(told) == 1
-    assert "Create Public Threads" in told[0]
-    assert "Attach Files" in told[0]
-    assert "#general" in told[0]
-
-
-async def test_without_history_there_are_no_replies_but_messages(
-    home: Home, intake: Recording, chat: DiscordChat
-) -> None:
-    home.fake.deny(home.channel, "read_message_history")
-    said = home.fake.say(home.alice, home.channel, "!opengui do x")
-    await home.fake.wait_until(lambda: intake.messages)  # so the change of rights arrived before
-    ref = MessageRef(home.address(), str(said.id))
-    await chat.send(home.address(), Message(body="hi", reply_to=ref), nonce="x")
-    assert (await home.answer()).reference is None
-    assert await chat.open_place(home.address(), str(said.id), "x") == home.address()
 
 
 async def test_a_refusal_that_was_not_foreseen_is_worked_around(
@@ -119,15 +88,3 @@ async def test_closing_a_thread_that_is_gone_is_no_error(home: Home, chat: Disco
 @pytest.mark.parametrize(("title", "name"), [("", "task"), ("  a \n b ", "a b"), ("x" * 101, "x" * 99 + "…")])
 def test_names_of_threads(title: str, name: str) -> None:
     assert thread_name(title) == name
-
-
-async def test_rights_that_are_not_known_yet_are_worked_around_too(home: Home, chat: DiscordChat) -> None:
-    thread = home.fake.thread(home.channel, "talk", home.alice)
-    said = home.fake.say(home.alice, thread, "hello")
-    home.fake.fail("POST", "/channels/*/messages", 400, 160002, "Cannot reply without permission")
-    place = home.address(str(thread.id))
-    ref = await chat.send(place, Message(body="a", reply_to=MessageRef(place, str(said.id))), nonce="a")
-    assert home.fake.message(thread, ref.message).reference is None
-    home.fake.fail("POST", "/channels/*/messages", 403, 50013, "Missing Permissions")
-    ref = await chat.send(place, Message(picture=Picture("a.png", b"a")), nonce="b")
-    assert home.fake.message(thread, ref.message).content == "…"
