@@ -14,6 +14,7 @@ from bot.settings import Settings
 PATIENCE_S = 10.0
 DISCORD_API = "https://discord.com/api/v10"
 TELEGRAM_API = "https://api.telegram.org"
+_ACCEPTED = "Discord accepts the token"
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
 """Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED: either lets the bot read messages."""
 
@@ -22,8 +23,10 @@ async def findings(settings: Settings) -> list[Finding]:
     """Both chats; a token is tried, and never shown."""
     discord = settings.discord_bot_token.get_secret_value()
     telegram = settings.telegram_bot_token.get_secret_value()
+    in_discord = _unused("Discord", bool(discord), settings.discord_refusal()) or await _discord(discord)
     return [
-        _unused("Discord", bool(discord), settings.discord_refusal()) or await _discord(discord),
+        in_discord,
+        *(await _discord_places(settings, discord) if in_discord.text.startswith(_ACCEPTED) else ()),
         _unused("Telegram", bool(telegram), settings.telegram_refusal())
         or await _telegram(telegram, settings.telegram_base_url or TELEGRAM_API),
     ]
@@ -46,10 +49,34 @@ async def _discord(token: str) -> Finding:
         return _refused("Discord", "DISCORD_BOT_TOKEN", status)
     status, application = await _asked(f"{base}/applications/@me", headers)
     if status == HTTPStatus.OK and not int(application.get("flags") or 0) & MESSAGE_CONTENT:
-        text = f"Discord accepts the token of {me.get('username')}, but typed commands cannot be read."
+        text = f"{_ACCEPTED} of {me.get('username')}, but typed commands cannot be read."
         fix = "Switch on Bot → Message Content Intent in the developer portal, or use slash commands and mentions only."
         return Finding("chat", "note", text, fix)
-    return Finding("chat", "good", f"Discord accepts the token; the bot is {me.get('username')}.")
+    return Finding("chat", "good", f"{_ACCEPTED}; the bot is {me.get('username')}.")
+
+
+async def _discord_places(settings: Settings, token: str) -> list[Finding]:
+    """What the bot lacks in each channel of the list, else in each server of the list."""
+    from bot.chats.discord.survey import survey  # noqa: PLC0415 - loads Discord's library only where it is used
+
+    guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
+    if not guilds and not channels:
+        return []
+    try:
+        seen = await survey(token, guilds, channels, os.environ.get("DISCORD_API_BASE"))
+    except OSError as error:
+        return [Finding("chat", "note", str(error), "Try again in a few minutes.")]
+    findings = []
+    for one in seen:
+        if not one.found:
+            fix = "Invite the bot there, let it view the channel, and check the number in the lists."
+            findings.append(Finding("chat", "bad", f"Discord: the bot does not see {one.place}.", fix))
+        elif one.lacks:
+            text = f"Discord, {one.place}: the bot lacks permissions."
+            findings.append(Finding("chat", "note", text, " ".join(one.lacks)))
+        else:
+            findings.append(Finding("chat", "good", f"Discord, {one.place}: the bot may do all that it needs."))
+    return findings
 
 
 async def _telegram(token: str, base: str) -> Finding:

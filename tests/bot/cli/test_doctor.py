@@ -23,6 +23,7 @@ from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
+from tests.fakes.discord import TOKEN, FakeDiscord
 from tests.fixtures.adb import AdbServer
 
 NOTHING = argparse.Namespace(json=False, mend=False)
@@ -158,6 +159,26 @@ async def test_tokens_are_tried(
     assert all(each in told for each in words)
     assert "secret" not in told
     assert "abc.def" not in told
+
+
+async def test_what_the_bot_lacks_in_discords_channels_is_listed(
+    here: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    async with FakeDiscord() as fake:
+        guild = fake.guild()
+        channel = fake.channel(guild)
+        fake.deny(channel, "attach_files")
+        monkeypatch.setenv("DISCORD_API_BASE", fake.api_base)
+        settings = here.settings(
+            discord_bot_token=TOKEN,
+            discord_allowed_user_ids=("5",),
+            discord_allowed_channel_ids=(str(channel.id), "12345"),
+        )
+        assert await doctor(NOTHING, settings) == 69
+    told = capsys.readouterr().out
+    assert "· Discord, #general of Home: the bot lacks permissions." in told
+    assert "Attach Files: screenshots" in told
+    assert "✗ Discord: the bot does not see channel 12345." in told
 
 
 async def test_a_chat_that_is_not_reached(here: Machine, capsys: Said) -> None:
