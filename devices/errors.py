@@ -8,6 +8,7 @@ PhoneError
 ├── InputRejected        the input cannot be done; nothing was sent
 │   ├── UnknownApp       no installed app has that name
 │   ├── AmbiguousApp     several have
+│   ├── ScreenChanged    another window came up, or the phone was turned, since it was looked at
 │   └── UntypableText    this phone has no way to type that text
 ├── FileRejected         a file that could not be moved
 ├── NameTaken            another phone has this name
@@ -61,6 +62,10 @@ class UnknownApp(InputRejected):
 
 class AmbiguousApp(InputRejected):
     """More than one installed app fits the name; the message lists them."""
+
+
+class ScreenChanged(InputRejected):
+    """The screen is not the one that the input was meant for."""
 
 
 class UntypableText(InputRejected):

@@ -145,12 +145,20 @@ class Phone(Protocol):
         """
         ...
 
+    async def glance(self) -> Image.Image | None:
+        """The screen for a person who watches, and nothing else: elements are not asked.
+
+        None when the screen is secure (black), locked or off. Raises as `observe` does.
+        """
+        ...
+
     async def act(self, what: Input, *, receipt: str) -> Done:
         """Send one input, once. It is never repeated here, whatever happens.
 
         `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
-        record can be tied to the journal. Raises InputRejected (nothing was sent) or another PhoneError whose
-        `uncertain` tells whether the input may have arrived.
+        record can be tied to the journal. A touch or a text for a screen that is not the one of the last look any
+        more raises ScreenChanged. Raises InputRejected (nothing was sent) or another PhoneError whose `uncertain`
+        tells whether the input may have arrived.
         """
         ...
 
@@ -182,7 +190,7 @@ class Phones(Protocol):
         ...
 
     def get(self, phone_id: str) -> Phone:
-        """The phone with this stable id. Raises PhoneGone when it is not attached."""
+        """The phone with this stable id. Raises PhoneGone or PhoneUnavailable, which say why it cannot be used."""
         ...
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
@@ -198,5 +206,5 @@ class Phones(Protocol):
         ...
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """The phone, waiting up to `timeout` seconds for it to be (again) usable. Raises PhoneGone after that."""
+        """The phone as soon as it answers, waiting up to `timeout` seconds. Raises PhoneGone, with the reason, then."""
         ...

@@ -214,7 +214,7 @@ class LocalRunner:
         yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
         if len(run.files) < len(order.files):
             yield Told(text=f"Putting on the phone: {', '.join(file.name for file in order.files)}")
-        await prepared(run, phone, order.files, self._with.frames)
+        await prepared(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""

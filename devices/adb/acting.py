@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
@@ -13,12 +14,12 @@ from devices.adb.gestures import commands_for
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.shell import Result, Shell
-from devices.adb.state import read_state
+from devices.adb.state import State, read_front, read_state
 from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
 from devices.adb.trees import Trees, field_text
-from devices.errors import PhoneError, UnknownApp, UntypableText
+from devices.errors import PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
 from devices.geometry import Point, Size
-from devices.inputs import Input, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
+from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Done, Element
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ FOCUS_PATIENCE = 1.0
 
 POLL = 0.1
 _COMMAND_SECONDS = 10.0
+_FORBIDDEN = "INJECT_EVENTS"
+"""The permission that some makers take from adb."""
 
 
 class Act:
@@ -61,9 +64,14 @@ class Act:
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._number}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
-        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on."""
+        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on.
+
+        Raises PhoneUnavailable when no input will ever succeed before a person changes that.
+        """
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
+            if _FORBIDDEN in result.text:
+                raise PhoneUnavailable(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
             problem = "it gave an error" if secret else problem
             raise PhoneError(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
 
@@ -71,11 +79,20 @@ class Act:
 def input_problem(result: Result) -> str:
     """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
     text = result.text
-    if "INJECT_EVENTS" in text:
+    if _FORBIDDEN in text:
         return "adb may not touch the screen. At Xiaomi, switch on 'USB debugging (Security settings)'."
     if "Exception" in text or text.startswith("Error") or result.code:
         return next((line.strip() for line in text.splitlines() if line.strip()), f"exit code {result.code}")[:200]
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last look: size and elements, and the state while nothing was sent since (None: something was)."""
+
+    size: Size | None = None
+    elements: tuple[Element, ...] = ()
+    state: State | None = None
 
 
 class Hands:
@@ -90,21 +107,42 @@ class Hands:
         self._preparation = preparation
         self._apps = Apps(shell, aliases)
 
-    async def act(self, what: Input, receipt: str, screen: Size | None, seen: tuple[Element, ...]) -> Done:
-        """Sends the input. `screen` and `seen` are size and elements of the last look."""
+    async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
+        """Sends the input, unless it is meant for a screen that is not there any more."""
         act = Act(self._shell, receipt)
+        screen = seen.size
+        if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
+            await self._check_front(seen.state)
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
                 for line in commands_for(what, screen):
                     await act.check(line, "the touch" if not isinstance(what, PressKey) else "the key")
                 return Done()
             case TypeText():
-                return await self._type(act, what, screen, seen)
+                return await self._type(act, what, screen, seen.elements)
             case OpenApp(name):
                 app = await self._apps.find(name)
                 return await self._start(act, launch_command(app), app.shown, app.package)
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
+
+    async def _check_front(self, then: State | None) -> None:
+        """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
+
+        Raises ScreenChanged, and PhoneError that is not uncertain: nothing was sent.
+        """
+        if then is None:
+            return
+        try:
+            now = await read_front(self._shell)
+        except PhoneError as lost:
+            lost.uncertain = False
+            raise
+        if now.rotation != then.rotation:
+            raise ScreenChanged("The phone was turned after that look. Look again.")
+        if not now.same_window(then):
+            front = now.package or "another window"
+            raise ScreenChanged(f"Something else came to the front after that look: {front}. Look again.")
 
     async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
         result = await act.send(line, "opening an app")
@@ -138,14 +176,19 @@ class Hands:
             if not self._lane.open:
                 raise
             untypable = problem
-        if what.clear:
-            lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], "the touch")
             await self._wait_for_keyboard()
         if not await self._enter_fast(act, what, text, screen):
-            if untypable is not None:
-                raise PhoneError(f"Nothing was typed. {untypable}", uncertain=what.at is not None) from untypable
+            try:
+                if untypable is not None:
+                    raise untypable
+                if broadcast and not await self._preparation.insist_on_broadcast_keyboard():
+                    broadcast, lines = False, list(typing_commands(text, broadcast=False))
+            except UntypableText as problem:
+                raise PhoneError(f"Nothing was typed. {problem}", uncertain=what.at is not None) from problem
+            if what.clear:
+                lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, "the text", extra_seconds=len(line) / 20, secret=what.secret)
         read = await self._read_back(screen, what.at)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from PIL import Image
 
 from devices.adb import files
-from devices.adb.acting import Hands
+from devices.adb.acting import Hands, Seen
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
@@ -24,7 +24,6 @@ from devices.adb.shell import Shell
 from devices.adb.state import State, read_state
 from devices.adb.together import together
 from devices.adb.trees import Trees, focused_text
-from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.phone import Done, Element, Observation, PhoneInfo
 
@@ -51,8 +50,7 @@ class AdbPhone:
         self._trees = Trees(self._shell, self._lane)
         self._preparation = Preparation(self._shell)
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, aliases)
-        self._screen: Size | None = None
-        self._seen: tuple[Element, ...] = ()
+        self._seen = Seen()
         self._launched = False
         self.heard = 0.0
         """When the phone last told how it is, in seconds of the loop's clock."""
@@ -116,10 +114,11 @@ class AdbPhone:
             if new or not reading.begun:
                 reading.begin(frame.size)
 
-        glance = not settle and after.image is not None and self._screen is not None
+        screen = self._seen.size
+        glance = not settle and after.image is not None and screen is not None
         try:
-            if glance and self._screen is not None:
-                reading.begin(self._screen)
+            if glance and screen is not None:
+                reading.begin(screen)
             rest = await settled(
                 self._camera.capture,
                 before,
@@ -152,13 +151,22 @@ class AdbPhone:
             await reading.drop()
         return same_facts(since, state) and same_elements(since.elements, elements, since.size)
 
+    async def glance(self) -> Image.Image | None:
+        """See `Phone.glance`. The state is asked after the picture: one that was locked in between is not shown."""
+        frame = await self._camera.capture()
+        state = await read_state(self._shell)
+        self._learn(state)
+        hidden = state.locked or not state.screen_on or await asyncio.to_thread(lambda: frame.black)
+        return None if hidden else frame.image
+
     async def _look(self) -> Observation:
+        screen = self._seen.size
         async with together() as group:
             frame = group.create_task(self._camera.capture())
             state = group.create_task(read_state(self._shell))
-            elements = group.create_task(self._trees.read(self._screen)) if self._screen else None
+            elements = group.create_task(self._trees.read(screen)) if screen else None
         size = frame.result().size
-        if elements is None or size != self._screen:
+        if elements is None or size != screen:
             return await self._observation(frame.result(), await self._trees.read(size), state.result(), settled=True)
         return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
 
@@ -168,8 +176,7 @@ class AdbPhone:
         black = await asyncio.to_thread(lambda: frame.black)
         if black and elements is None and state.screen_on:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
-        self._screen = frame.size
-        self._seen = elements or ()
+        self._seen = Seen(frame.size, elements or (), state)
         self._learn(state)
         return Observation(
             size=frame.size,
@@ -189,11 +196,12 @@ class AdbPhone:
     async def act(self, what: Input, *, receipt: str) -> Done:
         """See `Phone.act`."""
         self._launched = isinstance(what, OpenApp | OpenUrl)
-        return await self._hands.act(what, receipt, self._screen, self._seen)
+        seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
+        return await self._hands.act(what, receipt, seen)
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
-        self._learn(await self._preparation.prepare(self._screen or self._info.size))
+        self._learn(await self._preparation.prepare(self._seen.size or self._info.size))
         self._lane.begin()
 
     async def restore(self) -> None:

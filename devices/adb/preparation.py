@@ -70,6 +70,16 @@ class Preparation:
             self.broadcast_keyboard = await self._settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD
         return self.broadcast_keyboard
 
+    async def insist_on_broadcast_keyboard(self) -> bool:
+        """Whether the broadcast keyboard is the input method now; chosen again where the phone went back to its own.
+
+        Some makers do that for passwords, or whenever a field gets the focus.
+        """
+        if await self._settings.get(INPUT_METHOD) != BROADCAST_KEYBOARD:
+            logger.info("%s went back to its own keyboard", self._shell.connection.serial)
+            self.broadcast_keyboard = await self._settings.change(INPUT_METHOD, BROADCAST_KEYBOARD)
+        return bool(self.broadcast_keyboard)
+
     async def _wake(self, size: Size | None) -> State:
         state = await read_state(self._shell)
         if not state.screen_on:

@@ -29,9 +29,11 @@ _SECTIONS = {
     "keyboard": "dumpsys input_method | grep -E 'mInputShown|mIsInputViewShown'",
     "battery": "dumpsys battery | grep -E 'level:|powered: true'",
 }
+_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation='"
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
 
 _COMPONENT = re.compile(r"\bu\d+ ([\w.]+)/([\w.$]+)")
+_WINDOW = re.compile(r"mCurrentFocus=(Window\{[^}]+\})")
 _OVERLAY_FOCUS = re.compile(r"mCurrentFocus=Window\{\S+ u\d+ ([^/}]+)\}")
 _ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
 _LOCKED = re.compile(
@@ -45,7 +47,10 @@ _LEVEL = re.compile(r"^\s*level:\s*(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is true of the phone now. `rotation` is a number of quarter turns, `battery` percent or None."""
+    """What is true of the phone now. `rotation` is a number of quarter turns, `battery` percent or None.
+
+    `window` is Android's own name of the window that gets the input, with a number that no other window has.
+    """
 
     package: str = ""
     activity: str = ""
@@ -55,12 +60,26 @@ class State:
     screen_on: bool = True
     battery: int | None = None
     charging: bool = False
+    window: str = ""
+
+    def same_window(self, other: State) -> bool:
+        """Whether the same window gets the input; one that is not told, as between two windows, contradicts nothing."""
+        return not self.window or not other.window or self.window == other.window
 
 
 async def read_state(shell: Shell) -> State:
     """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
     answer = await shell.run(COMMAND, timeout=STATE_TIMEOUT, doing="asking for its state")
     return parse_state(answer.out)
+
+
+async def read_front(shell: Shell) -> State:
+    """Asks only how the phone is held and which window gets the input: a fifth of the time of all.
+
+    Before Android 10 the window is not told here. Raises as `read_state`.
+    """
+    answer = await shell.run(_FRONT, timeout=STATE_TIMEOUT, doing="asking for its window")
+    return parse_state(f"{_SECTION}window\n{answer.out}")
 
 
 def parse_state(output: str) -> State:
@@ -77,6 +96,7 @@ def parse_state(output: str) -> State:
         screen_on=_screen_on(parts.get("power", "")),
         battery=int(found.group(1)) if (found := _LEVEL.search(parts.get("battery", ""))) else None,
         charging="powered: true" in parts.get("battery", ""),
+        window=found.group(1) if (found := _WINDOW.search(window)) else "",
     )
 
 

@@ -16,7 +16,7 @@ from devices.adb.identity import Identity, identify
 from devices.adb.presence import SILENT, health_of
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
-from devices.errors import PhoneError, PhoneGone
+from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.rounds import HEALTH_EVERY, Rounds
@@ -130,9 +130,11 @@ class AdbPhones:
     def get(self, phone_id: str) -> Phone:
         """See `Phones.get`."""
         phone = self._phones.get(phone_id)
-        if phone is None or not self._works(phone):
-            raise PhoneGone(f"The phone {self._called(phone_id)} is not attached.", uncertain=False)
-        return phone
+        if phone is not None and self._works(phone):
+            return phone
+        if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
+            raise PhoneUnavailable(f"{phone.info.name}: {phone.info.reason} {phone.info.fix}", uncertain=False)
+        raise PhoneGone(f"{self._called(phone_id)}: {self._why_away(phone_id)}", uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.refresh`."""
@@ -154,20 +156,20 @@ class AdbPhones:
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See `Phones.wait_for`."""
+        """See `Phones.wait_for`. It is asked, whatever is known of it: bad news of a link is believed late."""
         try:
             async with asyncio.timeout(timeout):
                 while True:
                     phone = self._phones.get(phone_id)
                     if phone is not None and self._works(phone):
-                        if not phone.info.health.usable:
-                            await self._rounds.ask(phone)  # it did not answer when it was asked last
+                        await self._rounds.ask(phone)
                         if phone.info.health.usable:
                             return phone
                     await self._news_or(RETRY)
         except TimeoutError:
+            why = self._why_away(phone_id)
             raise PhoneGone(
-                f"The phone {self._called(phone_id)} did not come back within {timeout:.0f} s.", uncertain=False
+                f"{self._called(phone_id)} did not come back within {timeout:.0f} s: {why}", uncertain=False
             ) from None
 
     # What the servers tell.
@@ -265,6 +267,12 @@ class AdbPhones:
 
     def _wanted(self, serial: str, phone_id: str) -> bool:
         return not self._serials or bool(self._serials & {serial, phone_id}) or serial in self._standins.serials
+
+    def _why_away(self, phone_id: str) -> str:
+        phone = self._phones.get(phone_id)
+        if phone is None or phone.info.health.usable:
+            return "The phone is not attached."
+        return f"{phone.info.reason} {phone.info.fix}"
 
     def _called(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)

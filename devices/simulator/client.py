@@ -67,9 +67,10 @@ class PhoneControl:
         """Lets something happen now."""
         await self._ask("POST", "/happen", what.model_dump(mode="json"))
 
-    async def after(self, line: str, what: Happening, *, times: int = 1) -> None:
-        """Lets something happen after the `times`-th shell line that holds this text ("*": any)."""
-        await self._ask("POST", "/moments", Moment(after=line, times=times, then=what).model_dump(mode="json"))
+    async def after(self, line: str, what: Happening, *, times: int = 1, before: bool = False) -> None:
+        """Lets something happen after the `times`-th request that holds this text ("*": any), or `before` it."""
+        moment = Moment(after=line, times=times, before=before, then=what)
+        await self._ask("POST", "/moments", moment.model_dump(mode="json"))
 
     async def moments(self) -> tuple[Moment, ...]:
         """What still waits for its moment."""

@@ -1,4 +1,4 @@
-"""Happenings that wait for their moment: after the next command, or the third `input`."""
+"""Happenings that wait for their moment: after the next command, or before the third `input`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ if TYPE_CHECKING:
 
 
 class Moment(BaseModel):
-    """`then` happens once, after the `times`-th shell line from now that holds the text `after` ("*": any line).
+    """`then` happens once, at the `times`-th request from now that holds the text `after` ("*": any).
 
-    It happens when the line has run and before its answer is sent, so the next command finds it done.
+    A request is a shell line, `jsonrpc METHOD` to uiautomator2's server, or `sync SEND /path`. It happens when the
+    request was carried out and before its answer is sent, so the next one finds it done; with `before`, when the
+    request has come and nothing of it was done. A file request has come, and its bytes have not, in both cases.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     after: str = Field(default="*", min_length=1)
     times: int = Field(default=1, ge=1)
+    before: bool = False
     then: Happening
 
 
@@ -49,12 +52,19 @@ class Moments:
         self._waiting.clear()
         self._phone.journal.note("no more moments")
 
+    async def came(self, line: str) -> None:
+        """A request has come: what waited for that happens, in the order it was asked for."""
+        await self._due(line, before=True)
+
     async def passed(self, line: str) -> None:
-        """A line has run: what waited for it happens, in the order it was asked for."""
+        """A request was carried out: what waited for that happens, in the order it was asked for."""
+        await self._due(line, before=False)
+
+    async def _due(self, line: str, *, before: bool) -> None:
         due: list[Happening] = []
         left: list[Moment] = []
         for moment in self._waiting:
-            if moment.after != "*" and moment.after not in line:
+            if moment.before is not before or (moment.after != "*" and moment.after not in line):
                 left.append(moment)
             elif moment.times > 1:
                 left.append(moment.model_copy(update={"times": moment.times - 1}))

@@ -36,7 +36,7 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
             await stream.write(output.of(OUT, ERR))
 
     async def sync(stream: Stream) -> None:
-        await serve_sync(phone.files, phone.journal, phone.faults, stream)
+        await serve_sync(phone, stream)
 
     if (automation := phone.uiautomator.find(name)) is not None:
         return automation
@@ -49,6 +49,7 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
 
 async def _run(phone: VirtualPhone, line: str, kind: str) -> tuple[int, Output]:
     """Runs a line as the phone's faults allow, and what was to happen after it."""
+    await phone.moments.came(line)
     await phone.faults.before_command(line)
     answer = await Interpreter(phone, COMMANDS, kind).run(line)
     await phone.moments.passed(line)

@@ -6,11 +6,13 @@ Source: AOSP packages/modules/adb/SYNC.TXT and file_sync_protocol.h. Numbers are
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
 
-from devices.simulator.faults import Faults
 from devices.simulator.files import FileRefused, Files
-from devices.simulator.journal import Journal
 from devices.simulator.stream import Stream
+
+if TYPE_CHECKING:
+    from devices.simulator.phone import VirtualPhone
 
 REQUEST = struct.Struct("<4sI")
 STAT = struct.Struct("<4sIII")
@@ -21,8 +23,9 @@ CHUNK = 64 * 1024
 MAX_PATH_BYTES = 1024
 
 
-async def serve_sync(files: Files, journal: Journal, faults: Faults, stream: Stream) -> None:
-    """Answers requests until QUIT or the end of the stream. The fault `hang` holds a request as `sync SEND /path`."""
+async def serve_sync(phone: VirtualPhone, stream: Stream) -> None:
+    """Answers requests until QUIT or the end of the stream. Faults and moments know a request as `sync SEND /path`."""
+    files = phone.files
     while True:
         request, length = REQUEST.unpack(await stream.read_exactly(REQUEST.size))
         if request == b"QUIT":
@@ -32,8 +35,11 @@ async def serve_sync(files: Files, journal: Journal, faults: Faults, stream: Str
             return
         path = (await stream.read_exactly(length)).decode("utf-8", "surrogateescape")
         name = request.decode("ascii", "replace")
-        await faults.hold(f"sync {name} {path}")
-        entry = journal.add("sync", name, (name, path))
+        line = f"sync {name} {path}"
+        await phone.moments.came(line)
+        await phone.faults.hold(line)
+        entry = phone.journal.add("sync", name, (name, path))
+        await phone.moments.passed(line)
         match request:
             case b"STAT":
                 await stream.write(STAT.pack(b"STAT", *files.stat(path)))

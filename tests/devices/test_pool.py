@@ -13,7 +13,7 @@ from devices.adb.host import track
 from devices.adb.kept_settings import STAY_ON
 from devices.adb.presence import health_of
 from devices.adb.server import ServerAddress
-from devices.errors import NameTaken, NameUnfit, PhoneGone
+from devices.errors import NameTaken, NameUnfit, PhoneGone, PhoneUnavailable
 from devices.phone import Health, PhoneInfo
 from devices.pool import AdbPhones
 from devices.pool.phones import FIRST_LOOK
@@ -131,7 +131,7 @@ async def test_an_unauthorized_phone_says_what_to_do_and_becomes_ready(adb_serve
         async with pool_on(adb_server, serials=[virtual.address]) as pool:
             (info,) = await until(pool, healthy(virtual.address, Health.UNAUTHORIZED))
             assert "Allow USB debugging" in info.fix
-            with pytest.raises(PhoneGone):
+            with pytest.raises(PhoneUnavailable, match="Allow USB debugging"):
                 pool.get(info.id)
             await virtual.set_link(LinkState.OPEN)
             await adb_server.disconnect(virtual.address)

@@ -12,7 +12,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import Early
 from agent.observing import Sight
 from agent.ports.journal import ActionKey, ActionState
-from devices.errors import InputRejected, PhoneError
+from devices.errors import InputRejected, PhoneError, PhoneUnavailable
 from devices.inputs import Input, OpenApp, OpenUrl
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ async def act(
     After the `last` action of a step the model may be shown the screen before it is known to stand still.
 
     Raises Trouble when nothing, or nothing certain, came of it, Stopped when the run was stopped meanwhile (the
-    journal then says uncertain), and LeaseLost when the phone belongs to somebody else now.
+    journal then says uncertain), LeaseLost when the phone belongs to somebody else now, and PhoneUnavailable when it
+    takes nothing before a person changes that.
     """
     if not await context.journal.begin(key, data, fence=context.fence):
         raise Trouble(
@@ -52,6 +53,8 @@ async def act(
         state: ActionState = "uncertain" if error.uncertain else "rejected"
         await context.journal.finish(key, state, type(error).__name__)
         logger.warning("run %s: %s is %s: %s", key.run, key.receipt, state, error)
+        if isinstance(error, PhoneUnavailable) and not error.uncertain:
+            raise
         if not error.uncertain:
             raise Trouble(f"Not done: {error}") from error
         raise Trouble(

@@ -100,8 +100,10 @@ class UiAutomator:
         method, parameters = str(request["method"]), request["params"]
         assert isinstance(parameters, list)
         words = (method, *(each if isinstance(each, str) else json.dumps(each) for each in parameters))
+        line = f"jsonrpc {method}"
+        await self._phone.moments.came(line)
         entry = self._phone.journal.add("jsonrpc", method, words, receipt)
-        await self._phone.faults.hold(f"jsonrpc {method}")
+        await self._phone.faults.hold(line)
         answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             answer["result"] = self._do(method, parameters)
@@ -109,6 +111,7 @@ class UiAutomator:
         except MethodFailed as failed:
             answer["error"] = {"code": failed.code, "message": str(failed), "data": ""}
             entry.code = 1
+        await self._phone.moments.passed(line)
         return json.dumps(answer).encode()
 
     def _do(self, method: str, parameters: list[object]) -> object:

@@ -87,11 +87,12 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig_on(adb_server: AdbServer, **phone: Any) -> AsyncIterator[Rig]:
+async def rig_on(adb_server: AdbServer, *, fast_lane: bool = False, **phone: Any) -> AsyncIterator[Rig]:
     """A rig with one virtual phone, whose clock stands still: nothing changes by itself."""
     async with VirtualPhone(**{"clock": _noon} | phone) as virtual:
         await adb_server.connect(virtual.address)
-        phones = AdbPhones([ServerAddress(adb_server.host, adb_server.port)], serials=[virtual.address], virtual=0)
+        server = ServerAddress(adb_server.host, adb_server.port)
+        phones = AdbPhones([server], serials=[virtual.address], virtual=0, fast_lane=fast_lane)
         await phones.start()
         try:
             yield Rig(virtual, phones, adb_server)

@@ -49,6 +49,7 @@ def test_android_14() -> None:
         rotation=1,
         battery=85,
         charging=True,
+        window="Window{4f2e1d0 u0 com.android.chrome/com.google.android.apps.chrome.Main}",
     )
 
 
@@ -59,6 +60,7 @@ def test_android_8() -> None:
         locked=True,
         screen_on=False,
         battery=7,
+        window="Window{8a1 u0 com.android.settings/com.android.settings.Settings}",
     )
 
 

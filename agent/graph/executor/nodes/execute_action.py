@@ -35,7 +35,7 @@ from agent.graph.executor.state import ExecutorState, ended_by, usage_data, usag
 from agent.graph.executor.steps import close_step
 from agent.observing import Sight
 from agent.ports.journal import ActionKey, LeaseLost
-from devices.errors import PhoneError
+from devices.errors import PhoneError, PhoneUnavailable
 from devices.inputs import TypeText
 
 Route = Command[Literal["call_user", "check_loop", "screenshot", "executor_exit"]]
@@ -117,7 +117,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         rest = len(actions) - progress.index - 1
         if rest > 0:
             progress.told.append(f"The other {rest} of your actions were not done.")
-    except LeaseLost as error:
+    except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=progress.update(result=ended_by(error)))
     return Command(goto="check_loop", update=progress.update())
 
@@ -228,7 +228,7 @@ async def _approved(state: ExecutorState, context: RunContext, action: Action, p
             progress.did.append(f"interrupted before: {describe(action, None)}")
     except Trouble as trouble:
         progress.told.append(str(trouble))
-    except LeaseLost as error:
+    except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=progress.update(result=ended_by(error)))
     except PhoneError as error:
         progress.did.append(f"not done: {describe(action, None)}")

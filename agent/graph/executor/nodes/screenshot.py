@@ -18,7 +18,7 @@ from agent.graph.executor.early import corrected
 from agent.graph.executor.locking import unlock_question, woken
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
-from devices.errors import CaptureFailed, PhoneError, PhoneGone
+from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout
 from devices.phone import Observation
 
 logger = logging.getLogger(__name__)
@@ -40,11 +40,7 @@ async def screenshot(
         if context.live.fresh is None:
             watch.pending = None  # nobody knows any more what was done to the screen since
     try:
-        observation = context.live.fresh
-        if observation is None:
-            observation = await context.control.guard(_look(context))
-        if observation.locked or not observation.screen_on:
-            observation = await context.control.guard(woken(context))
+        observation = await context.control.guard(_look(context))
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
@@ -76,21 +72,30 @@ async def screenshot(
 
 
 async def _look(context: RunContext) -> Observation:
-    """An observation: captured up to three times, and after an unplugged cable came back."""
+    """What was seen last, or a look now, at a phone that is awake.
+
+    Tried up to three times: a picture may come broken, a phone under load may not answer in time, and an unplugged
+    cable is waited for.
+    """
     early = context.live.watch.pending
+    seen = context.live.fresh
     for attempt in range(1, CAPTURE_TRIES + 1):
         try:
-            if early is not None and attempt == 1:
-                return await context.phone.observe(after=early.seen, patience=early.patience)
-            return await context.phone.observe()
-        except CaptureFailed:
+            if seen is None and early is not None and attempt == 1:
+                seen = await context.phone.observe(after=early.seen, patience=early.patience)
+            elif seen is None:
+                seen = await context.phone.observe()
+            return await woken(context) if seen.locked or not seen.screen_on else seen
+        except (CaptureFailed, PhoneTimeout) as error:
             if attempt == CAPTURE_TRIES:
                 raise
+            logger.info("look %d of %d failed: %s", attempt, CAPTURE_TRIES, error)
         except PhoneGone as error:
             if attempt == CAPTURE_TRIES:
                 raise
             context.emit(Told(text=f"The phone is away ({error}); waiting {context.grace:.0f} s for it."))
             await context.phones.wait_for(context.phone.info.id, timeout=context.grace)
+        seen = context.live.fresh = None
     raise CaptureFailed("no picture")
 
 

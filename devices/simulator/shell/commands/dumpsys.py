@@ -11,6 +11,7 @@ NotificationRecord.dump, SurfaceFlinger's --display-id.
 from __future__ import annotations
 
 from collections.abc import Callable
+from zlib import crc32
 
 from devices.simulator.apps import BY_KEY, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
 from devices.simulator.shell.call import Call, Family
@@ -31,6 +32,12 @@ def focused_window(state: PhoneState) -> str:
             "com.android.permissioncontroller/com.android.permissioncontroller.permission.ui.GrantPermissionsActivity"
         )
     return resumed_component(state)
+
+
+def _token(state: PhoneState) -> str:
+    """The number by which Android tells windows of one name apart: each app and each dialog has its own."""
+    shown = f"{focused_window(state)} {len(state.dialogs)} {state.dialogs[-1].title if state.dialogs else ''}"
+    return f"{crc32(shown.encode()):x}"[:7]
 
 
 def resumed_component(state: PhoneState) -> str:
@@ -70,7 +77,7 @@ async def dumpsys(call: Call) -> int:
 def _window(call: Call, words: tuple[str, ...]) -> None:
     state = call.phone.state
     part = words[0] if words else ""
-    window = f"Window{{9d1f3ab u0 {focused_window(state)}}}"
+    window = f"Window{{{_token(state)} u0 {focused_window(state)}}}"
     if part in {"", "policy", "p"}:
         locked = _flag(on=state.locked)
         awake = "AWAKE" if state.awake else "SLEEP"
