@@ -19,7 +19,7 @@ from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
 from bot.cli.remote import Remote, running_service
 from bot.settings import Settings
 from bot.tasks.files import BadFiles, check
-from bot.tasks.lines import line_of
+from bot.tasks.lines import Heard, line_of
 
 if TYPE_CHECKING:
     from bot.cli.local import Local
@@ -80,16 +80,17 @@ async def _follow(door: Local | Remote, options: argparse.Namespace, files: tupl
 
 async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
     """Wrong usage, unless it is for want of a phone: the task is blocked then, and nothing is wrong with it."""
-    named = [row for row in await door.phones() if not options.device or _is_called(row, options.device)]
+    wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
+    named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
     if any(row["usable"] for row in named) or (options.device and not named):
         print(f"opengui do: {why}", file=sys.stderr)
         return USAGE
-    _show(line_of(TaskEnded(outcome=Outcome.BLOCKED, summary=why)), options)
+    _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
 
 
-def _is_called(row: dict[str, Any], name: str) -> bool:
-    return name.strip().casefold() in {str(row[key]).casefold() for key in ("id", "serial", "name")}
+def _is_called(row: dict[str, Any], names: set[str]) -> bool:
+    return not names.isdisjoint({str(row[key]).casefold() for key in ("id", "serial", "name")})
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
@@ -105,7 +106,12 @@ async def _answer(door: Local | Remote, question: dict[str, Any], answers: Itera
 
 
 def _words(line: dict[str, Any]) -> str:
-    """A line for a person."""
+    """A line for a person; where several phones work, each begins with the phone that it is of."""
+    words = _plain(line)
+    return f"{line['on']}: {words.strip()}" if "on" in line else words
+
+
+def _plain(line: dict[str, Any]) -> str:
     match line["type"]:
         case "task":
             return f"Task {line['task']}"
@@ -119,7 +125,7 @@ def _words(line: dict[str, Any]) -> str:
             return f"  … waiting for {line['phone']}, place {line['place']}"
         case "started":
             return f"  On {line['phone_name']}"
-        case "final":
+        case "final" | "part end":
             data = f"\n{line['data']}" if line["data"] else ""
             return f"{line['outcome'].upper()}: {line['summary']}{data}"
         case "told" | "interrupted":

@@ -47,8 +47,8 @@ class Local:
             raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
         yield {"type": "task", "task": reply.task}
         async with aclosing(self._following.events(reply.task)) as events:
-            async for event in events:
-                yield line_of(event)
+            async for heard in events:
+                yield line_of(heard)
 
     async def answer(self, question: str, text: str | None) -> str:
         """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""

@@ -81,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     add("run", "Start the service: chats, web console and phones.")
     one = add("do", "Do one task and show its steps. The exit code tells the outcome.")
     one.add_argument("task", metavar="TASK", help="what is to be done, in your own words")
-    one.add_argument("--device", default="", metavar="NAME", help="the phone, by name, id or serial")
+    one.add_argument(
+        "--device", default="", metavar="NAME", help="the phone, by name, id or serial; several as a,b, or all"
+    )
     one.add_argument(
         "--file",
         action="append",

@@ -12,6 +12,7 @@ from agent.outcome import Outcome
 from bot.chats.base import Person
 from bot.tasks.desk import TaskDesk
 from bot.tasks.errors import TaskError
+from bot.tasks.lines import Heard
 from bot.tasks.model import Task
 
 KEPT_TASKS = 100
@@ -21,8 +22,29 @@ KEPT_TASKS = 100
 @dataclass
 class _Track:
     events: list[TaskEvent] = field(default_factory=list)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-    followers: int = 0
+    followers: set[asyncio.Event] = field(default_factory=set)
+
+    def wake(self) -> None:
+        """There is something new."""
+        for news in self.followers:
+            news.set()
+
+
+@dataclass
+class _Follower:
+    """How far the events of a task, or of one phone's part, were told."""
+
+    track: _Track
+    part: Task | None = None
+    told: int = 0
+
+    def news(self) -> list[Heard]:
+        """What was not told yet."""
+        events = self.track.events[self.told :]
+        self.told += len(events)
+        if self.part is None:
+            return [Heard(event) for event in events]
+        return [Heard(event, self.part.id, self.part.phone_name) for event in events]
 
 
 class Following:
@@ -40,34 +62,37 @@ class Following:
         for stop in self._stops:
             stop()
         for track in self._tracks.values():
-            track.news.set()
+            track.wake()
 
-    async def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
+    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
         """The events so far, then those to come; ends after TaskEnded, also when the task ended without its mind,
         and without it for a task that is not known and after `close`.
         """
-        track = self._track(task)
-        track.followers += 1
-        told = 0
+        news = asyncio.Event()
+        parts = await self._desk.parts(task)
+        heard = [_Follower(self._track(task)), *(_Follower(self._track(part.id), part) for part in parts)]
+        for each in heard:
+            each.track.followers.add(news)
         try:
             while True:
-                track.news.clear()
+                news.clear()
+                # Read before what is told: an end that is known then was told before it.
                 known = await self._desk.get(task)
-                while told < len(track.events):
-                    yield track.events[told]
-                    told += 1
-                    if isinstance(track.events[told - 1], TaskEnded):
+                for one in [one for each in heard for one in each.news()]:
+                    yield one
+                    if one.last:
                         return
                 if known is None:
                     return
                 if known.outcome is not None:
-                    yield _end(known, known.outcome)
+                    yield Heard(_end(known, known.outcome))
                     return
                 if self._closed:
                     return
-                await track.news.wait()
+                await news.wait()
         finally:
-            track.followers -= 1
+            for each in heard:
+                each.track.followers.discard(news)
 
     async def answer(self, person: Person, question: str, text: str | None) -> str:
         """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
@@ -85,10 +110,10 @@ class Following:
             return
         track = self._track(task)
         track.events.append(event)
-        track.news.set()
+        track.wake()
 
     def _changed(self, task: str) -> None:
-        self._track(task).news.set()
+        self._track(task).wake()
 
     def _track(self, task: str) -> _Track:
         track = self._tracks.setdefault(task, _Track())

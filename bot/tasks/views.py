@@ -35,6 +35,7 @@ def task_json(task: Task) -> Json:
         "summary": task.summary,
         "data": task.data,
         "phone": task.phone,
+        "phones": task.parts or 1,
         "person": task.person.name or task.person.id,
         "platform": task.origin.platform,
         "quick": task.quick,
@@ -51,6 +52,8 @@ def task_json(task: Task) -> Json:
 def step_json(step: StepRow) -> Json:
     """A step of a run, for the replay."""
     return {
+        "part": step.part,
+        "phone": step.phone_name,
         "step": step.step,
         "max_steps": step.max_steps,
         "subtask": step.subtask,
@@ -92,5 +95,5 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "virtual": phone.virtual,
         "lane": phone.lane,
         "lane_reason": phone.lane_reason,
-        "tasks": [task.id for task in tasks if task.phone == phone.id and task.outcome is None],
+        "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }

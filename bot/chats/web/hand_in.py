@@ -12,7 +12,6 @@ from typing import Any, Literal
 from aiohttp import ClientConnectionResetError, web
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.events import TaskEnded, TaskEvent
 from agent.files import GivenFile
 from agent.ports.frames import Frames
 from bot.chats.base import Attachment, CommandCall, Intake, Invocation
@@ -20,7 +19,7 @@ from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse
 from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
-from bot.tasks.lines import INTERRUPTED, Runs, encoded, line_of
+from bot.tasks.lines import INTERRUPTED, Heard, Runs, encoded, line_of
 
 logger = logging.getLogger(__name__)
 
@@ -107,9 +106,9 @@ class HandIn:
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             async with aclosing(self._runs.events(task)) as events:
-                while (event := await _next(events, stopping)) is not None:
-                    await response.write(encoded(line_of(event)))
-                    if isinstance(event, TaskEnded):
+                while (heard := await _next(events, stopping)) is not None:
+                    await response.write(encoded(line_of(heard)))
+                    if heard.last:
                         return
             await response.write(encoded(INTERRUPTED))
         finally:
@@ -122,7 +121,7 @@ class HandIn:
         return refuse(409, refusal) if refusal else web.json_response({"taken": True})
 
 
-async def _next(events: AsyncGenerator[TaskEvent, None], stopping: asyncio.Task[Literal[True]]) -> TaskEvent | None:
+async def _next(events: AsyncGenerator[Heard, None], stopping: asyncio.Task[Literal[True]]) -> Heard | None:
     """The next event; None when there will be none, or the service stops first."""
     following = asyncio.ensure_future(anext(events, None))
     waits: tuple[asyncio.Future[Any], ...] = (following, stopping)

@@ -14,8 +14,9 @@ from agent.outcome import Outcome
 from agent.questions import Answer, Question, QuestionKind
 from bot.tasks.following import KEPT_TASKS, Following
 from bot.tasks.limits import DeskLimits
-from bot.tasks.model import TaskState
-from tests.bot.tasks.bench import ANNA, LIMITS, PATIENCE, Bench, Gate, bench
+from bot.tasks.lines import line_of
+from bot.tasks.model import TaskState, TaskWish, WishedPhone
+from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 
 
@@ -30,7 +31,7 @@ def following(one: Bench) -> Iterator[Following]:
 
 async def all_of(followed: Following, task: str) -> list[TaskEvent]:
     async with asyncio.timeout(PATIENCE):
-        return [event async for event in followed.events(task)]
+        return [heard.event async for heard in followed.events(task)]
 
 
 async def test_who_comes_later_hears_it_from_the_beginning(tmp_path: Path) -> None:
@@ -41,9 +42,9 @@ async def test_who_comes_later_hears_it_from_the_beginning(tmp_path: Path) -> No
             gate.open(1)
             await one.until(task, lambda found: found.steps == 1)
             async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
-                assert [type(await anext(events)) for _ in range(2)] == [Started, Step]
+                assert [type((await anext(events)).event) for _ in range(2)] == [Started, Step]
                 gate.open(1)
-                assert [type(event) async for event in events] == [Step, TaskEnded]
+                assert [type(heard.event) async for heard in events] == [Step, TaskEnded]
             assert [event.type for event in await all_of(followed, task.id)] == ["started", "step", "step", "final"]
 
 
@@ -135,12 +136,33 @@ async def test_answers_and_why_not(tmp_path: Path) -> None:
         with following(one) as followed:
             task = await one.accept()
             async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
-                assert [(await anext(events)).type for _ in range(2)] == ["started", "asked"]
+                assert [(await anext(events)).event.type for _ in range(2)] == ["started", "asked"]
                 assert "allow or deny" in await followed.answer(ANNA, "q0", "perhaps")
                 assert await followed.answer(ANNA, "q0", "Yes.") == ""
                 assert "before" in await followed.answer(ANNA, "q0", "deny")
                 assert "nobody" not in await followed.answer(ANNA, "unknown", "x")
-                assert (await anext(events)).type == "asked"
+                assert (await anext(events)).event.type == "asked"
                 assert await followed.answer(ANNA, "q1", None) == ""
-                assert (await anext(events)).type == "final"
+                assert (await anext(events)).event.type == "final"
             assert [(answer.text, answer.expired) for answer in heard] == [("allow", False), ("", True)]
+
+
+async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) -> None:
+    phones = (WishedPhone("pixel", "Pixel"), WishedPhone("nokia", "Nokia"))
+    async with bench(tmp_path, EchoMind(steps=1)) as one:
+        with following(one) as followed:
+            wish = TaskWish("open settings", ANNA, HERE, "", phones=phones)
+            task = (await one.desk.accept(wish)).task
+            async with asyncio.timeout(PATIENCE):
+                heard = [each async for each in followed.events(task.id)]
+    assert [(each.part, each.event.type) for each in heard if each.phone == "Pixel"] == [
+        ("2", "started"),
+        ("2", "step"),
+        ("2", "final"),
+    ]
+    assert [each.event.type for each in heard if each.phone == "Nokia"] == ["started", "step", "final"]
+    lines = [line_of(each) for each in heard]
+    assert [line["type"] for line in lines].count("final") == 1
+    assert lines[-1]["type"] == "final"
+    assert "2 of 2 phones are done." in lines[-1]["summary"]
+    assert {line["on"] for line in lines if line["type"] == "part end"} == {"Pixel", "Nokia"}

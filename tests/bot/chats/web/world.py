@@ -24,6 +24,7 @@ from bot.chats.web.server import Console
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
+from bot.tasks.lines import Heard
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
 from devices.geometry import Size
 from devices.phone import Health, PhoneInfo
@@ -177,11 +178,11 @@ class ScriptedRuns:
         self.refusal = ""
         self.closed = asyncio.Event()
 
-    async def events(self, task: str) -> AsyncGenerator[TaskEvent, None]:
+    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
         self.followed.append(task)
         try:
             while (event := await self.queue.get()) is not None:
-                yield event
+                yield Heard(event)
         finally:
             self.closed.set()
 
