@@ -1,4 +1,4 @@
-"""Work stands still while an endpoint is away that has answered before; an endpoint that never answered is a mistake."""
+"""Work stands still while an endpoint is away that has answered before. One that never answered is a mistake."""
 
 from __future__ import annotations
 
@@ -52,24 +52,18 @@ class PatientModel:
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """See Model. A caption is not waited for: it is not worth it."""
-        heard = False
-
-        def hear(delta: Delta) -> None:
-            nonlocal heard
-            heard = True
-            if on_delta is not None:
-                on_delta(delta)
-
+        streamed = None if on_delta is None else _Streamed(on_delta)
         began, pause, told = self._clock(), FIRST_PAUSE_S, False
         while True:
             try:
-                # What was streamed before a break is not streamed a second time.
-                reply = await self._model.complete(request, on_delta=None if heard else hear)
+                reply = await self._model.complete(request, on_delta=streamed)
             except ModelUnreachable as error:
                 self.away = True
                 waits = self._answered and request.purpose is not Purpose.CAPTION
                 if not waits or self._clock() - began + pause > self._patience:
                     raise
+                if streamed is not None and streamed.heard:
+                    streamed = None  # what was streamed before a break is not streamed a second time
                 if not told:
                     told = True
                     logger.warning("%s The work waits for it.", error)
@@ -79,6 +73,16 @@ class PatientModel:
                 return replace(reply, waited=self._clock() - began) if told else reply
             await self._sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2)
+
+
+class _Streamed:
+    def __init__(self, on_delta: Callable[[Delta], None]) -> None:
+        self._on_delta = on_delta
+        self.heard = False
+
+    def __call__(self, delta: Delta) -> None:
+        self.heard = True
+        self._on_delta(delta)
 
 
 def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:

@@ -31,12 +31,16 @@ class Wait:
 
 
 class Waits:
-    """Asks its sources again and again, and keeps what they said last. Each change is one line in the log."""
+    """Asks its sources again and again, and keeps what they said last. Each change is one line in the log.
+
+    What is away at two looks in a row is waited for: a chat that logs in, or a connection that is made anew, is not.
+    """
 
     def __init__(self, sources: Mapping[str, Source], *, clock: Callable[[], float] = time.time) -> None:
         self._sources = dict(sources)
         self._clock = clock
         self._now: dict[str, Wait] = {}
+        self._seen: dict[str, float] = {}
 
     def now(self) -> tuple[Wait, ...]:
         """What was waited for when it was last looked, the longest wait first."""
@@ -81,12 +85,13 @@ class Waits:
             await asyncio.sleep(LOOK_S)
 
     def _take(self, what: str, why: str) -> None:
-        known = self._now.get(what)
-        if why and known is None:
-            self._now[what] = Wait(what, why, self._clock())
-            logger.warning("The service waits for %s: %s", what, why)
-        elif why and known is not None:
-            self._now[what] = Wait(what, why, known.since)
-        elif known is not None:
-            del self._now[what]
-            logger.info("The service waits no more for %s.", what)
+        if not why:
+            self._seen.pop(what, None)
+            if self._now.pop(what, None) is not None:
+                logger.info("The service waits no more for %s.", what)
+        elif (since := self._seen.get(what)) is None:
+            self._seen[what] = self._clock()
+        else:
+            if what not in self._now:
+                logger.warning("The service waits for %s: %s", what, why)
+            self._now[what] = Wait(what, why, since)

@@ -142,6 +142,8 @@ async def test_a_store_that_cannot_be_read_is_told(watched: Watched) -> None:
 async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     watched.waiting["model"] = "Its endpoint does not answer."
+    await watched.waits.look()
+    assert watched.waits.now() == (), "once is no wait: a connection may be made anew"
     for _ in range(3):
         await watched.waits.look()
     status, text = await watched.get("/healthz")
@@ -157,6 +159,7 @@ async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, cap
 
 async def test_a_store_that_cannot_be_written_is_not_healthy(watched: Watched) -> None:
     watched.waiting["store"] = "Nothing can be written (database or disk is full)."
+    await watched.waits.look()
     await watched.waits.look()
     status, text = await watched.get("/healthz")
     assert status == 503

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.test_telegram import Town, town
-from tests.fakes.model_server import Answer, Recorded
+from tests.fakes.model_server import Answer, Recorded, refused
 from tests.fixtures.adb import AdbServer
+
+LIMIT = 60.0
 
 
 @pytest.fixture
@@ -64,3 +67,100 @@ async def test_a_full_disk_is_waited_for(place: Place) -> None:
         assert finals(here) == 1
         assert service.log.count("Nothing can be written") < 4, "a line for each file, and not for each try"
         assert "Traceback" not in service.log
+
+
+async def test_a_model_that_is_away_is_waited_for(place: Place) -> None:
+    """The card says so, and what was shown to the model meanwhile is looked at again before anything is done."""
+    away = [lambda _: refused(503, "Overloaded.")] * 9
+    acts = [call("open_app", name="Settings"), *away, tap("Wi-Fi"), tap("Bluetooth"), FINISH]
+    async with town(*acts) as here, place.service(**here.settings) as service:
+        await here.fake.connected()
+        await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
+        await service.waits_for("model")
+        assert (await service.health())["healthy"]
+        await here.bot_says("Waiting for it", here.group)
+        await here.bot_says("It is done.", here.group)
+        await service.waits_for()
+        assert switched_on(place)
+        assert place.phone.truth.toggles["wifi"], "the answer to the screen of before the outage was not done"
+
+
+async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
+    started: list[Town] = []
+    everything = ("getUpdates", "*")
+
+    def gone() -> None:
+        for method in everything:
+            started[0].fake.faults.fail(method, 502, "Bad Gateway", times=10_000)
+
+    async with town(then(gone, call("open_app", name="Settings")), tap("Bluetooth"), FINISH) as here:
+        started.append(here)
+        async with place.service(**here.settings) as service:
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
+            await service.waits_for("telegram")
+            async with asyncio.timeout(LIMIT):
+                while "ended" not in (await place.opengui("tasks", "--json"))[1]:
+                    pass
+            assert finals(here) == 0
+            here.fake.faults.faults.clear()
+            await here.bot_says("It is done.", here.group)
+            await service.waits_for()
+            assert finals(here) == 1
+
+
+class Between:
+    """A way to the adb server that can be closed and opened: another machine with an adb server."""
+
+    HOST = "127.0.0.2"
+
+    def __init__(self, port: int) -> None:
+        self._behind = port
+        self._server: asyncio.Server | None = None
+        self._links: set[asyncio.Task[None]] = set()
+        self.port = 0
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, self.HOST, self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def close(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for link in self._links:
+            link.cancel()
+        await asyncio.gather(*self._links, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        back, forth = await asyncio.open_connection("127.0.0.1", self._behind)
+        for source, target in ((reader, forth), (back, writer)):
+            link = asyncio.create_task(self._pump(source, target))
+            self._links.add(link)
+            link.add_done_callback(self._links.discard)
+
+    async def _pump(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65536):
+                target.write(data)
+                await target.drain()
+        except OSError:
+            pass  # the other side went first
+        finally:
+            target.close()
+
+
+async def test_an_adb_server_that_is_away_is_waited_for(place: Place) -> None:
+    between = Between(place.adb.port)
+    await between.open()
+    try:
+        async with place.service(ADB_SERVERS=f"{between.HOST}:{between.port}") as service:
+            await service.waits_for()
+            await between.close()
+            await service.waits_for("adb", "phones")
+            _, told, _ = await place.opengui("doctor", ADB_SERVERS=f"{between.HOST}:{between.port}")
+            assert "has waited for adb" in told
+            await between.open()
+            await service.waits_for()
+            assert "is attached as" in service.log
+    finally:
+        await between.close()
