@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from bot.chats.base import Address, Person, Place
@@ -89,6 +89,16 @@ class Policy:
     platforms: Mapping[str, Lists] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
     tiers: tuple[TierGift, ...] = ()
+
+    def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
+        """The same, where a list that names a chat names the chat's new id, too: (platform, old id) → new id."""
+        platforms = {
+            platform: replace(
+                lists, chats=lists.chats | {moves[platform, chat] for chat in lists.chats if (platform, chat) in moves}
+            )
+            for platform, lists in self.platforms.items()
+        }
+        return replace(self, platforms=platforms)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Policy:

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from bot.access import Right, authorize
-from bot.chats.base import Chat, ChatError, Intake, Person, Place
+from bot.chats.base import Address, Chat, ChatError, Intake, Person, Place
 from bot.people.rights import Rights
 from bot.settings import Settings
 
@@ -36,8 +37,10 @@ class Connected(Chat, Protocol):
         ...
 
 
-def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Connected]:
-    """The chats that are configured. What is missing is one line in the log."""
+def connections(
+    settings: Settings, intake: Intake, rights: Rights, moved: Callable[[Address, str], Awaitable[None]]
+) -> list[Connected]:
+    """The chats that are configured. What is missing is one line in the log. `moved` hears of chats with a new id."""
     chats: list[Connected] = []
 
     def welcome(person: Person, place: Place) -> bool:
@@ -70,7 +73,7 @@ def connections(settings: Settings, intake: Intake, rights: Rights) -> list[Conn
     elif token := settings.telegram_bot_token.get_secret_value():
         from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
 
-        chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome))
+        chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome, moved=moved))
     else:
         logger.info("Telegram is skipped: TELEGRAM_BOT_TOKEN is not set.")
     return chats

@@ -22,6 +22,7 @@ from bot.commands.request import Services
 from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
+from bot.moves import ChatMoves
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
 from bot.outbox.pace import Paces
@@ -81,10 +82,11 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
-        connected = connections(settings, commands, core.rights)
+        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, paces=paces)
+        moves = ChatMoves(services, outbox, language=settings.language)
+        connected = connections(settings, commands, core.rights, moves)
         chats.update({chat.platform: chat for chat in connected})
         waits.add(of_chats(connected))
-        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, paces=paces)
         await outbox.start()
         stack.push_async_callback(outbox.stop)
         commands.missed.start()

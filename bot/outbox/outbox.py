@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from agent.events import TaskEvent
 from bot.chats.base import Address, Chat
@@ -87,6 +88,17 @@ class Outbox:
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
+
+    async def move(self, old: Address, new: str) -> None:
+        """The chat `old` has the id `new`: its tasks, which are at that address already, go on there."""
+        former = self._conversations.pop(replace(old, thread=""), None)
+        if former is not None:
+            former.stop()
+        for task in await self._desk.active():
+            conversation = self._conversation(task) if task.origin.chat == new else None
+            if conversation is not None:
+                await conversation.adopt(task)
+        self._wake.set()
 
     def _listen(self, task: str) -> None:
         self._changed.add(task)

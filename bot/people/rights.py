@@ -23,7 +23,7 @@ class Rights:
     def __init__(self, lists: Policy, store: Store, pairing: Pairing | None = None) -> None:
         self.pairing = pairing
         """Codes for people whom nobody knows yet, None while that is off."""
-        self._policy = lists
+        self._lists = self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
 
@@ -33,6 +33,15 @@ class Rights:
         rights = cls(lists, store, pairing)
         await rights._read()
         return rights
+
+    async def refresh(self) -> None:
+        """Something else that the policy is made of was changed. Raises StoreError."""
+        async with self._turn:
+            await self._read()
+
+    def listed_chats(self, platform: str) -> frozenset[str]:
+        """The chats that the settings name, by the ids that stand there."""
+        return self._lists.platforms[platform].chats if platform in self._lists.platforms else frozenset()
 
     @property
     def policy(self) -> Policy:
@@ -94,7 +103,8 @@ class Rights:
             return taken
 
     async def _read(self) -> None:
-        self._policy = replace(self._policy, grants=await self._store.grants.all(), tiers=await self._store.tiers.all())
+        lists = self._lists.with_moves(await self._store.moves.all())
+        self._policy = replace(lists, grants=await self._store.grants.all(), tiers=await self._store.tiers.all())
 
 
 def detail_of(grant: Grant) -> str:

@@ -18,6 +18,7 @@ from bot.store.journal import ActionJournal
 from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.leases import LeaseTable
 from bot.store.missed import MissedTable
+from bot.store.moves import Moves
 from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
 from bot.store.questions import Questions
@@ -55,6 +56,7 @@ class Store:
         self.usage = UsageTable(database, clock)
         self.schedules = Schedules(database)
         self.missed = MissedTable(database)
+        self.moves = Moves(database)
         self.figures = Figures(database)
         self.frames = frames
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import telegram
@@ -54,6 +54,7 @@ class TelegramChat:
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.
+    `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
     `clock` counts the seconds of a silence.
     """
 
@@ -65,6 +66,7 @@ class TelegramChat:
         commands: Sequence[CommandSpec] = COMMANDS,
         base_url: str = "",
         welcome: Welcome = lambda _person, _place: True,
+        moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -78,10 +80,11 @@ class TelegramChat:
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
         self._ended.set()
-        silence, shown = Silence(clock), Shown()
+        self._tell_moved = moved
+        silence, shown = Silence(clock, self._moved), Shown()
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
-        self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome)
+        self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome, self._moved)
         self._presses = Presses(intake, self._sender, self._times.press)
 
     @property
@@ -145,6 +148,11 @@ class TelegramChat:
     async def delete(self, ref: MessageRef) -> None:
         """See `Chat.delete`."""
         await self._sender.delete(ref)
+
+    async def _moved(self, old: str, new: str) -> None:
+        bot = await self._logged_in()
+        if self._tell_moved is not None:
+            await self._tell_moved(Address(PLATFORM, str(bot.id), old), new)
 
     async def _stay(self) -> None:
         if not _SHAPE.fullmatch(self._token):

@@ -59,6 +59,14 @@ its users report."""
 _TOKEN: Final = re.compile(r"\d+:[\w-]{20,}")
 
 
+class ChatMoved(ChatError):
+    """The group became a supergroup and has the id `chat` now. What goes there next arrives."""
+
+    def __init__(self, doing: str, chat: str) -> None:
+        super().__init__(f"Telegram refused {doing}: the group became a supergroup with the id {chat}.")
+        self.chat = chat
+
+
 def says(error: BaseException, *phrases: str) -> bool:
     """Whether Telegram's description holds one of the phrases."""
     text = str(error).lower()
@@ -88,10 +96,7 @@ def _meaning(refused: Exception, doing: str) -> Exception:
         case Flooded():
             return FloodWait(refused.seconds)
         case ChatMigrated():
-            return ChatGone(
-                f"Telegram refused {doing}: the group became a supergroup with the id {refused.new_chat_id}. "
-                "Put that id in the lists of allowed chats."
-            )
+            return ChatMoved(doing, str(refused.new_chat_id))
         case Forbidden():
             return ChatGone(f"Telegram refused {doing}: {_plain(refused)}.")
         case BadRequest():

@@ -15,6 +15,7 @@ from bot.chats.telegram.fetching import Fetcher
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
+from bot.chats.telegram.silence import Moved, nobody_moves
 
 Welcome = Callable[[Person, Place], bool]
 """Whether a person may use the bot at a place: asked before a file is fetched."""
@@ -52,17 +53,25 @@ class Messages:
         sender: Sender,
         names: Collection[str],
         welcome: Welcome,
+        moved: Moved = nobody_moves,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._intake = intake
         self._sender = sender
         self._names = frozenset(names)
         self._welcome = welcome
+        self._moved = moved
         self._clock = clock
         self._fetcher = Fetcher()
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
-        """Pass a person's message on. Bots, anonymous admins, channels and notices are ignored."""
+        """Pass a person's message on. Bots, anonymous admins, channels and notices are ignored, but for the notice
+        that the group has another id now.
+        """
+        if message.migrate_to_chat_id is not None:
+            await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
+        elif message.migrate_from_chat_id is not None:
+            await self._moved(str(message.migrate_from_chat_id), str(message.chat.id))
         text = message.text or message.caption
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None or not text:
             return

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from bot.chats.base import FloodWait, Message, MessageRef, Turn
 from bot.chats.telegram import limits
+from bot.chats.telegram.errors import ChatMoved
 from bot.chats.telegram.sending import Sender
 
 
 async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-    """Send a silent reply to `below`. A short flood limit is waited out; nobody else would send it later.
+    """Send a silent reply to `below`. A short flood limit is waited out, and a chat that moved is followed:
+    nobody else would send it later.
 
     Raises what `Sender.send` raises.
     """
@@ -23,3 +25,6 @@ async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, 
             raise
         await asyncio.sleep(flood.seconds)
         await sender.send(below.address, reply, nonce=nonce, turn=turn)
+    except ChatMoved as away:
+        there = replace(below.address, chat=away.chat, thread="")
+        await sender.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)

@@ -106,6 +106,17 @@ class People:
         self._changed()
         return press
 
+    def migrate(self, chat: Chat, by: User, *, told: bool = True) -> Chat:
+        """The group becomes a supergroup with another id and without its messages; `told` by notices in both."""
+        new = self.supergroup(chat.title)
+        chat.migrated_to = new.id
+        if told:
+            for where, extra in ((chat, {"migrate_to_chat_id": new.id}), (new, {"migrate_from_chat_id": chat.id})):
+                notice = Message(self.world.message_number(where), where, by, extra=extra)
+                self.polling.put("message", self.world.add(notice).payload())
+            self._changed()
+        return new
+
     def remove(self, message: Message) -> None:
         del self.world.messages[message.chat.id][message.id]
 

@@ -25,3 +25,12 @@ CREATE TABLE missed (
     UNIQUE (place, event)
 ) STRICT;
 CREATE INDEX missed_unlisted ON missed (place) WHERE listed IS NULL;
+
+-- Chats that have another id now: a Telegram group that became a supergroup. Lists that name the old one mean it still.
+CREATE TABLE moved_chats (
+    platform TEXT NOT NULL,
+    old TEXT NOT NULL,
+    new TEXT NOT NULL,
+    moved REAL NOT NULL,
+    PRIMARY KEY (platform, old)
+) STRICT, WITHOUT ROWID;
