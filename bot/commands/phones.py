@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from bot.cards.picture import draw_screen
 from bot.chats.base import Message, Picture, Reply
 from bot.commands.choose import open_phones, phone_named, require_usable, state_of
-from bot.commands.request import Refused, Request, Services, plain
+from bot.commands.request import Refused, Request, Services, may_see, plain
 from bot.tasks.model import Task, TaskState
 from bot.texts import say
 from devices.errors import NameTaken, NameUnfit, PhoneError
@@ -31,9 +31,15 @@ async def devices(request: Request, services: Services) -> Reply:
 
 
 async def screen(request: Request, services: Services) -> Reply:
-    """A screenshot, now. A secure screen cannot be shown, and that is told."""
+    """A screenshot, now. A secure screen cannot be shown, and that is told.
+
+    What a phone shows while it works for somebody in private is shown where that task may be shown.
+    """
     info = await _looked_at(request, services)
     require_usable(info)
+    used = next((task for task in await services.desk.active() if _uses(task, info)), None)
+    if used is not None and not may_see(request, services.policy, used):
+        raise Refused(say("screen.private", name=info.name))
     try:
         seen = await services.phones.get(info.id).observe()
     except PhoneError as error:
@@ -43,6 +49,10 @@ async def screen(request: Request, services: Services) -> Reply:
     picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
     words = [seen.package, say("screen.locked") if seen.locked else ""]
     return Reply(Message(heading=info.name, body=" · ".join(word for word in words if word), picture=picture))
+
+
+def _uses(task: Task, phone: PhoneInfo) -> bool:
+    return task.phone == phone.id and task.state is not TaskState.QUEUED
 
 
 async def name(request: Request, services: Services) -> Reply:
@@ -100,7 +110,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
     ]
     first = f"{phone.name} ({phone.id}): {phone.health if phone.health is Health.READY else state_of(phone)}"
     mine = [task for task in active if task.phone == phone.id]
-    user = next((task for task in mine if task.state is not TaskState.QUEUED), None)
+    user = next((task for task in mine if _uses(task, phone)), None)
     waiting = sum(task.state is TaskState.QUEUED for task in mine)
     if user is not None:
         facts.append(say("devices.used", task=user.called, person=user.person.name or user.person.id))

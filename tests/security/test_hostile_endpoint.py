@@ -87,7 +87,7 @@ async def test_an_id_is_no_address(identifier: str) -> None:
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"])
 async def test_pictures_and_key_go_to_no_other_address(status: str) -> None:
-    """Seen failing for 307 and 308 with `follow_redirects` left to the SDK: the picture then arrived at the other."""
+    """Seen failing with `follow_redirects` left to the SDK: the request then arrived at the other."""
     async with (
         endpoint(whole(said())) as elsewhere,
         endpoint(whole(b"", status=status, Location=f"{elsewhere.url}/chat/completions")) as there,

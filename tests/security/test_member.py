@@ -119,3 +119,20 @@ async def test_a_locator_tells_nothing_and_fits_one_question(world: World) -> No
     one, two = await world.ask(task), await world.ask(other)
     assert locator(one.question.id) != locator(two.question.id)
     assert one.question.id not in locator(one.question.id)
+
+
+async def test_the_screen_of_a_phone_that_works_in_private_is_shown_there_only(world: World) -> None:
+    """Seen failing with the look at `used` taken out of `screen`: Ben then sees what Anna's task has on the phone."""
+    task = await world.working("write to my doctor", place=PRIVATE)
+    for person, place in ((BEN, CHANNEL), (BEN, BENS_PRIVATE), (ANNA, CHANNEL)):
+        reply = await world.type("screen", person, place)
+        assert reply.message is not None
+        assert reply.message.picture is None
+        assert "in private" in told(reply)
+    mine = await world.type("screen", ANNA, PRIVATE)
+    assert mine.message is not None
+    assert mine.message.picture is not None
+    await world.end(task)
+    later = await world.type("screen", BEN)
+    assert later.message is not None
+    assert later.message.picture is not None
