@@ -16,6 +16,7 @@ from bot.chats.web.api import Behind
 from bot.chats.web.chat import WebChat
 from bot.chats.web.errors import ConsoleError
 from bot.chats.web.server import Console
+from bot.checks.within import ServiceCheck
 from bot.commands import work
 from bot.commands.intake import Commands
 from bot.commands.request import Services
@@ -98,7 +99,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
         metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for, waits)
         stack.callback(core.desk.on_event(metrics.hear))
-        await _console(core, web, commands, following, WatchPages(pulse, metrics, waits), stack, announce)
+        await _console(core, web, commands, following, WatchPages(pulse, metrics, waits), waits, stack, announce)
         yield
 
 
@@ -108,6 +109,7 @@ async def _console(
     commands: Commands,
     following: Following,
     watch: WatchPages,
+    waits: Waits,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
 ) -> None:
@@ -116,10 +118,13 @@ async def _console(
         log=core.store.console,
         intake=commands,
         frames=core.store.frames,
-        tasks=core.store.tasks,
+        tasks=core.desk,
         questions=core.store.questions,
         steps=core.store.steps,
         phones=core.phones,
+        usage=core.store.usage,
+        checks=ServiceCheck(core.settings, core.phones, waits),
+        zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
     )
     settings = core.settings

@@ -176,6 +176,22 @@ class PhoneContract:
         again = await subject.phone.observe(after=look)
         assert again.secure
 
+    async def test_a_glance_is_a_picture_alone_and_none_of_what_nobody_should_see(self, subject: Subject) -> None:
+        """Seen failing with the frame returned whatever the state."""
+        seen = await subject.phone.glance()
+        assert seen is not None
+        assert seen.size == (1080, 2400)
+        assert subject.receipts() == []
+        await subject.phone.act(OpenApp("Vault"), receipt="o")
+        assert await subject.phone.glance() is None
+        await subject.phone.act(OpenApp("Notes"), receipt="o")
+        assert await subject.phone.glance() is not None
+        subject.virtual.state.locked = True
+        assert await subject.phone.glance() is None
+        subject.virtual.state.locked, subject.virtual.state.awake = False, False
+        assert await subject.phone.glance() is None
+        subject.virtual.state.awake = True
+
     async def test_without_elements_there_is_still_a_picture(self, subject: Subject) -> None:
         subject.virtual.faults.set(no_tree=True)
         look = await subject.phone.observe()

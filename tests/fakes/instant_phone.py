@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PIL import Image
+
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.phone import Done, Element, Health, Observation, Phone, PhoneInfo
@@ -48,6 +50,9 @@ class InstantPhone:
     async def stands_still(self, since: Observation) -> bool:
         del since
         return True
+
+    async def glance(self) -> Image.Image | None:
+        return None
 
     async def act(self, what: Input, *, receipt: str) -> Done:
         del what, receipt

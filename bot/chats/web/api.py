@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TypeVar
+from zoneinfo import ZoneInfo
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,7 +17,7 @@ from bot.chats.web.chat import OPERATOR, WebChat, address, place
 from bot.chats.web.gate import refuse
 from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret
 from bot.chats.web.views import (
-    TASKS_SHOWN,
+    ConsoleChecks,
     ConsolePhones,
     ConsoleQuestions,
     ConsoleSteps,
@@ -24,6 +25,7 @@ from bot.chats.web.views import (
     state_json,
 )
 from bot.chats.web.words import locale_of
+from bot.store.usage import UsageTable
 from bot.tasks.views import Json, phone_json
 
 SAID_LIMIT = 20_000
@@ -47,6 +49,9 @@ class Behind:
     questions: ConsoleQuestions
     steps: ConsoleSteps
     phones: ConsolePhones
+    usage: UsageTable
+    checks: ConsoleChecks
+    zone: ZoneInfo
     commands: Collection[str]
 
     async def state(self) -> Json:
@@ -105,8 +110,8 @@ class Api:
 
     async def devices(self, _: web.Request) -> web.Response:
         """All known phones."""
-        recent = await self._behind.tasks.recent(TASKS_SHOWN)
-        return web.json_response({"devices": [phone_json(phone, recent) for phone in self._behind.phones.list()]})
+        active = await self._behind.tasks.active()
+        return web.json_response({"devices": [phone_json(phone, active) for phone in self._behind.phones.list()]})
 
     async def messages(self, request: web.Request) -> web.Response:
         """A page of one thread, oldest first; `before` is the id from which to go back."""

@@ -8,7 +8,19 @@ import secrets
 from pathlib import PurePath
 
 from agent.ports.frames import Frames
-from bot.chats.base import Address, Capabilities, ChatGone, Message, MessageRef, Person, Picture, Place, Turn, at_once
+from bot.chats.base import (
+    Address,
+    Capabilities,
+    ChatError,
+    ChatGone,
+    Message,
+    MessageRef,
+    Person,
+    Picture,
+    Place,
+    Turn,
+    at_once,
+)
 from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
 from bot.chats.web.pulse import Pulse
 
@@ -70,6 +82,10 @@ class WebChat:
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
         """A new thread for a task, wherever in the console it was given."""
         return address(secrets.token_hex(6))
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """Only the operator is here, and everywhere in the console."""
+        raise ChatError(f"{origin} is in the console, which has no other place for {person.id}.")
 
     async def close_place(self, place: Address) -> None:
         """Nothing to do: a thread stays readable, and the page shows that its task is over."""

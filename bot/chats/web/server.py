@@ -7,6 +7,7 @@ import errno
 import logging
 import os
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -15,8 +16,11 @@ from aiohttp import web
 
 from bot.chats.web import handover
 from bot.chats.web.api import Api, BadBody, Behind
+from bot.chats.web.checkup import CheckUp
+from bot.chats.web.consumption import Consumption
 from bot.chats.web.errors import ConsoleError, ConsolePortInUse
 from bot.chats.web.gate import Gate, add_headers, loopback, refuse, url_host
+from bot.chats.web.glances import Glances
 from bot.chats.web.hand_in import HandIn
 from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
@@ -67,6 +71,9 @@ class Console:
             Past(behind.tasks, behind.steps),
             Events(behind, self._stopping),
             Pictures(behind.frames),
+            Glances(behind.phones, behind.tasks, time.monotonic),
+            Consumption(behind.usage, behind.zone),
+            CheckUp(behind.checks),
             HandIn(behind.intake, runs, behind.frames, self._stopping),
         )
         self._runner: web.AppRunner | None = None

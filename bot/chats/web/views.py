@@ -6,12 +6,32 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bot.chats.web.chat import PLATFORM
-from bot.tasks.model import OpenQuestion, StepRow, Task
+from bot.checks.finding import Finding
+from bot.checks.settings import Shown
+from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
 from bot.tasks.views import Json, phone_json, task_json
-from devices.phone import PhoneInfo
+from devices.phone import Phone, PhoneInfo
 
 TASKS_SHOWN = 100
 """Tasks in the list of the page."""
+HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
+"""A task in one of these states has its phone, or will go on where it left it."""
+
+
+class ConsoleChecks(Protocol):
+    """What the service finds when it looks at itself."""
+
+    def settings(self) -> Sequence[Shown]:
+        """What is set, without secrets."""
+        ...
+
+    async def near(self) -> Sequence[Finding]:
+        """What costs nothing."""
+        ...
+
+    async def far(self) -> Sequence[Finding]:
+        """What is asked elsewhere: the model and the chats' platforms. May take a minute, and costs some tokens."""
+        ...
 
 
 class ConsoleTasks(Protocol):
@@ -23,6 +43,14 @@ class ConsoleTasks(Protocol):
 
     async def get(self, task: str) -> Task | None:
         """The task with this number, None when there is none."""
+        ...
+
+    async def active(self) -> Sequence[Task]:
+        """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
+        ...
+
+    async def place_in_queue(self, task: str) -> int | None:
+        """Its place in the queue from 1, None while it does not wait for a phone."""
         ...
 
 
@@ -49,6 +77,10 @@ class ConsolePhones(Protocol):
         """Every known phone, from memory."""
         ...
 
+    def get(self, phone_id: str) -> Phone:
+        """The phone with this id. Raises PhoneGone."""
+        ...
+
 
 def console_task_json(task: Task) -> Json:
     """A task, with `thread`: its place in the console, null when it lives in another chat."""
@@ -56,14 +88,34 @@ def console_task_json(task: Task) -> Json:
     return task_json(task) | {"thread": here.thread if here is not None else None}
 
 
-def question_json(open_question: OpenQuestion) -> Json:
-    """An open question. `message` is the console message that shows it, null when another chat does."""
+def work_json(task: Task, place: int | None) -> Json:
+    """What a phone does or will do: a task, or one phone's part of it. `task` is the one that people know."""
+    return {
+        "task": task.parent or task.id,
+        "called": task.called,
+        "phone": task.phone,
+        "state": task.state.value,
+        "holds": task.state in HOLDS,
+        "place": place,
+        "text": task.text,
+        "person": task.person.name or task.person.id,
+        "platform": task.origin.platform,
+        "steps": task.steps,
+        "frame": task.frame,
+        "created": task.created,
+    }
+
+
+def question_json(open_question: OpenQuestion, known: str) -> Json:
+    """An open question of the task that people know as `known`. `message` is the console message that shows it, null
+    when another chat does.
+    """
     message = open_question.message
     here = message is not None and message.address.platform == PLATFORM
     question = open_question.question
     return {
         "question": question.id,
-        "task": open_question.task,
+        "task": known,
         "kind": question.kind.value,
         "text": question.text,
         "choices": list(question.choices),
@@ -76,9 +128,14 @@ def question_json(open_question: OpenQuestion) -> Json:
 
 async def state_json(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Json:
     """All that the page shows beside the messages."""
+    active = await tasks.active()
     recent = await tasks.recent(TASKS_SHOWN)
+    listed = {task.id for task in recent}
+    old = [task for task in active if not task.parent and task.id not in listed]
+    whole = {task.id: task.parent or task.id for task in active}
     return {
-        "tasks": [console_task_json(task) for task in recent],
-        "devices": [phone_json(phone, recent) for phone in phones.list()],
-        "questions": [question_json(question) for question in await questions.open()],
+        "tasks": [console_task_json(task) for task in [*recent, *reversed(old)]],
+        "work": [work_json(task, await tasks.place_in_queue(task.id)) for task in active if not task.parts],
+        "devices": [phone_json(phone, active) for phone in phones.list()],
+        "questions": [question_json(one, whole.get(one.task, one.task)) for one in await questions.open()],
     }

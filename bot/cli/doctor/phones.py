@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from bot.checks.finding import Finding, Verdict
+from bot.checks.finding import Finding
+from bot.checks.phones import NONE_ATTACHED, health
 from bot.cli.devices import attached_phones
 from bot.settings import Settings
 from bot.store.errors import DirectoryInUse
@@ -28,10 +29,9 @@ async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncIte
             for address in servers:
                 yield await _server(address)
             if not rows:
-                fix = "Plug one in with USB debugging on, or set VIRTUAL_PHONES=1."
-                yield Finding("phone", "bad", "No phone is attached.", fix)
+                yield NONE_ATTACHED
             for row in rows:
-                yield _health(row)
+                yield health(row)
                 if row["usable"]:
                     async for finding in _closer(row, servers, running=running, mend=mend):
                         yield finding
@@ -54,14 +54,6 @@ async def _server(address: ServerAddress) -> Finding:
         start = "adb start-server" if address.local else "adb -a nodaemon server start"
         return Finding("adb", "bad", str(error), f"Start it on its machine with `{start}`, or check ADB_SERVERS.")
     return Finding("adb", "good", f"The adb server at {address} answers (version {version}).")
-
-
-def _health(row: dict[str, Any]) -> Finding:
-    kind = "Virtual phone" if row["virtual"] else "Phone"
-    if row["state"] == "ready":
-        return Finding("phone", "good", f"{kind} {row['name']} ({row['serial']}) is ready.")
-    verdict: Verdict = "note" if row["usable"] else "bad"
-    return Finding("phone", verdict, f"{kind} {row['name']}: {row['state']}. {row['reason']}", row["fix"])
 
 
 async def _closer(

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from bot.checks.finding import Finding
+from bot.checks.waiting import waited
 from bot.cli.remote import Remote
-
-FIXES = {
-    "store": "Make room on the disk, or end the program that holds the database.",
-    "disk": "Make room, or set DATA_DIR to a larger disk.",
-    "model": "Look at the endpoint; work goes on by itself when it answers.",
-    "adb": "See the adb servers below; phones come back by themselves.",
-    "phones": "See the phones below.",
-}
-"""What to do about what the service waits for; about a chat it is said with the chats."""
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
@@ -27,8 +17,5 @@ async def findings(remote: Remote | None) -> list[Finding]:
         found = [
             Finding("service", "bad", "The service hangs: its desk does not turn.", "Restart it, and see its log.")
         ]
-    for wait in health["waits"]:
-        since = datetime.fromtimestamp(wait["since"]).astimezone().strftime("%Y-%m-%d %H:%M")
-        text = f"The service has waited for {wait['for']} since {since}. {wait['why']}"
-        found.append(Finding("service", "bad", text, FIXES.get(wait["for"], "See the chats below.")))
+    found += [waited(wait["for"], wait["why"], wait["since"]) for wait in health["waits"]]
     return found

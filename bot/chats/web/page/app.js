@@ -1,13 +1,16 @@
 // The page: one event stream, one view at a time.
 
+import { Check } from "./check.js";
 import { Conversation, setHeading, sides } from "./conversation.js";
 import { h, setText } from "./dom.js";
+import { Fleet } from "./fleet.js";
 import { History } from "./history.js";
 import { Model, standing } from "./model.js";
 import { Replay } from "./replay.js";
 import { here } from "./route.js";
 import { Events, load, send } from "./service.js";
 import { Side } from "./side.js";
+import { Consumption } from "./usage.js";
 import { say, translate } from "./words.js";
 
 const TOAST_MS = 4000;
@@ -22,6 +25,9 @@ const conversation = new Conversation(model, at, way);
 const pages = {
   tasks: new History(model),
   replay: new Replay(model, way),
+  phones: new Fleet(model),
+  usage: new Consumption(model),
+  check: new Check(model),
 };
 const events = new Events({ message: heard, state: told, link, reset });
 let page = null;

@@ -6,6 +6,7 @@ export class Model {
     this.tasks = [];
     this.devices = [];
     this.questions = [];
+    this.work = [];
     this.commands = [];
     this.more = new Map();
     this.ready = false;
@@ -29,6 +30,7 @@ export class Model {
     this.tasks = state.tasks;
     this.devices = state.devices;
     this.questions = state.questions;
+    this.work = state.work;
     if (state.commands) this.commands = state.commands;
   }
 
@@ -46,10 +48,10 @@ export class Model {
     return this.devices.find((device) => device.id === id) ?? null;
   }
 
-  // The task that works on a phone now, and those that wait for it.
+  // What holds a phone now, and what waits for that one. A part of a task for several phones counts for its phone.
   workOf(device) {
-    const tasks = device.tasks.map((id) => this.task(id)).filter(Boolean);
-    return { working: tasks.find((task) => task.state !== "queued") ?? null, waiting: tasks.filter((task) => task.state === "queued") };
+    const work = this.work.filter((one) => one.phone === device.id);
+    return { working: work.find((one) => one.holds) ?? null, waiting: work.filter((one) => one.state === "queued") };
   }
 
   questionOf(message) {

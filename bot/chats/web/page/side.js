@@ -76,7 +76,7 @@ export class Side {
     }
     const { working, waiting } = model.workOf(device);
     const wrong = !device.usable || device.reason !== "";
-    const busy = working ? say("page.phone.busy", { task: working.task }) : say(`page.health.${device.state.replaceAll(" ", "_")}`);
+    const busy = working ? say("page.phone.busy", { task: working.called }) : say(`page.health.${device.state.replaceAll(" ", "_")}`);
     const line = wrong && !working ? device.reason || busy
       : [busy, waiting.length ? say("page.phone.waiting", { number: waiting.length }) : ""].filter(Boolean).join(" · ");
     setText(item.name, device.name);

@@ -29,5 +29,6 @@ export function clock(unix) {
 export function tokens(used) {
   const all = (used?.input ?? 0) + (used?.output ?? 0);
   if (all < 1000) return whole(all);
-  return all < 999_950 ? `${(all / 1000).toFixed(1)}k` : `${(all / 1_000_000).toFixed(1)}M`;
+  const [part, unit] = all < 999_950 ? [all / 1000, "k"] : [all / 1_000_000, "M"];
+  return `${part.toFixed(1).replace(/\.0$/, "")}${unit}`;
 }

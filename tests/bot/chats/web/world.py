@@ -9,8 +9,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from PIL import Image
+from pydantic import SecretStr
 from yarl import URL
 
 from agent.events import TaskEvent
@@ -21,13 +23,19 @@ from bot.chats.base import Incoming, Invocation, MessageRef, Person, Place, Pres
 from bot.chats.web.api import Behind
 from bot.chats.web.chat import OPERATOR, WebChat, address
 from bot.chats.web.server import Console
+from bot.checks.finding import Finding
+from bot.checks.settings import Shown, shown
+from bot.settings import Settings
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
+from bot.store.usage import UsageTable
 from bot.tasks.lines import Heard
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
+from devices.errors import PhoneError
 from devices.geometry import Size
-from devices.phone import Health, PhoneInfo
+from devices.phone import Health, Phone, PhoneInfo
+from tests.fakes.instant_phone import InstantPhone
 
 COMMANDS = (
     "help",
@@ -100,7 +108,11 @@ class Tables:
     tasks: list[Task] = field(default_factory=list)
     questions: list[OpenQuestion] = field(default_factory=list)
     steps: list[StepRow] = field(default_factory=list)
+    parts: list[Task] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
     phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
+    screen: Image.Image | PhoneError | None = field(default_factory=lambda: Image.new("RGB", (1080, 2400), "navy"))
+    glances: list[str] = field(default_factory=list)
 
 
 class TaskTable:
@@ -112,6 +124,12 @@ class TaskTable:
 
     async def get(self, task: str) -> Task | None:
         return next((one for one in self._tables.tasks if one.id == task), None)
+
+    async def active(self) -> Sequence[Task]:
+        return tuple(one for one in (*self._tables.tasks, *self._tables.parts) if one.state is not TaskState.ENDED)
+
+    async def place_in_queue(self, task: str) -> int | None:
+        return self._tables.places.get(task)
 
 
 class QuestionTable:
@@ -136,6 +154,40 @@ class PhoneList:
 
     def list(self) -> tuple[PhoneInfo, ...]:
         return tuple(self._tables.phones)
+
+    def get(self, phone_id: str) -> Phone:
+        return ShownPhone(self._tables, phone_id)
+
+
+class ShownPhone(InstantPhone):
+    """Shows what the test has put on its screen, and tells that it was looked at."""
+
+    def __init__(self, tables: Tables, phone: str) -> None:
+        super().__init__()
+        self._tables = tables
+        self._phone = phone
+
+    async def glance(self) -> Image.Image | None:
+        self._tables.glances.append(self._phone)
+        if isinstance(self._tables.screen, PhoneError):
+            raise self._tables.screen
+        return self._tables.screen
+
+
+class Checks:
+    """Two findings of each kind, and two settings."""
+
+    def settings(self) -> Sequence[Shown]:
+        return shown(Settings(vlm_api_key=SecretStr("hush-hush"), vlm_model="my-model"))
+
+    async def near(self) -> Sequence[Finding]:
+        return [
+            Finding("files", "good", "Data directory data"),
+            Finding("files", "bad", "Only 1 GB free.", "Make room."),
+        ]
+
+    async def far(self) -> Sequence[Finding]:
+        return [Finding("model", "good", "my-model takes pictures.")]
 
 
 class TinyIntake:
@@ -204,6 +256,7 @@ class World:
     intake: TinyIntake
     runs: ScriptedRuns
     tables: Tables
+    database: Database
     directory: Path
     entry: str
     url: str
@@ -214,7 +267,7 @@ class World:
 async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncIterator[World]:
     """A running console on any free port."""
     database = await Database.open(directory / "console.sqlite3")
-    shown = tables or Tables()
+    tables = tables or Tables()
     try:
         log = ConsoleMessages(database, time.time)
         frames = FrameFiles(directory / "frames", time.time)
@@ -225,10 +278,13 @@ async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncI
             log=log,
             intake=intake,
             frames=frames,
-            tasks=TaskTable(shown),
-            questions=QuestionTable(shown),
-            steps=StepTable(shown),
-            phones=PhoneList(shown),
+            tasks=TaskTable(tables),
+            questions=QuestionTable(tables),
+            steps=StepTable(tables),
+            phones=PhoneList(tables),
+            usage=UsageTable(database, time.time),
+            checks=Checks(),
+            zone=ZoneInfo("UTC"),
             commands=COMMANDS,
         )
         console = Console("127.0.0.1", 0, behind, runs, data_dir=directory)
@@ -236,8 +292,9 @@ async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncI
         try:
             parts = URL(entry)
             url = str(parts.origin())
+            token = parts.query["token"]
             yield World(
-                console, behind, chat, log, frames, intake, runs, shown, directory, entry, url, parts.query["token"]
+                console, behind, chat, log, frames, intake, runs, tables, database, directory, entry, url, token
             )
         finally:
             await console.stop()

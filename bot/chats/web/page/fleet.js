@@ -1,0 +1,127 @@
+// The phones with what they show now, and the queue before them.
+
+import { arrange, h, setText } from "./dom.js";
+import { named } from "./message.js";
+import { platformName } from "./model.js";
+import { href } from "./route.js";
+import { Screen } from "./screen.js";
+import { ago } from "./when.js";
+import { counted, say } from "./words.js";
+
+const GLANCE_MS = 4000;
+const SHOWING = new Set(["ready", "low battery"]);
+
+export class Fleet {
+  constructor(model) {
+    this.model = model;
+    this.cards = new Map();
+    this.rows = new Map();
+    this.turn = 0;
+    this.grid = h("ul", { class: "fleet" });
+    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.phones.none")), h("p", {}, say("page.phones.none_hint")));
+    this.queue = h("ol", { class: "queue" });
+    this.empty = h("p", { class: "note" }, say("page.queue.none"));
+    this.root = h("div", { class: "sheet wide" }, this.none, this.grid,
+      h("section", { class: "panel", "aria-labelledby": "queue-title" }, h("h2", { id: "queue-title" }, say("page.queue.title")), this.empty, this.queue));
+  }
+
+  heading() {
+    const { devices, work } = this.model;
+    const busy = devices.filter((device) => this.model.workOf(device).working).length;
+    const usable = devices.filter((device) => device.usable).length;
+    const waiting = work.filter((one) => one.state === "queued").length;
+    return { title: say("page.place.phones"), about: devices.length ? say("page.phones.about", { usable, busy, waiting }) : "" };
+  }
+
+  open() {
+    this.look();
+    clearInterval(this.timer);
+    this.timer = setInterval(() => this.look(), GLANCE_MS);
+  }
+
+  close() {
+    clearInterval(this.timer);
+  }
+
+  // New pictures are asked for only while somebody can see them.
+  look() {
+    if (document.hidden) return;
+    this.turn += 1;
+    this.draw();
+  }
+
+  draw() {
+    const { devices, work } = this.model;
+    this.none.hidden = devices.length > 0 || !this.model.ready;
+    arrange(this.grid, devices.map((device) => this.card(device)));
+    const waiting = work.filter((one) => one.state === "queued").sort((one, other) => (one.place ?? 1e9) - (other.place ?? 1e9) || one.created - other.created);
+    arrange(this.queue, waiting.map((one) => this.row(one)));
+    this.empty.hidden = waiting.length > 0;
+  }
+
+  card(device) {
+    let card = this.cards.get(device.id);
+    if (!card) {
+      const part = (tag, name) => h(tag, { class: name });
+      card = { screen: new Screen(), name: h("h2"), battery: part("span", "battery"), state: part("span", "state"), reason: part("p", "reason"),
+        fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small") };
+      card.root = h("li", { class: "phone panel" }, card.screen.root,
+        h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts));
+      this.cards.set(device.id, card);
+    }
+    const { working, waiting } = this.model.workOf(device);
+    setText(card.name, device.name);
+    setText(card.battery, device.battery === null ? "" : `${device.battery} %`);
+    card.battery.classList.toggle("low", device.battery !== null && device.battery < 20);
+    const kind = working ? "busy" : device.usable ? (device.state === "ready" ? "ready" : "care") : "wrong";
+    card.state.className = `state ${kind}`;
+    setText(card.state, working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
+    setText(card.reason, device.reason);
+    setText(card.fix, device.fix);
+    setText(card.facts, [device.app ? say("page.phones.shows", { app: device.app }) : "", device.model === device.name ? "" : device.model,
+      device.android ? `Android ${device.android}` : "", device.virtual ? say("page.phones.virtual") : "", device.serial].filter(Boolean).join(" · "));
+    this.user(card.user, working, waiting);
+    this.picture(card.screen, device, working);
+    return card.root;
+  }
+
+  user(line, working, waiting) {
+    const mark = `${working?.called} ${working?.text} ${waiting.length}`;
+    if (line.dataset.mark === mark) return;
+    line.dataset.mark = mark;
+    const more = waiting.length ? [h("span", { class: "small" }, say("page.phone.waiting", { number: waiting.length }))] : [];
+    line.replaceChildren(...(working ? [h("a", { href: href("task", working.task) }, working.text), h("span", { class: "small" }, whose(working))] : []), ...more);
+  }
+
+  // A run's own picture while a task holds the phone; else a look at it, when it may be looked at.
+  picture(screen, device, working) {
+    const alt = say("page.stage.screen", { phone: device.name });
+    if (working) {
+      screen.show(working.frame ?? "", { alt, words: say("page.phones.soon") });
+    } else if (SHOWING.has(device.state)) {
+      const url = `/api/devices/${encodeURIComponent(device.id)}/glance?turn=${this.turn}`;
+      screen.show(url, { alt, url, words: say("page.phones.hidden") });
+    } else {
+      screen.show("", { words: say(`page.health.${device.state.replaceAll(" ", "_")}`) });
+    }
+  }
+
+  row(one) {
+    let row = this.rows.get(one.called);
+    if (!row) {
+      row = { place: h("span", { class: "place-number" }), line: h("small") };
+      row.root = h("li", {}, h("a", { class: "past", href: href("task", one.task) }, row.place, h("div", { class: "words" }, h("b", {}, one.text), row.line)));
+      this.rows.set(one.called, row);
+    }
+    const phone = one.phone ? (this.model.phone(one.phone)?.name ?? one.phone) : say("page.queue.any");
+    setText(row.place, one.place === null ? "–" : String(one.place));
+    setText(row.line, [say("page.task.number", { task: one.called }), phone, whose(one), ago(one.created)].filter(Boolean).join(" · "));
+    return row.root;
+  }
+}
+
+function whose(one) {
+  const steps = one.steps ? counted("step", one.steps) : "";
+  const who = one.platform === "web" ? "" : say("page.task.given", { person: one.person, platform: platformName(one.platform) });
+  return [steps, who].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,53 @@
+"""What is set: of secrets and of what may hold them only whether they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import SecretStr
+
+from bot.settings import Settings
+
+Kind = Literal["value", "secret", "entries", "address", "unset"]
+_HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?P<host>[^/?#\s]+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One setting. `text` is what may be shown of it: nothing of a secret, of an address the host, of a list how
+    many entries. `default`: it is as if it were not set.
+    """
+
+    name: str
+    kind: Kind
+    text: str
+    default: bool
+
+
+def shown(settings: Settings) -> tuple[Shown, ...]:
+    """Every setting, in the order of `Settings`."""
+    return tuple(
+        _shown(name.upper(), getattr(settings, name), default=name not in settings.model_fields_set)
+        for name in Settings.model_fields
+    )
+
+
+def _shown(name: str, value: object, *, default: bool) -> Shown:
+    if isinstance(value, SecretStr):
+        return Shown(name, "secret" if value.get_secret_value() else "unset", "", default)
+    if value is None or value == "":
+        return Shown(name, "unset", "", default)
+    if isinstance(value, tuple | list | Mapping):
+        return Shown(name, "entries" if value else "unset", str(len(value)) if value else "", default)
+    if isinstance(value, bool):
+        return Shown(name, "value", str(value).lower(), default)
+    if isinstance(value, Path):
+        return Shown(name, "value", str(value), default)
+    if (address := _HOST.match(str(value))) is not None:
+        # A path or a user in an address can be a key.
+        return Shown(name, "address", address["host"], default)
+    return Shown(name, "value", str(value), default)

@@ -1,0 +1,57 @@
+"""The looks that a running service takes at itself, for the console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from bot.checks import chats, files, model, phones
+from bot.checks.finding import Finding
+from bot.checks.settings import Shown, shown
+from bot.checks.waiting import waited
+from bot.settings import Settings
+from bot.tasks.views import phone_json
+from bot.watching.waits import Wait
+from devices.phone import PhoneInfo
+
+
+class Listed(Protocol):
+    """The phones, from memory."""
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        """Every known phone."""
+        ...
+
+
+class Waiting(Protocol):
+    """What the service waits for, from memory."""
+
+    def now(self) -> tuple[Wait, ...]:
+        """What was waited for when it was last looked."""
+        ...
+
+
+class ServiceCheck:
+    """Finds what the doctor finds, as far as a service can look at it while it works."""
+
+    def __init__(self, settings: Settings, known: Listed, waits: Waiting) -> None:
+        self._settings = settings
+        self._phones = known
+        self._waits = waits
+
+    def settings(self) -> tuple[Shown, ...]:
+        """What is set, without secrets."""
+        return shown(self._settings)
+
+    async def near(self) -> Sequence[Finding]:
+        """What costs nothing: files, what is waited for, phones from memory."""
+        rows = [phone_json(phone, ()) for phone in self._phones.list()]
+        return [
+            *(waited(wait.what, wait.why, wait.since) for wait in self._waits.now()),
+            *await files.findings(self._settings),
+            *phones.findings(rows),
+        ]
+
+    async def far(self) -> Sequence[Finding]:
+        """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
+        return [*await model.findings(self._settings), *await chats.findings(self._settings)]
