@@ -35,6 +35,7 @@ class Deed(StrEnum):
     NOW = "now"
     SCHEDULE = "plan"
     MISSED = "late"
+    PAGE = "page"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.questions import Question
-from bot.cards.buttons import LABEL_LIMIT, Deed, button, locator
+from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator
 from bot.chats.base import Button, Menu
 from bot.texts import say
 
@@ -38,7 +38,8 @@ def offer_of(question: Question, menu_choices: int) -> Offer:
         return Offer(say("asking.ask.how"), tuple((one,) for one in _buttons(question, choices)))
     if len(choices) > menu_choices:
         return Offer(say("asking.ask.how_number"), lines=lines)
-    menu = Menu(_buttons(question, choices if whole else lines), say("question.choose"))
+    turner = f"{VERSION}:{Deed.PAGE}:{locator(question.id)}"
+    menu = Menu(_buttons(question, choices if whole else lines), say("question.choose"), turner)
     return Offer(say("asking.ask.how_menu"), menu=menu, lines=() if whole else lines)
 
 

@@ -142,6 +142,11 @@ class Menu:
     """In their order; at most `Capabilities.menu_choices`. Their styles have no meaning here."""
     prompt: str = ""
     """What stands in the closed menu, a few words."""
+    turner: str = ""
+    """Where a menu is shown in pages: a press with these data and a page's number behind a colon (from 0) asks for
+    that page, which comes as an edit. "" shows all choices at once."""
+    page: int = 0
+    """The page that is shown, where there are any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
-from bot.cards.question import closed_line
-from bot.chats.base import CommandCall, Press, Reply
+from bot.cards.question import closed_line, render_question
+from bot.chats.base import ChatError, CommandCall, FloodWait, Press, Reply
 from bot.commands import again, hurrying, overview, scheduling, work
 from bot.commands.answers import give_answer
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk
 from bot.tasks.model import OpenQuestion
-from bot.texts import say
+from bot.texts import say, speaking
 
 TOAST_LIMIT = 200
 """Characters of a notice (Telegram's limit of an answered callback query)."""
@@ -29,7 +29,7 @@ _COMMANDS = {
 }
 
 
-_HOLD_LATE = frozenset({Deed.STOP, Deed.PAUSE, Deed.ANSWER, Deed.OLDER})
+_HOLD_LATE = frozenset({Deed.STOP, Deed.PAUSE, Deed.ANSWER, Deed.OLDER, Deed.PAGE})
 """What is done although it was pressed while the service was away: it begins nothing."""
 
 
@@ -55,6 +55,8 @@ async def do_press(
             offered = talk.take_offer(request, data.subject)
             # Who presses, where and with which roles counts now, not when the text was written.
             return await work.do(replace(offered, person=request.person, place=request.place), services)
+        case Deed.PAGE:
+            return await _turn_page(press, data, services)
         case Deed.MISSED:
             return await do_late(data, request)
         case Deed.SCHEDULE:
@@ -79,6 +81,28 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
     if question.answer is not None or question.expired:
         raise Refused(closed_line(question))
     return await give_answer(request, services, question, _pressed_answer(question, data.choice, stale=press.stale))
+
+
+async def _turn_page(press: Press, data: ButtonData, services: Services) -> Reply:
+    """Show another page of a question's menu, in place. Raises Refused."""
+    question = await _question(press, data.subject, services)
+    task = None if question is None else await services.desk.get(question.task)
+    chat = services.chats.get(press.message.address.platform)
+    if question is None or task is None or chat is None:
+        raise Refused(say("press.question_gone"))
+    if question.answer is not None or question.expired:
+        raise Refused(closed_line(question))
+    most = chat.capabilities.menu_choices
+    with speaking(task.person.language):
+        message = await render_question(question, task, frames=services.frames, now=services.clock(), menu_choices=most)
+    if message.menu is None or not (data.choice.isascii() and data.choice.isdecimal()):
+        raise Refused(say("press.unknown"))
+    message = replace(message, menu=replace(message.menu, page=int(data.choice)))
+    try:
+        await chat.edit(press.message, message, turn=services.turns(press.place))
+    except (ChatError, FloodWait) as refused:
+        raise Refused(say("press.page_failed")) from refused
+    return Reply(toast=say("press.page", page=int(data.choice) + 1))
 
 
 async def _question(press: Press, place: str, services: Services) -> OpenQuestion | None:

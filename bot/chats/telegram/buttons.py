@@ -7,13 +7,33 @@ import logging
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from telegram.constants import KeyboardButtonStyle
 
-from bot.chats.base import Button
+from bot.chats.base import Button, Message
 from bot.chats.telegram import limits
 
 logger = logging.getLogger(__name__)
 
 _STYLES = frozenset(KeyboardButtonStyle)
 """The other style, "secondary", is the one that a button has by itself."""
+
+
+def rows_of(message: Message) -> tuple[tuple[Button, ...], ...]:
+    """The message's menu as rows of one choice each, a page of them, and its buttons below."""
+    menu = message.menu
+    if menu is None:
+        return message.buttons
+    if not menu.turner or len(menu.choices) <= limits.MENU_PAGE:
+        return (*((choice,) for choice in menu.choices), *message.buttons)
+    pages = -(-len(menu.choices) // limits.MENU_PAGE)
+    page = min(menu.page, pages - 1)
+    first = page * limits.MENU_PAGE
+    shown = tuple((choice,) for choice in menu.choices[first : first + limits.MENU_PAGE])
+    # Both ends lead to each other, so that the row never changes its length under the thumb.
+    turns = (
+        Button("‹", f"{menu.turner}:{(page - 1) % pages}"),
+        Button(f"{page + 1}/{pages}", f"{menu.turner}:{page}"),
+        Button("›", f"{menu.turner}:{(page + 1) % pages}"),
+    )
+    return (*shown, turns, *message.buttons)
 
 
 def keyboard_of(rows: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup | None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.chats.base import Button, Message, Person, Picture
 from bot.chats.telegram import limits
+from bot.chats.telegram.buttons import rows_of
 from bot.chats.telegram.formatting import Part, cut, quiet, render, room, size, visible
 
 WHOLE_TEXT: Final = "message.txt"
@@ -49,7 +50,7 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
         parts = render(_shortened(message, limit, _MORE), first_limit=limit, mention=mention)
     first, *others = parts
     lead = first if message.picture else visible(first)
-    return [Draft(lead, message.picture, message.buttons), *(Draft(part) for part in others)], files
+    return [Draft(lead, message.picture, rows_of(message)), *(Draft(part) for part in others)], files
 
 
 def card_of(message: Message, *, caption: bool) -> Draft:
@@ -59,7 +60,7 @@ def card_of(message: Message, *, caption: bool) -> Draft:
     parts = render(message, first_limit=limit)
     if len(parts) > 1:
         parts = render(_shortened(message, limit, _CUT), first_limit=limit)
-    return Draft(parts[0] if caption else visible(parts[0]), message.picture, message.buttons)
+    return Draft(parts[0] if caption else visible(parts[0]), message.picture, rows_of(message))
 
 
 def _shortened(message: Message, limit: int, note: str) -> Message:

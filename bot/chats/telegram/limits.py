@@ -34,6 +34,12 @@ BUTTONS: Final = 100
 BUTTONS_IN_ROW: Final = 8
 """Buttons of one message and of one row (python-telegram-bot's constants; the Bot API does not document them)."""
 
+MENU_PAGE: Final = 8
+"""Choices of a menu's page: with the buttons below they fit a phone's screen; ours."""
+
+MENU_CHOICES: Final = 90
+"""Choices of a menu: as many as one message takes next to other buttons, should it be shown whole."""
+
 TOAST: Final = 200
 """Characters of the answer to a press (Bot API, answerCallbackQuery)."""
 
@@ -98,6 +104,7 @@ CAPABILITIES: Final = Capabilities(
     card_lifetime=47 * 3600.0,  # some messages can be edited and deleted for 48 hours only (Bot API, deleteMessage)
     knows_delivery=False,
     deletes=True,
+    menu_choices=MENU_CHOICES,
     chat_budgets=(A_SECOND,),
     group_budgets=(A_SECOND, A_MINUTE),
     account_budgets=(OVERALL,),
