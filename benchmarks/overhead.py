@@ -15,6 +15,7 @@ from agent.mind import TaskOrder
 from agent.models.base import ModelReply, ModelRequest
 from agent.outcome import Outcome
 from agent.runs.local import Equipment, LocalRunner
+from agent.terms import FixedTerms, Terms
 from bot.store.checkpoints import open_checkpoints
 from tests.fakes.instant_phone import InstantPhone
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
@@ -31,12 +32,11 @@ async def step_seconds(directory: Path, task: int) -> float:
         return call("tap", x=200 + task, y=300, say="On to the next page")
 
     have, _ = models([*([tap] * (STEPS - 1)), call("finish", status="success", summary="Done")])
+    terms = FixedTerms(Terms(have, dialect_for("tools", "scripted"), image_window=1))
     equipment = Equipment(
         phones=phone,
         leases=FirstPhone(phone),
-        models=have,
-        dialect=dialect_for("tools", "scripted"),
-        image_window=1,
+        terms=terms,
         policy=Policy.default(),
         journal=MemoryJournal(),
         frames=MemoryFrames(),
@@ -44,7 +44,7 @@ async def step_seconds(directory: Path, task: int) -> float:
     )
     told: list[float] = []
     async with open_checkpoints(directory) as saver:
-        mind = GraphMind(have, LocalRunner(equipment, saver), saver)
+        mind = GraphMind(terms, LocalRunner(equipment, saver), saver)
         async for event in mind.work(TaskOrder(task=str(task), text="Turn the pages", quick=True, max_steps=STEPS + 1)):
             if isinstance(event, Step):
                 told.append(time.perf_counter())

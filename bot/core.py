@@ -8,16 +8,14 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from agent.graph.main.limits import TaskLimits
 from agent.graph.main.state import task_of
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy, PolicyError
-from agent.models.base import Models
-from agent.models.build import build_models, close_models
-from agent.models.patient import PatientModel, patient
 from agent.runs.local import Equipment, LocalRunner
 from bot.access import Policy as AccessPolicy
-from bot.endpoints import dialect_of, model_settings
+from bot.endpoints import dialect_of
+from bot.live.settings import LiveSettings
+from bot.live.terms import LiveTerms
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
@@ -47,11 +45,12 @@ class Core:
     """What works on tasks."""
 
     settings: Settings
+    """What the environment says; `live` has what holds."""
     store: Store
     checkpoints: LatestSaver
     phones: AdbPhones
-    models: Models
-    waited_for: tuple[PatientModel, ...]
+    live: LiveSettings
+    terms: LiveTerms
     desk: TaskDesk
     rights: Rights
     quotas: Quotas
@@ -63,7 +62,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
 
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
-    dialect = dialect_of(settings)
+    dialect_of(settings)
     policy = policy_of(settings)
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
@@ -72,13 +71,14 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         )
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
-        endpoints = build_models(model_settings(settings))
-        stack.push_async_callback(close_models, endpoints)
-        models, waited_for = patient(endpoints, lambda request, why: desk.note(task_of(request.conversation), why))
-        if models.vision.name == "offline":
+        live = await LiveSettings.open(settings, store)
+        terms = LiveTerms(live.now, lambda request, why: desk.note(task_of(request.conversation), why))
+        stack.push_async_callback(terms.close)
+        live.on_change(terms.change)
+        if terms.models.vision.name == "offline":
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
-            logger.info("Model: %s", models.vision.name)
+            logger.info("Model: %s", terms.models.vision.name)
         phones = phones_of(settings, store.phone_names, mends=True)
         stack.push_async_callback(phones.stop)
         await phones.start()
@@ -86,25 +86,21 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         admission = Admission(lambda: rights.policy)
         leases = PhoneLeases(store.leases, phones, admits=admission.admits)
         secrets = MemorySecrets()
-        quotas = Quotas(store, rights, lambda: settings, zone_named(settings.time_zone), time.time)
+        quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         equipment = Equipment(
             phones=phones,
             leases=leases,
-            models=models,
-            dialect=dialect,
-            image_window=settings.vlm_image_window or dialect.image_window,
+            terms=terms,
             policy=policy,
             journal=store.journal,
             frames=store.frames.patient(),
             secrets=secrets,
         )
         mind = GraphMind(
-            models,
+            terms,
             LocalRunner(equipment, checkpoints),
             checkpoints,
-            limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
             knowledge=knowledge_of(settings),
-            deep_thinking=settings.deep_thinking,
             allowance=quotas,
         )
         desk = TaskDesk(
@@ -113,13 +109,13 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             leases,
             secrets,
             limits=DeskLimits(max_steps=settings.max_steps),
-            model=lambda: models.vision.name,
+            model=lambda: terms.models.vision.name,
             gate=quotas,
             admission=admission,
         )
         stack.push_async_callback(desk.stop)
         await desk.start()
-        yield Core(settings, store, checkpoints, phones, models, waited_for, desk, rights, quotas)
+        yield Core(settings, store, checkpoints, phones, live, terms, desk, rights, quotas)
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

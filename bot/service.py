@@ -76,7 +76,9 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
     paces = Paces(time.time)
     turns = ReplyTurns(paces, chats, Clockwork(time.time, asyncio.sleep))
     zone = zone_named(settings.time_zone)
-    services = Services(core.desk, core.store, core.phones, core.rights, core.quotas, chats, zone, turns=turns)
+    services = Services(
+        core.desk, core.store, core.phones, core.rights, core.quotas, core.live, chats, zone, turns=turns
+    )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         following = Following(core.desk)

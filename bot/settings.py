@@ -279,6 +279,20 @@ def problem_of(field: str, value: str) -> str:
     return ""
 
 
+def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """The settings with these values in the place of their own, checked as at the start. Raises SettingsError."""
+    try:
+        return Settings.model_validate(dict(settings) | dict(values))
+    except ValidationError as error:
+        raise SettingsError(_complaints(error)) from None
+
+
+def _complaints(error: ValidationError) -> str:
+    """One line for each setting that cannot be used."""
+    names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
+    return "\n".join(_bad(name) for name in names)
+
+
 def _bad(field: str) -> str:
     return say("settings.bad", name=field.upper(), expected=say(f"settings.expected.{_EXPECTED.get(field, 'text')}"))
 
@@ -297,7 +311,6 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
     try:
         return Settings(**where)
     except ValidationError as error:
-        names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
+        raise SettingsError(_complaints(error)) from None
     except UnicodeDecodeError:
         raise SettingsError(say("settings.not_text", file=env_file)) from None
-    raise SettingsError("\n".join(_bad(name) for name in names))

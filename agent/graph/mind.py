@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,17 +20,17 @@ from agent.events import TaskEnded, TaskEvent
 from agent.graph.executor.state import usage_data
 from agent.graph.main.build import build_main
 from agent.graph.main.context import Calls, TaskContext
-from agent.graph.main.limits import TaskLimits
 from agent.graph.main.state import MainState, run_of, spent
 from agent.graph.main.stopwatch import Stopwatch
 from agent.mind import TaskOrder
-from agent.models.base import Models, Usage
+from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.allowance import Allowance
 from agent.ports.knowledge import Knowledge
 from agent.pump import pumped
 from agent.questions import Answer
 from agent.runs.local import LocalRunner
+from agent.terms import Terms, TermsSource
 
 logger = logging.getLogger(__name__)
 
@@ -51,46 +52,52 @@ class _ActiveTask:
 class GraphMind:
     """Implements agent.mind.Mind with the main graph and a runner.
 
-    `knowledge` is searched before planning, None for no search; `deep_thinking` has the planner weigh several ways;
-    `allowance` is what there is beyond the limits of each task.
+    A task keeps the terms of the moment in which it begins, or is continued after a restart. `knowledge` is searched
+    before planning, None for no search; `allowance` is what there is beyond the limits of each task.
     """
 
     def __init__(
         self,
-        models: Models,
+        terms: TermsSource,
         runner: LocalRunner,
         checkpointer: BaseCheckpointSaver[str],
         *,
-        limits: TaskLimits | None = None,
         knowledge: Knowledge | None = None,
-        deep_thinking: bool = False,
         allowance: Allowance | None = None,
     ) -> None:
-        self._models = models
+        self._terms = terms
         self._runner = runner
-        self._limits = limits or TaskLimits()
         self._knowledge = knowledge
-        self._deep_thinking = deep_thinking
         self._allowance = allowance
         self._graph = build_main(checkpointer)
         self._tasks: dict[str, _ActiveTask] = {}
 
     async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
         """See Mind."""
-        active = self._task(order.task)
+        terms = self._terms.take()
+        try:
+            async with aclosing(self._worked(order, terms)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._terms.give_back(terms)
+
+    async def _worked(self, order: TaskOrder, terms: Terms) -> AsyncGenerator[TaskEvent, None]:
+        active, limits = self._task(order.task), terms.limits
         async with active.lock:
             config: RunnableConfig = {
                 "configurable": {"thread_id": f"task:{order.task}"},
-                "recursion_limit": 3 * (self._limits.subtasks + self._limits.replans) + MAX_ROUNDS,
+                "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
             }
             state = await self._graph.aget_state(config)
-            active.watch = Stopwatch(self._limits.seconds, before=state.values.get("seconds", 0.0))
+            active.watch = Stopwatch(limits.seconds, before=state.values.get("seconds", 0.0))
             if active.control.paused:
                 active.watch.hold("pause")
             if not state.values or state.next:
                 payload = None if state.values else _fresh(order)
                 try:
-                    events: AsyncIterator[TaskEvent] = pumped(partial(self._run, order.task, active, payload, config))
+                    work = partial(self._run, order.task, active, terms, payload, config)
+                    events: AsyncIterator[TaskEvent] = pumped(work)
                     async for event in events:
                         yield event
                 except (GraphDrained, Stopped):
@@ -149,20 +156,21 @@ class GraphMind:
         self,
         task: str,
         active: _ActiveTask,
+        terms: Terms,
         payload: MainState | None,
         config: RunnableConfig,
         emit: Callable[[TaskEvent], None],
     ) -> None:
         context = TaskContext(
-            self._models,
+            terms.models,
             self._runner,
             active.control,
             emit,
-            limits=self._limits,
+            limits=terms.limits,
             watch=active.watch,
             calls=active.calls,
             knowledge=self._knowledge,
-            deep_thinking=self._deep_thinking,
+            deep_thinking=terms.deep_thinking,
             task=task,
             allowance=self._allowance,
         )

@@ -12,6 +12,7 @@ from agent.graph.executor.context import Live
 from agent.guards.masking import Mask
 from agent.ports.leases import Lease
 from agent.questions import Answer
+from agent.terms import Terms
 from devices.phone import Phone
 
 
@@ -29,6 +30,8 @@ class ActiveRun:
     """The phone it is to have, "" for any; from its first lease on that one."""
     lease: Lease | None = None
     phone: Phone | None = None
+    terms: Terms | None = None
+    """What it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""
     acting: bool = False

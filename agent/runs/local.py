@@ -14,7 +14,6 @@ from langgraph.errors import GraphDrained
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.dialects.base import Dialect
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
 from agent.faults import fault_of
 from agent.files import FileLost
@@ -22,7 +21,6 @@ from agent.graph.executor.build import build_executor
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.policy import Policy
-from agent.models.base import Models
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -34,6 +32,7 @@ from agent.questions import Answer, Question
 from agent.runs.active import ActiveRun
 from agent.runs.forms import config_of, ended, fresh
 from agent.runs.preparing import prepared
+from agent.terms import TermsSource
 from devices.errors import PhoneError
 from devices.phone import Phones
 
@@ -52,9 +51,8 @@ class Equipment:
 
     phones: Phones
     leases: Leases
-    models: Models
-    dialect: Dialect
-    image_window: int
+    terms: TermsSource
+    """What the runs that begin now work with: a run keeps what it has taken until its task lets go of it."""
     policy: Policy
     journal: Journal
     frames: Frames
@@ -121,6 +119,8 @@ class LocalRunner:
         active = self._runs.pop(run, None)
         if active is not None:
             await self._give_back(active)
+            if active.terms is not None:
+                self._with.terms.give_back(active.terms)
 
     async def shutdown(self) -> None:
         """Stop every run at its next safe point; their events end without RunEnded. Phones are given back."""
@@ -245,13 +245,15 @@ class LocalRunner:
         assert run.phone is not None
         assert run.lease is not None
         have = self._with
+        if run.terms is None:
+            run.terms = have.terms.take()
         return RunContext(
             phone=run.phone,
             phones=have.phones,
             fence=run.lease.fence,
-            models=have.models,
-            dialect=have.dialect,
-            image_window=have.image_window,
+            models=run.terms.models,
+            dialect=run.terms.dialect,
+            image_window=run.terms.image_window,
             policy=have.policy,
             journal=have.journal,
             frames=have.frames,

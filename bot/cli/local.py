@@ -28,7 +28,7 @@ class Local:
     def __init__(self, core: Core, following: Following) -> None:
         zone = zone_named(core.settings.time_zone)
         self._commands = Commands(
-            Services(core.desk, core.store, core.phones, core.rights, core.quotas, {}, zone),
+            Services(core.desk, core.store, core.phones, core.rights, core.quotas, core.live, {}, zone),
             language=core.settings.language,
         )
         self._phones = core.phones

@@ -23,6 +23,7 @@ from bot.commands import (
     people,
     phones,
     scheduling,
+    setting,
     usage,
     work,
 )
@@ -64,6 +65,7 @@ HANDLERS: Mapping[str, Handler] = {
     "why": people.why,
     "people": granting.people,
     "pair": pairing.pair,
+    "set": setting.set_setting,
     "audit": auditing.audit,
 }
 

@@ -22,6 +22,7 @@ from bot.chats.base import (
     Turn,
     at_once,
 )
+from bot.live.settings import LiveSettings
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.store.store import Store
@@ -41,6 +42,7 @@ class Services:
     phones: Phones
     rights: Rights
     quotas: Quotas
+    live: LiveSettings
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC

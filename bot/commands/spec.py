@@ -128,6 +128,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("why", ("person", OptionKind.PERSON), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),
     _command("pair", ("code", OptionKind.TEXT), argument="code", right=Right.ADMIN),
+    _command("set", text="change", right=Right.ADMIN),
     _command("audit", ("before", OptionKind.TEXT), right=Right.ADMIN),
 )
 """All commands, in the order in which help lists them."""

@@ -15,7 +15,7 @@ NONE = "default"
 
 async def tier(request: Request, services: Services, who: str = "", name: str = "") -> Reply:
     """Show the tiers, or put somebody into one."""
-    settings = services.quotas.settings
+    settings = services.live.now
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
         return _told("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))

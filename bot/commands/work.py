@@ -41,6 +41,7 @@ async def do(request: Request, services: Services) -> Reply:
             files=files,
             phones=several,
             entitled=entitlement(request, services),
+            max_steps=services.live.now.max_steps,
         )
     )
     task = accepted.task

@@ -91,11 +91,6 @@ class Quotas:
             return largest(roles, settings.tiers)
         return "" if is_admin(person, where, policy) else settings.default_tier
 
-    @property
-    def settings(self) -> Settings:
-        """Those of this moment."""
-        return self._settings()
-
     async def standing(self, person: Person, where: Address) -> Standing | None:
         """What this person has used today, None without a tier or when it is not defined."""
         name = self.tier_of(person, where)

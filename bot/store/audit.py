@@ -28,6 +28,7 @@ class AuditKind(StrEnum):
     ALLOWED = "allowed"
     DENIED = "denied"
     TIER = "tier"
+    SETTING = "setting"
     OVER_QUOTA = "over_quota"
 
 

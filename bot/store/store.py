@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from bot.store.audit import Audit
 from bot.store.cards import Cards
+from bot.store.changes import Changes
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
 from bot.store.figures import Figures
@@ -50,6 +51,7 @@ class Store:
         self.refusals = Refusals(database, clock)
         self.grants = Grants(database)
         self.tiers = Tiers(database)
+        self.changes = Changes(database, clock)
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)

@@ -41,7 +41,7 @@ async def _disk(directory: Path) -> str:
 
 
 async def _model(core: Core) -> str:
-    return "Its endpoint does not answer." if any(model.away for model in core.waited_for) else ""
+    return "Its endpoint does not answer." if any(model.away for model in core.terms.waited_for) else ""
 
 
 async def _adb(core: Core) -> str:

@@ -33,6 +33,7 @@ from bot.chats.base import (
 )
 from bot.commands.intake import Commands
 from bot.commands.request import UTC, Services
+from bot.live.settings import LiveSettings
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
@@ -395,7 +396,8 @@ async def a_world(
         mind, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))
         rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
-        quotas = Quotas(store, rights, lambda: settings or Settings.model_construct(), UTC, clock)
+        live = await LiveSettings.open(settings or Settings.model_construct(), store)
+        quotas = Quotas(store, rights, lambda: live.now, UTC, clock)
         admission = Admission(lambda: rights.policy)
         desk = TaskDesk(
             store,
@@ -410,7 +412,7 @@ async def a_world(
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        services = Services(desk, store, seen, rights, quotas, chats, clock=clock)
+        services = Services(desk, store, seen, rights, quotas, live, chats, clock=clock)
         world = World(store, desk, mind, seen, secrets, chat, chats, Commands(services), clock, rights, services)
         desk.subscribe(lambda _task: world._changed.set())
         await desk.start()

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
-from bot.checks import chats, files, model
+from bot.checks import changes, chats, files, model
 from bot.checks.finding import Finding
 from bot.cli.doctor import phones, service
 from bot.cli.exits import OK, UNAVAILABLE
@@ -37,6 +37,9 @@ async def doctor(options: argparse.Namespace, settings: Settings) -> int:
 async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]:
     yield Finding("computer", "good", f"Python {sys.version.split()[0]}")
     for finding in await files.findings(settings):
+        yield finding
+    settings, changed = await changes.in_force(settings)
+    for finding in changed:
         yield finding
     async with running_service(settings.data_dir) as remote:
         running = remote is not None

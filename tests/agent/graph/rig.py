@@ -14,12 +14,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.dialects.select import dialect_for
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
+from agent.graph.main.limits import TaskLimits
 from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy
 from agent.mind import TaskOrder
 from agent.models.base import Models
 from agent.questions import Answer
 from agent.runs.local import Equipment, LocalRunner
+from agent.terms import FixedTerms, Terms, TermsSource
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones
 from devices.simulator.phone import VirtualPhone
@@ -53,23 +55,30 @@ class Rig:
         *,
         dialect: str = "tools",
         image_window: int = 1,
+        limits: TaskLimits | None = None,
+        deep_thinking: bool = False,
         main: dict[str, Any] | None = None,
         **options: Any,
     ) -> GraphMind:
         """A new mind on the same checkpoints, journal and phone; `main` are options of the main graph."""
+        terms = Terms(
+            models, dialect_for(dialect, "scripted"), image_window, limits or TaskLimits(), deep_thinking=deep_thinking
+        )
+        return self.mind_with(FixedTerms(terms), main=main, **options)
+
+    def mind_with(self, terms: TermsSource, *, main: dict[str, Any] | None = None, **options: Any) -> GraphMind:
+        """A new mind, on these terms."""
         equipment = Equipment(
             phones=self.phones,
             leases=self.leases,
-            models=models,
-            dialect=dialect_for(dialect, "scripted"),
-            image_window=image_window,
+            terms=terms,
             policy=Policy.default(),
             journal=self.journal,
             frames=self.frames,
             secrets=self.secrets,
             **options,
         )
-        return GraphMind(models, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
+        return GraphMind(terms, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
 
     async def received(self, command: str) -> None:
         """Returns once the phone has received such a command of a run."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent.dialects.select import dialect_for
 from agent.events import Asked, Planned, Step, TaskEvent, Thinking, Told
 from agent.faults import Fault, FaultKind
 from agent.graph.main.ending import outcome_of
@@ -16,6 +17,7 @@ from agent.graph.main.thoughts import Thoughts
 from agent.models.base import Delta, ModelReply, Models, Purpose, Usage
 from agent.outcome import Outcome
 from agent.ports.knowledge import Passage
+from agent.terms import Terms
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, data, models, text
 
@@ -47,7 +49,7 @@ async def test_a_budget_ends_the_task_between_two_steps(
 ) -> None:
     """Seen failing with the look at the limits after each step taken out of `executor`: all steps are then done."""
     have, model = models([costing(NOTE, 0.3) if limits.cost else NOTE for _ in range(9)] + [FINISH])
-    end = await Work(rig.mind(have, main={"limits": limits}), order("anything")).ended()
+    end = await Work(rig.mind(have, limits=limits), order("anything")).ended()
     assert (end.outcome, named in end.summary) == (outcome, True)
     assert len(model.asked(Purpose.ACT)) < 9
     assert rig.leases.held == {}
@@ -97,10 +99,45 @@ async def test_nothing_is_done_for_somebody_over_quota(rig: Rig, quick: bool, go
     assert rig.leases.held == {}
 
 
+class Changing:
+    """Terms that change, and who has some."""
+
+    def __init__(self, *models: Models) -> None:
+        self._all = [Terms(each, dialect_for("tools", "scripted"), image_window=1) for each in models]
+        self.taken: list[Terms] = []
+
+    def change(self) -> None:
+        del self._all[0]
+
+    def take(self) -> Terms:
+        self.taken.append(self._all[0])
+        return self._all[0]
+
+    def give_back(self, terms: Terms) -> None:
+        self.taken.remove(terms)
+
+
+async def test_a_task_keeps_its_models_while_others_begin_with_new_ones(rig: Rig) -> None:
+    """Seen failing with the terms taken anew in each `_context` of the runner."""
+    old, old_model = models([NOTE, call("ask_user", question="Which?"), FINISH])
+    new, new_model = models([FINISH])
+    terms = Changing(old, new)
+    work = Work(rig.mind_with(terms), order("anything"))
+    await work.until(Asked)
+    terms.change()
+    await work.answer("that one")
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert (len(old_model.asked(Purpose.ACT)), new_model.requests) == (3, [])
+    assert (await Work(work.mind, order("the next", task="8")).ended()).outcome is Outcome.SUCCEEDED
+    assert len(new_model.asked(Purpose.ACT)) == 1
+    await work.closed()
+    assert terms.taken == []
+
+
 async def test_time_is_over_while_a_model_call_hangs(rig: Rig) -> None:
     """Seen failing (by the time limit) without `watching` in `executor`."""
     have, _ = models([HANG])
-    end = await Work(rig.mind(have, main={"limits": TaskLimits(minutes=0.02)}), order("anything")).ended()
+    end = await Work(rig.mind(have, limits=TaskLimits(minutes=0.02)), order("anything")).ended()
     assert end.outcome is Outcome.BLOCKED
     assert "MAX_MINUTES" in end.summary
 
@@ -108,7 +145,7 @@ async def test_time_is_over_while_a_model_call_hangs(rig: Rig) -> None:
 @pytest.mark.parametrize("where", ["intent", "plan", "supervise"])
 async def test_time_is_over_while_no_phone_is_used(rig: Rig, where: str) -> None:
     have, _ = planned([], [HANG], **({} if where == "supervise" else {where: [HANG]}))
-    end = await Work(rig.mind(have, main={"limits": TaskLimits(minutes=0.002)}), order("anything", quick=False)).ended()
+    end = await Work(rig.mind(have, limits=TaskLimits(minutes=0.002)), order("anything", quick=False)).ended()
     assert end.outcome is Outcome.BLOCKED
     assert rig.leases.log == []
 
@@ -124,7 +161,7 @@ async def test_the_steps_of_all_parts_count_together(rig: Rig) -> None:
 
 async def test_plans_are_changed_so_often_and_no_more(rig: Rig) -> None:
     have, model = planned([], [data(decision="replan", remaining=["b"])] * 9)
-    end = await Work(rig.mind(have, main={"limits": TaskLimits(replans=3)}), order("x", quick=False)).ended()
+    end = await Work(rig.mind(have, limits=TaskLimits(replans=3)), order("x", quick=False)).ended()
     assert end.outcome is Outcome.FAILED
     assert "changed 3 times" in end.summary
     assert len(model.asked(Purpose.SUPERVISE)) == 4
@@ -132,7 +169,7 @@ async def test_plans_are_changed_so_often_and_no_more(rig: Rig) -> None:
 
 async def test_sub_tasks_are_counted(rig: Rig) -> None:
     have, _ = planned([FINISH] * 3, [AGAIN] * 4)
-    end = await Work(rig.mind(have, main={"limits": TaskLimits(subtasks=2)}), order("x", quick=False)).ended()
+    end = await Work(rig.mind(have, limits=TaskLimits(subtasks=2)), order("x", quick=False)).ended()
     assert end.outcome is Outcome.FAILED
     assert "2 sub-tasks" in end.summary
 

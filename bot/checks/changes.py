@@ -1,0 +1,25 @@
+"""What admins have set while the service ran, which wins over the environment."""
+
+from __future__ import annotations
+
+from bot.checks.finding import Finding
+from bot.live.settings import overlaid
+from bot.settings import Settings
+from bot.store.changes import changes_in
+from bot.store.errors import StoreError
+from bot.store.store import DATABASE_NAME
+
+
+async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
+    """The settings that a service on this data directory works with, and what is to be said about that."""
+    try:
+        changes = await changes_in(settings.data_dir / DATABASE_NAME)
+    except StoreError as error:
+        return settings, [Finding("files", "note", f"What `set` has changed could not be read: {error}")]
+    settings, unusable = overlaid(settings, changes)
+    used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
+    found = [Finding("service", "note", f"Changed with `set`, before the environment: {used}")] if used else []
+    for name, why in unusable.items():
+        fix = f"Set it again, or take it back with `set {name} default`."
+        found.append(Finding("service", "bad", f"What was set for {name} is not used: {why}", fix))
+    return settings, found
