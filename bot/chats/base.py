@@ -276,6 +276,12 @@ class Chat(Protocol):
         """
         ...
 
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """The one-to-one chat with a person, for what can no longer be told at `origin`; a send shows whether the
+        platform lets the bot write there. Raises ChatError where there is no such chat.
+        """
+        ...
+
     async def close_place(self, place: Address) -> None:
         """The task is over: archive its thread, where there is one."""
         ...

@@ -14,7 +14,7 @@ from bot.outbox.closing import ShownQuestions
 from bot.outbox.gentle import Gentle
 from bot.outbox.line import Line
 from bot.outbox.pace import Pace
-from bot.outbox.places import place_of
+from bot.outbox.places import another_place, place_of
 from bot.outbox.post import Pointless, message_for
 from bot.outbox.steps import StepStream, Streaming
 from bot.store.outbox import OutboxRow
@@ -129,7 +129,7 @@ class Conversation:
         except FloodWait:
             await self._again(row, self._line.silent_until)
         except ChatGone as error:
-            if task is None or not await self._fell_back(task):
+            if task is None or not await another_place(task, self._line.chat, self._desk):
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
@@ -179,14 +179,6 @@ class Conversation:
             await self._line.close(place)
         except (ChatError, FloodWait) as error:
             logger.info("the thread %s stays open: %s", place, error)
-
-    async def _fell_back(self, task: Task) -> bool:
-        """Whether the task's messages go to where it was asked from now on, since its own place is gone."""
-        if task.place is None or task.place == task.origin:
-            return False
-        logger.warning("the place of task %s is gone; its messages go to where it was asked", task.id)
-        await self._desk.set_place(task.id, task.origin)
-        return True
 
     async def _again(self, row: OutboxRow, not_before: float) -> None:
         await self._store.outbox.retry(row.id, not_before)

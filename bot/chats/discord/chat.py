@@ -11,7 +11,7 @@ from typing import Final
 import aiohttp
 import discord
 
-from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Turn, at_once
+from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Person, Turn, at_once
 from bot.chats.discord import limits
 from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
@@ -158,6 +158,10 @@ class DiscordChat:
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """See `Chat.open_place`."""
         return await self._threads.open(origin, anchor, title)
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """See `Chat.private_place`."""
+        return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """See `Chat.close_place`."""

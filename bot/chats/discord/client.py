@@ -14,6 +14,7 @@ from bot.chats.base import ChatError, FloodWait
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
+from bot.chats.discord.places import Spot
 from bot.chats.discord.presses import Presses
 from bot.chats.discord.slash import SlashCommands
 from bot.texts import language_of, speaking
@@ -76,7 +77,7 @@ class DiscordClient(discord.Client):
         """A message appeared somewhere."""
         if self.user is not None:
             locale = message.guild.preferred_locale if message.guild else None
-            await self._work(self._messages.handle(message, self.user.id), "a message", locale)
+            await self._work(self._heard(message, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
         """A slash command, an autocompletion, or a press of a button that no dynamic item knows."""
@@ -112,6 +113,13 @@ class DiscordClient(discord.Client):
         if working:
             await asyncio.wait(working, timeout=_CLOSE_SECONDS)
         await super().close()
+
+    async def _heard(self, message: discord.Message, bot: int) -> None:
+        channel: Spot = message.channel
+        if isinstance(channel, discord.PartialMessageable) and message.guild is not None:
+            # A thread that was archived when this process started: access needs to know its channel.
+            channel = await self.fetch_channel(channel.id)
+        await self._messages.handle(message, channel, bot)
 
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
         """Do it in the language of whoever caused it."""

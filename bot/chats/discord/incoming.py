@@ -12,7 +12,7 @@ import discord
 from bot.chats.base import ChatGone, Incoming, Intake, Message, MessageRef, Person, Reply, Turn
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
-from bot.chats.discord.places import person_of, place_of
+from bot.chats.discord.places import Spot, person_of, place_of
 from bot.chats.discord.sending import Sender
 
 _REMEMBERED: Final = 2048
@@ -37,12 +37,12 @@ class Messages:
         self._seen: OrderedDict[int, None] = OrderedDict()
         self._fetcher = fetcher
 
-    async def handle(self, message: discord.Message, bot: int) -> None:
+    async def handle(self, message: discord.Message, channel: Spot, bot: int) -> None:
         """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):
             return
-        place = place_of(bot, message.channel, message.guild.id if message.guild else None)
+        place = place_of(bot, channel, message.guild.id if message.guild else None)
         own = MessageRef(place.address, str(message.id))
         command = command_in(message.content, self._prefix, bot)
         reply_to, to_bot = None, False

@@ -28,7 +28,7 @@ def place_of(account: int, channel: Spot, guild: int | None) -> Place:
     place = Address(PLATFORM, str(account), str(getattr(channel, "id", "")), str(guild) if guild else "")
     if isinstance(channel, discord.Thread):
         place = Address(PLATFORM, str(account), str(channel.parent_id), place.guild, str(channel.id))
-    return Place(place, private=guild is None)
+    return Place(place, private=isinstance(channel, discord.DMChannel))
 
 
 def channel_id(address: Address) -> int:

@@ -79,6 +79,9 @@ class LoopbackChat:
         await self._called_with("open", origin)
         return replace(origin, thread=self._next("t")) if self.capabilities.threads and not origin.thread else origin
 
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        return Address(origin.platform, origin.account, f"dm{person.id}")
+
     async def close_place(self, place: Address) -> None:
         await self._called_with("close", place)
 

@@ -21,6 +21,8 @@ from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ANNA, CHANNEL, PRIVATE, Clock, png
 
+PRIVATELY = Address("discord", "bot", f"dm{ANNA.id}")
+
 
 async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
     task = await post.world.working()
@@ -203,7 +205,7 @@ async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog:
     await post.shown("Working")
     place = (await post.world.desk.known(task.id)).place
     assert place is not None
-    post.chat.lost.update({place, CHANNEL.address})
+    post.chat.lost.update({place, CHANNEL.address, PRIVATELY})
     await post.world.end(task)
     await post.until(lambda: "is given up" in caplog.text)
     async with asyncio.timeout(10):
@@ -221,6 +223,17 @@ async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) ->
     await post.world.end(task)
     await post.sent("It is done.")
     assert post.calls("send")[-1].place == CHANNEL.address
+
+
+async def test_a_lost_chat_sends_the_rest_to_its_person_privately(post: Post) -> None:
+    task = await post.world.working()
+    await post.shown("Working")
+    place = (await post.world.desk.known(task.id)).place
+    assert place is not None
+    post.chat.lost.update({place, CHANNEL.address})
+    await post.world.end(task)
+    await post.sent("It is done.")
+    assert post.calls("send")[-1].place == PRIVATELY
 
 
 async def test_what_fails_for_a_day_is_given_up(post: Post, caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 from simcord import interactions
 from simcord.backend import Backend, serializers
-from simcord.backend.models import Channel, Guild, Interaction, Message, Overwrite, User
+from simcord.backend.models import Channel, Guild, Interaction, Message, Overwrite, Role, User
 from simcord.components import walk_components
 from simcord.enums import ChannelType, InteractionType, OptionType, OverwriteType
 
@@ -60,6 +60,20 @@ class People:
     def allow(self, channel: Channel) -> None:
         """Give back what was taken."""
         self.backend.delete_overwrite(channel.id, self.bot.id)
+
+    def role(self, guild: Guild, name: str) -> Role:
+        return self.backend.create_role(guild.id, name)
+
+    def give(self, user: User, guild: Guild, role: Role) -> None:
+        self.backend.add_member_role(guild.id, user.id, role.id)
+
+    def take(self, user: User, guild: Guild, role: Role) -> None:
+        self.backend.remove_member_role(guild.id, user.id, role.id)
+
+    def throw_out(self, guild: Guild) -> None:
+        """Remove the bot from a server: it sees and reaches nothing there any more."""
+        del guild.members[self.bot.id]
+        self.backend.emit("GUILD_DELETE", {"id": str(guild.id)})
 
     # What people do
 

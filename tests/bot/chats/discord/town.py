@@ -1,0 +1,100 @@
+"""The whole way: real commands, desk and outbox behind the real adapter, in a Discord of our own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from simcord.backend.models import Channel, Message
+
+from bot.access import Lists, Policy
+from bot.chats.discord import DiscordChat
+from bot.outbox.outbox import Outbox
+from bot.outbox.steps import Streaming
+from bot.tasks.model import Task
+from tests.bot.chats.discord.conftest import Home
+from tests.bot.world import Clock, World, a_world
+from tests.fakes.discord import TOKEN, FakeDiscord
+
+PATIENCE = 20.0
+QUIET = 0.05
+"""Real seconds without the wished-for after which the clock goes on to whoever sleeps next."""
+
+
+@dataclass
+class Town:
+    home: Home
+    world: World
+    chat: DiscordChat
+    clock: Clock
+
+    @property
+    def fake(self) -> FakeDiscord:
+        return self.home.fake
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for it, and let the outbox's clock run meanwhile."""
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                try:
+                    await self.fake.wait_until(condition, timeout=QUIET)
+                except TimeoutError:
+                    self.clock.advance(self.clock.next_wake() or 1.0)
+
+    async def tasks(self, number: int = 1) -> list[Task]:
+        """All tasks, once there are so many."""
+        async with asyncio.timeout(PATIENCE):
+            while len(found := await self.world.desk.recent(number + 1)) < number:
+                await asyncio.sleep(0.01)
+        return list(found)
+
+    async def refusals(self, number: int) -> None:
+        """Until so many were not let in."""
+        async with asyncio.timeout(PATIENCE):
+            while sum(one.count for one in await self.world.store.refusals.totals()) < number:
+                await asyncio.sleep(0.01)
+
+    def said(self, words: str, channel: Channel) -> list[Message]:
+        """The bot's messages that read so now."""
+        return [message for message in self.fake.from_bot(channel) if words in message.content]
+
+    async def bot_says(self, words: str, channel: Channel) -> Message:
+        await self.until(lambda: self.said(words, channel))
+        return self.said(words, channel)[0]
+
+    async def thread(self) -> Channel:
+        """The first task's thread."""
+        await self.until(lambda: self.fake.threads(self.home.channel))
+        return self.fake.threads(self.home.channel)[0]
+
+
+@asynccontextmanager
+async def a_town(
+    home: Home, path: Path, *, policy: Policy | None = None, streaming: Streaming = "none", clock: Clock | None = None
+) -> AsyncIterator[Town]:
+    """From start to stop, on what is in the directory. Alice may do everything in the channel and privately."""
+    clock = clock or Clock()
+    lists = Lists(frozenset({str(home.guild.id)}), frozenset({str(home.channel.id)}), frozenset({str(home.alice.id)}))
+    async with a_world(path, clock=clock, policy=policy or Policy({"discord": lists})) as world:
+        chat = DiscordChat(
+            TOKEN,
+            world.commands,
+            api_base=home.fake.api_base,
+            guild_ids=[str(home.guild.id)],
+            register_commands=True,
+            state_directory=path,
+        )
+        world.chats["discord"] = chat
+        connection = asyncio.create_task(chat.run())
+        outbox = Outbox(world.desk, world.store, world.chats, streaming, clock=clock, sleep=clock.sleep)
+        await outbox.start()
+        try:
+            await home.fake.connected()
+            yield Town(home, world, chat, clock)
+        finally:
+            await outbox.stop()
+            await chat.close()
+            await asyncio.wait_for(connection, PATIENCE)
