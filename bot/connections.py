@@ -73,7 +73,16 @@ def connections(
     elif token := settings.telegram_bot_token.get_secret_value():
         from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
 
-        chats.append(TelegramChat(token, intake, base_url=settings.telegram_base_url, welcome=welcome, moved=moved))
+        chats.append(
+            TelegramChat(
+                token,
+                intake,
+                base_url=settings.telegram_base_url,
+                language=settings.language,
+                welcome=welcome,
+                moved=moved,
+            )
+        )
     else:
         logger.info("Telegram is skipped: TELEGRAM_BOT_TOKEN is not set.")
     return chats

@@ -14,6 +14,7 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Turn, at_once
 from bot.chats.telegram import errors, limits
+from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.incoming import Messages, Welcome
 from bot.chats.telegram.menu import set_menu
@@ -54,6 +55,7 @@ class TelegramChat:
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.
+    `language` is one of the catalogue for everybody, or "auto" for each person's own.
     `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
     `clock` counts the seconds of a silence.
     """
@@ -65,6 +67,7 @@ class TelegramChat:
         *,
         commands: Sequence[CommandSpec] = COMMANDS,
         base_url: str = "",
+        language: str = "auto",
         welcome: Welcome = lambda _person, _place: True,
         moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
@@ -73,6 +76,7 @@ class TelegramChat:
         self._token = token
         self._root = base_url.rstrip("/") or API
         self._commands = commands
+        self._language = language
         self._times = times or Times()
         self._bot: telegram.Bot | None = None
         self._polling: Polling | None = None
@@ -84,7 +88,9 @@ class TelegramChat:
         silence, shown = Silence(clock, self._moved), Shown()
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
-        self._messages = Messages(intake, self._sender, {command.name for command in commands}, welcome, self._moved)
+        names = {command.name for command in commands}
+        albums = Albums(self._times.album)
+        self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums)
         self._presses = Presses(intake, self._sender, self._times.press)
 
     @property
@@ -167,7 +173,7 @@ class TelegramChat:
         )
         try:
             await self._log_in(bot)
-            updates = Updates(bot, self._messages, self._presses)
+            updates = Updates(bot, self._messages, self._presses, self._language)
             menu = asyncio.ensure_future(set_menu(bot, self._commands))
             try:
                 self._polling = Polling(bot.base_url, pool, updates.take, KINDS, self._times)

@@ -10,11 +10,10 @@ from bot.chats.base import Button, Message, Person, Picture
 from bot.chats.telegram import limits
 from bot.chats.telegram.buttons import rows_of
 from bot.chats.telegram.formatting import Part, cut, quiet, render, room, size, visible
+from bot.texts import say
 
 WHOLE_TEXT: Final = "message.txt"
-_MORE: Final = f"The whole text is in {WHOLE_TEXT}."
-_CUT: Final = "The rest is too long to be shown here."
-_TOO_LARGE: Final = "is left out: Telegram takes files up to 50 MB."
+_MEGABYTE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,9 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
     parts = render(message, first_limit=limit, mention=mention)
     if len(parts) > limits.PARTS:
         files = (*files, Picture(WHOLE_TEXT, message.body.encode(errors="replace")))
-        parts = render(_shortened(message, limit, _MORE), first_limit=limit, mention=mention)
+        parts = render(
+            _shortened(message, limit, say("telegram.whole_text", name=WHOLE_TEXT)), first_limit=limit, mention=mention
+        )
     first, *others = parts
     lead = first if message.picture else visible(first)
     return [Draft(lead, message.picture, rows_of(message)), *(Draft(part) for part in others)], files
@@ -59,7 +60,7 @@ def card_of(message: Message, *, caption: bool) -> Draft:
     limit = limits.CAPTION if caption else limits.TEXT
     parts = render(message, first_limit=limit)
     if len(parts) > 1:
-        parts = render(_shortened(message, limit, _CUT), first_limit=limit)
+        parts = render(_shortened(message, limit, say("telegram.cut")), first_limit=limit)
     return Draft(parts[0] if caption else visible(parts[0]), message.picture, rows_of(message))
 
 
@@ -82,5 +83,5 @@ def _within_limits(message: Message) -> tuple[Message, tuple[Picture, ...]]:
         lost, picture = [picture.name, *lost], None
     if not lost:
         return message, kept
-    told = "\n".join(f"{name} {_TOO_LARGE}" for name in lost)
+    told = "\n".join(say("telegram.too_large", name=name, limit=limits.FILE_BYTES // _MEGABYTE) for name in lost)
     return replace(message, body=f"{message.body}\n{told}".strip("\n"), picture=picture), kept

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final
 
-from telegram import Document, Message, PhotoSize
+from telegram import Audio, Document, Message, PhotoSize, Video
 from telegram.error import TelegramError
 
 from bot.chats.base import Attachment
 from bot.chats.telegram import errors, limits
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -21,25 +23,31 @@ FETCHES: Final = 2
 """Files that are fetched at the same time, so that they cannot fill the memory; ours."""
 
 
+Attached = Document | PhotoSize | Video | Audio
+
+
 class Fetcher:
     """Downloads attachments, a few at a time."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(FETCHES)
 
-    async def fetch(self, message: Message) -> tuple[tuple[Attachment, ...], str]:
-        """The file of the message (Telegram allows one), and a sentence when it was left behind."""
-        if message.document is not None:
-            return await self._fetch(message.document, message.document.file_name or "file")
-        if message.photo:
-            best = max(message.photo, key=lambda size: size.width * size.height)
-            return await self._fetch(best, "photo.jpg")
-        return (), ""
+    async def fetch(self, messages: Sequence[Message]) -> tuple[tuple[Attachment, ...], str]:
+        """The files of the messages (Telegram allows one in each), in order, and a sentence for each left behind."""
+        files: list[Attachment] = []
+        lost: list[str] = []
+        for message in sorted(messages, key=lambda one: one.message_id):
+            found = _attached(message)
+            if found is not None:
+                fetched, why = await self._fetch(*found)
+                files += fetched
+                lost += [why] if why else []
+        return tuple(files), "\n".join(lost)
 
-    async def _fetch(self, attached: Document | PhotoSize, name: str) -> tuple[tuple[Attachment, ...], str]:
+    async def _fetch(self, attached: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
         if (attached.file_size or 0) > limits.INCOMING_BYTES:
             megabytes = limits.INCOMING_BYTES // (1024 * 1024)
-            return (), f"{name} was left out: bots may download files up to {megabytes} MB."
+            return (), say("telegram.file_too_large", name=name, limit=megabytes)
         async with self._free:
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
@@ -47,5 +55,18 @@ class Fetcher:
                     data = await file.download_as_bytearray()
             except (TelegramError, OSError, TimeoutError) as error:
                 logger.warning("An attached file could not be fetched from Telegram: %s", errors.reason(error))
-                return (), f"{name} was left out: it could not be fetched from Telegram. Send it again."
+                return (), say("telegram.file_lost", name=name)
         return (Attachment(name, bytes(data)),), ""
+
+
+def _attached(message: Message) -> tuple[Attached, str] | None:
+    """What the message carries, and what it is called."""
+    if message.document is not None:
+        return message.document, message.document.file_name or "file"
+    if message.video is not None:
+        return message.video, message.video.file_name or "video.mp4"
+    if message.audio is not None:
+        return message.audio, message.audio.file_name or "audio.mp3"
+    if message.photo:
+        return max(message.photo, key=lambda size: size.width * size.height), "photo.jpg"
+    return None

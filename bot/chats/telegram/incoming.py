@@ -11,11 +11,12 @@ import telegram
 
 from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply
 from bot.chats.telegram import limits
+from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.fetching import Fetcher
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
-from bot.chats.telegram.silence import Moved, nobody_moves
+from bot.chats.telegram.silence import Moved
 
 Welcome = Callable[[Person, Place], bool]
 """Whether a person may use the bot at a place: asked before a file is fetched."""
@@ -53,7 +54,8 @@ class Messages:
         sender: Sender,
         names: Collection[str],
         welcome: Welcome,
-        moved: Moved = nobody_moves,
+        moved: Moved,
+        albums: Albums,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._intake = intake
@@ -61,6 +63,7 @@ class Messages:
         self._names = frozenset(names)
         self._welcome = welcome
         self._moved = moved
+        self._albums = albums
         self._clock = clock
         self._fetcher = Fetcher()
 
@@ -72,6 +75,10 @@ class Messages:
             await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
         elif message.migrate_from_chat_id is not None:
             await self._moved(str(message.migrate_from_chat_id), str(message.chat.id))
+        parts = await self._albums.gather(message)
+        if not parts:
+            return
+        message = parts[0]
         text = message.text or message.caption
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None or not text:
             return
@@ -86,7 +93,7 @@ class Messages:
         files: tuple[Attachment, ...] = ()
         lost = ""
         if command is not None and self._welcome(person, place):
-            files, lost = await self._fetcher.fetch(message)
+            files, lost = await self._fetcher.fetch(parts)
         reply = await self._intake.message(
             Incoming(
                 person=person,

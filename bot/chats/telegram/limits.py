@@ -18,6 +18,10 @@ PARTS: Final = 4
 ALBUM: Final = 10
 """Files of one album, which has at least two (Bot API, sendMediaGroup)."""
 
+ALBUM_SECONDS: Final = 2.0
+"""An album to which nothing was added for so long is whole; ours. A part that waits for the next poll comes sooner:
+a poll is put off by `CONFIRM_SECONDS` at most."""
+
 PHOTO_BYTES: Final = 10 * 1024 * 1024
 """Bytes of a photo (Bot API, Sending files); what is larger goes as a document."""
 

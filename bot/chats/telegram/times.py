@@ -17,3 +17,4 @@ class Times:
     first_retry: float = limits.FIRST_RETRY_SECONDS
     last_retry: float = limits.LAST_RETRY_SECONDS
     press: float = limits.PRESS_SECONDS
+    album: float = limits.ALBUM_SECONDS

@@ -13,6 +13,7 @@ from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import limits
 from bot.chats.telegram.incoming import Messages
 from bot.chats.telegram.presses import Presses
+from bot.texts import language_of, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +30,11 @@ _CLOSE_SECONDS: Final = 5.0
 class Updates:
     """Handles updates side by side, begun in their order. What is being done is remembered, so that closing ends it."""
 
-    def __init__(self, bot: telegram.Bot, messages: Messages, presses: Presses) -> None:
+    def __init__(self, bot: telegram.Bot, messages: Messages, presses: Presses, language: str) -> None:
         self._bot = bot
         self._messages = messages
         self._presses = presses
+        self._language = language
         self._working: set[asyncio.Task[None]] = set()
 
     async def take(self, batch: Sequence[dict[str, Any]], *, backlog: bool = False) -> None:
@@ -43,11 +45,17 @@ class Updates:
         """
         clock = asyncio.get_running_loop()
         until = clock.time() + limits.CONFIRM_SECONDS
+        gathering: list[asyncio.Task[None]] = []
         for raw in batch:
             task = asyncio.create_task(self._handle(raw, backlog))
             self._working.add(task)
             task.add_done_callback(self._working.discard)
-            await asyncio.wait({task}, timeout=max(0.0, until - clock.time()))
+            if _is_of_album(raw):
+                gathering.append(task)  # its other parts stand behind it
+            else:
+                await asyncio.wait({task}, timeout=max(0.0, until - clock.time()))
+        if gathering:
+            await asyncio.wait(gathering, timeout=max(0.0, until - clock.time()))
 
     async def close(self) -> None:
         """End what is still being done."""
@@ -64,6 +72,12 @@ class Updates:
             kinds = ", ".join(key for key in raw if key != "update_id")
             logger.warning("An update of Telegram (%s) is not understood: %s", kinds, type(fault).__name__)
             return
+        user = update.effective_user
+        locale = user.language_code if user is not None else None
+        with speaking(language_of(self._language, locale or "")):
+            await self._guarded(update, backlog)
+
+    async def _guarded(self, update: telegram.Update, backlog: bool) -> None:
         try:
             if update.callback_query is not None:
                 await self._presses.handle(update.callback_query, self._bot, backlog=backlog)
@@ -73,3 +87,8 @@ class Updates:
             logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
         except Exception:
             logger.exception("An update of Telegram was lost by a fault in the program")
+
+
+def _is_of_album(raw: dict[str, Any]) -> bool:
+    message = raw.get("message")
+    return isinstance(message, dict) and "media_group_id" in message

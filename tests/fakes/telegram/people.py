@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.fakes.telegram.methods import Methods
@@ -85,6 +85,17 @@ class People:
             self.polling.put("message", message.payload())
         self._changed()
         return message
+
+    async def send_album(self, user: User, chat: Chat, text: str, photos: Sequence[bytes], *, caption: int = 0) -> None:
+        """Several photos at once; Telegram delivers them one by one, one of them with the caption."""
+        album = f"album{self.world.number()}"
+        for number, photo in enumerate(photos):
+            message = Message(
+                self.world.message_number(chat), chat, user, text if number == caption else "", album=album
+            )
+            message.file = self.world.store("photo", "", photo)
+            self.polling.put("message", self.world.add(message).payload())
+        self._changed()
 
     async def edit(self, message: Message, text: str) -> None:
         """Change what one wrote."""

@@ -17,9 +17,11 @@ class User:
     name: str
     username: str = ""
     bot: bool = False
+    language: str = ""
 
     def payload(self) -> dict[str, Any]:
-        made = {"id": self.id, "is_bot": self.bot, "first_name": self.name}
+        made: dict[str, Any] = {"id": self.id, "is_bot": self.bot, "first_name": self.name}
+        made |= {"language_code": self.language} if self.language else {}
         return made | ({"username": self.username} if self.username else {})
 
 

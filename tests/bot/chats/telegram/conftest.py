@@ -16,7 +16,7 @@ from bot.chats.telegram.times import Times
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message, User
 
-QUICK = Times(poll=5.0, answer=1.0, stall=30.0, first_retry=0.01, last_retry=0.05)
+QUICK = Times(poll=5.0, answer=1.0, stall=30.0, first_retry=0.01, last_retry=0.05, album=0.2)
 """Pauses that a test can wait for."""
 
 
