@@ -78,6 +78,10 @@ class ConsoleLog(Protocol):
         """The entries whose latest change is after `revision`, by revision, at most `limit`."""
         ...
 
+    async def missed(self, revision: int) -> int:
+        """How many entries have changed after `revision`."""
+        ...
+
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
         """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
         ...

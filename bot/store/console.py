@@ -59,6 +59,13 @@ class ConsoleMessages:
         )
         return tuple(_entry([row]) for row in rows)
 
+    async def missed(self, revision: int) -> int:
+        """How many entries have changed after `revision`."""
+        rows = await self._database.fetch(
+            "SELECT COUNT(*) FROM console_messages WHERE revision > ?", (min(revision, _LAST_ID),)
+        )
+        return int(rows[0][0])
+
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
         """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
         rows = await self._database.fetch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from typing import Any
 
 from aiohttp import ClientConnectionResetError, web
@@ -20,6 +21,10 @@ HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
 AT_ONCE = 100
 """Changes read from the log in one go."""
+MOST_BEHIND = 1000
+"""Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
+REVISION = re.compile(r"[0-9]{1,18}")
+"""Fits in SQLite's 64 bits."""
 
 
 class Events:
@@ -34,14 +39,22 @@ class Events:
         return [web.get("/api/events", self.events)]
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes."""
+        """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.
+
+        A page that is too far behind, or ahead (a backup was put back), is sent `reset`, and what comes after it.
+        """
         wanted = request.headers.get("Last-Event-ID") or request.query.get("since", "")
-        if wanted and not wanted.isdecimal():
+        if wanted and not REVISION.fullmatch(wanted):
             return refuse(400, "The stream goes on after a revision: a number.")
-        since = int(wanted) if wanted else await self._behind.log.revision()
+        now = await self._behind.log.revision()
+        since = int(wanted) if wanted else now
+        lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
         await response.prepare(request)
         try:
+            if lost:
+                await response.write(_event("reset", {"revision": now}, number=now).encode())
+                since = now
             await self._stream(response, since)
         except ClientConnectionResetError:
             logger.debug("A page of the console went away")
@@ -71,7 +84,7 @@ class Events:
         while entries := await self._behind.log.changes(since, AT_ONCE):
             for entry in entries:
                 since = entry.revision
-                events.append(f"id: {since}\n" + _event("message", entry.model_dump(mode="json")))
+                events.append(_event("message", entry.model_dump(mode="json"), number=since))
         return events, since
 
     async def _wait(self, news: asyncio.Event) -> None:
@@ -83,5 +96,7 @@ class Events:
                 wait.cancel()
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+def _event(name: str, data: dict[str, Any], *, number: int | None = None) -> str:
+    """One event; with a `number` it is the one after which a page that was cut off goes on."""
+    place = "" if number is None else f"id: {number}\n"
+    return f"{place}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

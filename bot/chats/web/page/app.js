@@ -101,14 +101,11 @@ function link(kind) {
   setText(at("away"), kind === "on" ? "" : say(`page.link.${kind}_long`));
 }
 
-// The service cannot say what has changed since: everything is loaded as on the first day.
-async function reset() {
-  const state = await load("/api/state");
+// Too much has changed to be told one by one. What comes from now on is told as ever, so nothing falls in between.
+function reset() {
   model.forget();
-  model.state(state);
   conversation.forget();
   draw();
-  return state.revision;
 }
 
 function toast(text) {

@@ -37,7 +37,8 @@ export function send(path, body) {
 const SOON_MS = 300;
 const AGAIN_MS = 1500;
 
-// Calls `on.message`, `on.state`, and `on.link` with "on", "away" or "locked".
+// Calls `on.message`, `on.state`, `on.reset` when too much was missed to be told one by one, and `on.link` with "on",
+// "away" or "locked".
 export class Events {
   constructor(on) {
     this.on = on;
@@ -54,6 +55,10 @@ export class Events {
     source.addEventListener("message", (event) => {
       this.revision = Number(event.lastEventId);
       this.on.message(JSON.parse(event.data));
+    });
+    source.addEventListener("reset", (event) => {
+      this.revision = Number(event.lastEventId);
+      this.on.reset();
     });
     source.addEventListener("state", (event) => this.on.state(JSON.parse(event.data)));
     source.addEventListener("error", () => this.lost(source));

@@ -226,6 +226,25 @@ async def test_it_reconnects_by_itself_and_misses_nothing(world: World, page: Pa
     await expect(page.locator(".message")).to_have_count(2)
 
 
+async def test_what_it_cannot_be_told_one_by_one_it_loads_anew(world: World, page: Page) -> None:
+    """Here its place is made one that the service does not know, as after a backup was put back."""
+    await world.chat.send(HOME, Message(body="before"), nonce="0")
+    await expect(page.locator(".message")).to_have_count(1)
+    asked: list[str] = []
+
+    async def ahead(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.continue_(url=str(URL(route.request.url).with_query(since="99999")))
+
+    await page.route("**/api/events*", ahead, times=1)
+    cut_connections(world)
+    await world.chat.send(HOME, Message(body="meanwhile"), nonce="1")
+    await expect(page.locator(".message")).to_have_text(["before", "meanwhile"])
+    assert len(asked) == 1
+    await world.chat.send(HOME, Message(body="afterwards"), nonce="2")
+    await expect(page.locator(".message")).to_have_text(["before", "meanwhile", "afterwards"])
+
+
 def cut_connections(world: World) -> None:
     """Ends every open connection as a lost network does."""
     runner = world.console._runner

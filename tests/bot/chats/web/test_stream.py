@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+import pytest
 
 from bot.chats.base import Message
 from bot.chats.web.chat import address
+from bot.chats.web.stream import MOST_BEHIND
 from tests.bot.chats.web.world import World, task
 
 Event = tuple[str, str, Any]
@@ -87,6 +89,32 @@ async def test_a_revision_is_a_number(client: aiohttp.ClientSession) -> None:
         assert response.status == 400
     async with client.get("/api/events", params={"since": "-1"}) as response:
         assert response.status == 400
+
+
+@pytest.mark.parametrize("number", ["9" * 19, "٣", "1.0", "+1"])
+async def test_a_number_that_is_none_is_refused(client: aiohttp.ClientSession, number: str) -> None:
+    """The first was seen to end in a fault of the service."""
+    async with client.get("/api/events", params={"since": number}) as response:
+        assert response.status == 400
+
+
+async def test_a_page_that_is_ahead_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
+    """A backup was put back. Seen failing when such a page was told nothing until its number was reached again."""
+    await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+    async with listening(client, last="7") as events:
+        number, name, data = await anext(events)
+        assert (number, name, data) == ("1", "reset", {"revision": 1})
+        await world.chat.send(address("t1"), Message(body="two"), nonce="2")
+        assert await messages(events, 1) == [(2, "two")]
+
+
+async def test_a_page_that_missed_too_much_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
+    for number in range(MOST_BEHIND + 1):
+        await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
+    async with listening(client, last="1") as events:
+        assert len(await messages(events, MOST_BEHIND)) == MOST_BEHIND
+    async with listening(client, since="0") as events:
+        assert (await anext(events))[:2] == (str(MOST_BEHIND + 1), "reset")
 
 
 async def test_a_change_of_a_task_is_told_without_any_message(world: World, client: aiohttp.ClientSession) -> None:
