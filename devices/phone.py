@@ -35,7 +35,8 @@ class PhoneInfo:
 
     `id` is stable (android_id when the phone could be asked, else the adb serial); `serial` is how adb names it
     today. `reason` and `fix` are sentences for people, empty while the phone is ready.
-    `lane` is the way that elements and text take now, "fast" or "adb"; `lane_reason` why the fast one was given up.
+    `lane` is the way that elements and text take now, "fast" or "adb"; `lane_reason` why the fast one was given up;
+    `pictures` is the way of the next picture.
     """
 
     id: str
@@ -52,6 +53,7 @@ class PhoneInfo:
     virtual: bool = False
     lane: str = ""
     lane_reason: str = ""
+    pictures: str = ""
 
 
 @dataclass(frozen=True, slots=True)

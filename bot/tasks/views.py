@@ -73,7 +73,7 @@ def step_json(step: StepRow) -> Json:
 def lane_of(phone: Json) -> str:
     """What is worth saying of a phone's fast lane: that it is open, or why it was given up."""
     if phone.get("lane") == "fast":
-        return "  fast lane"
+        return "  fast lane, also for pictures" if phone.get("pictures") == "fast" else "  fast lane"
     return f"  plain adb: {phone['lane_reason']}" if phone.get("lane_reason") else ""
 
 
@@ -95,5 +95,6 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "virtual": phone.virtual,
         "lane": phone.lane,
         "lane_reason": phone.lane_reason,
+        "pictures": phone.pictures,
         "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }

@@ -45,8 +45,8 @@ class AdbPhone:
     ) -> None:
         self._info = info
         self._shell = Shell(connection)
-        self._camera = Camera(self._shell)
         self._lane = FastLane(self._shell, allowed=fast_lane)
+        self._camera = Camera(self._shell, self._lane)
         self._trees = Trees(self._shell, self._lane)
         self._preparation = Preparation(self._shell)
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, aliases)
@@ -58,7 +58,12 @@ class AdbPhone:
     @property
     def info(self) -> PhoneInfo:
         """The latest knowledge of this phone, from memory."""
-        return dataclasses.replace(self._info, lane="fast" if self._lane.open else "adb", lane_reason=self._lane.reason)
+        return dataclasses.replace(
+            self._info,
+            lane="fast" if self._lane.open else "adb",
+            lane_reason=self._lane.reason,
+            pictures="fast" if self._camera.by_lane else "adb",
+        )
 
     @property
     def connection(self) -> Connection:
@@ -70,6 +75,7 @@ class AdbPhone:
         self._shell.connection = connection
         self._shell.forget()
         self._lane.forget()
+        self._camera.forget()
         self._info = dataclasses.replace(self._info, serial=connection.serial)
 
     def note(self, info: PhoneInfo) -> None:

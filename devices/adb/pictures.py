@@ -79,8 +79,17 @@ def from_png(data: bytes) -> Frame:
     start = data.find(_PNG, 0, 4096)  # phones with two displays print a warning first
     if start < 0:
         raise CaptureFailed(f"the phone sent no picture but: {data[:80].decode(errors='replace').strip()!r}")
+    return _opened(data[start:])
+
+
+def from_jpeg(data: bytes) -> Frame:
+    """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short."""
+    return _opened(data)
+
+
+def _opened(data: bytes) -> Frame:
     try:
-        with Image.open(io.BytesIO(data[start:])) as picture:
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
             return Frame(picture.convert("RGB"))
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
         raise CaptureFailed("the picture is incomplete") from broken

@@ -18,9 +18,10 @@ INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 class Faults:
     """Milliseconds are added to each answer; the rest are switches.
 
-    frame_ms: screencap and uiautomator answer later. input_ms: input, am and monkey answer later. effect_ms: what an
-    input does shows that much later than it was answered. page_ms: the browser's pages stay "Loading…" that long.
-    app_ms: the same for every page of every app that is opened anew.
+    frame_ms: screencap and uiautomator answer later. lane_ms: uiautomator2's server does. input_ms: input, am and
+    monkey answer later. effect_ms: what an input does shows that much later than it was answered.
+    page_ms: the browser's pages stay "Loading…" that long. app_ms: the same for every page of every app that is
+    opened anew.
     hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
@@ -30,6 +31,7 @@ class Faults:
     """
 
     frame_ms: int = 0
+    lane_ms: int = 0
     input_ms: int = 0
     effect_ms: int = 0
     page_ms: int = 0

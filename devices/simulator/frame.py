@@ -34,3 +34,10 @@ class Frame:
         out = io.BytesIO()
         self.image.save(out, "PNG", compress_level=1)
         return out.getvalue()
+
+    @cached_property
+    def jpeg(self) -> bytes:
+        """What uiautomator2's server gives, at its usual quality of 80 (Bitmap.compress)."""
+        out = io.BytesIO()
+        self.image.save(out, "JPEG", quality=80)
+        return out.getvalue()

@@ -232,7 +232,7 @@ class PhoneContract:
             await subject.phone.observe()
 
     async def test_a_cancelled_look_ends_at_once_and_the_phone_is_usable(self, subject: Subject) -> None:
-        subject.virtual.faults.set(hang="screencap")
+        subject.virtual.faults.set(hang="*")
         look = asyncio.create_task(subject.phone.observe())
         await asyncio.wait([look], timeout=0.2)
         look.cancel()

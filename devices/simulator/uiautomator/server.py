@@ -6,6 +6,7 @@ Paths and answers: uiautomator2 3.7 (uiautomator2/core.py); errors: JSON-RPC 2.0
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -106,7 +107,8 @@ class UiAutomator:
         await self._phone.faults.hold(line)
         answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
         try:
-            answer["result"] = self._do(method, parameters)
+            await asyncio.sleep(self._phone.faults.lane_ms / 1000)
+            answer["result"] = await self._do(method, parameters)
             entry.code = 0
         except MethodFailed as failed:
             answer["error"] = {"code": failed.code, "message": str(failed), "data": ""}
@@ -114,7 +116,7 @@ class UiAutomator:
         await self._phone.moments.passed(line)
         return json.dumps(answer).encode()
 
-    def _do(self, method: str, parameters: list[object]) -> object:
+    async def _do(self, method: str, parameters: list[object]) -> object:
         if method in self.broken:
             raise MethodFailed(EXCEPTION, self.broken[method])
         match method, parameters:
@@ -124,7 +126,15 @@ class UiAutomator:
                 return self._phone.elements(compressed=compressed, hints=True)
             case "setText", [dict(), str(text)]:
                 return self._set_text(text)
+            case "takeScreenshot", [1, 80]:
+                return await self._picture()
         raise MethodFailed(UNKNOWN_METHOD, "method not found")
+
+    async def _picture(self) -> str:
+        """JPEG in Base64, as android.util.Base64 breaks it: a line end after 76 signs."""
+        frame = await self._phone.frame()
+        data = await asyncio.to_thread(lambda: frame.jpeg)
+        return base64.encodebytes(data[: len(data) // 2] if self._phone.faults.truncate else data).decode()
 
     def _set_text(self, text: str) -> bool:
         page = self._phone.desk.activity

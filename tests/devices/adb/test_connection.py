@@ -7,6 +7,7 @@ import pytest
 
 from devices.adb.camera import Camera
 from devices.adb.connection import MAX_THREADS, Connection
+from devices.adb.fastlane.lane import FastLane
 from devices.adb.quoting import command
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
@@ -149,7 +150,7 @@ async def test_an_unauthorized_phone_says_how_to_mend_it(adb_server: AdbServer) 
 
 
 async def test_a_frame_comes_raw(bench: Bench) -> None:
-    frame = await Camera(Shell(bench.connection)).capture()
+    frame = await Camera(Shell(bench.connection), FastLane(Shell(bench.connection))).capture()
     assert frame.size == SIZE
     assert [entry.argv for entry in bench.virtual.journal.named("screencap")] == [("screencap",)]
 
@@ -158,5 +159,5 @@ async def test_a_truncated_frame_is_taken_again_and_never_made_up(bench: Bench) 
     """Seen failing with the length check of `from_raw` removed."""
     bench.virtual.faults.set(truncate=True)
     with pytest.raises(CaptureFailed, match="3 captures"):
-        await Camera(Shell(bench.connection)).capture()
+        await Camera(Shell(bench.connection), FastLane(Shell(bench.connection))).capture()
     assert len(bench.virtual.journal.named("screencap")) == 3

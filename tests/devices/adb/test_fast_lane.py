@@ -6,12 +6,18 @@ from pathlib import Path
 
 import pytest
 import uiautomator2
+from PIL import ImageChops
 
+from devices.adb.camera import TRIALS
 from devices.adb.driver import AdbPhone
-from devices.errors import PhoneError
+from devices.adb.settling import Probe
+from devices.errors import PhoneError, PhoneGone
 from devices.inputs import OpenApp, Tap, TypeText
 from devices.phone import Done, Observation
 from devices.simulator.adbd import LinkState
+from devices.simulator.happenings import Link as LinkHappening
+from devices.simulator.happenings import SetFaults
+from devices.simulator.moments import Moment
 from devices.simulator.phone import VirtualPhone
 from devices.simulator.uiautomator.server import JAR, NO_OBJECT, REGISTERED
 from tests.devices.adb.conftest import Bench
@@ -142,7 +148,7 @@ async def test_a_lane_that_fails_is_dropped_and_the_look_is_whole(fast: Bench, f
     look = await fast.phone.observe()
     assert element(look, "Notes").clickable
     assert fast.phone.info.lane == "adb"
-    assert "no elements came" in fast.phone.info.lane_reason
+    assert ("no elements came" if failing == "broken" else "no picture came") in fast.phone.info.lane_reason
     await fast.phone.prepare()
     assert fast.phone._lane._opening is None  # not tried again on this link
 
@@ -208,3 +214,63 @@ async def test_a_lane_that_is_not_wanted_is_not_tried(bench: Bench) -> None:
     await bench.phone.prepare()
     assert (bench.phone.info.lane, bench.phone.info.lane_reason) == ("adb", "")
     assert not bench.virtual.uiautomator.running
+
+
+def shots(virtual: VirtualPhone) -> tuple[int, int]:
+    """Pictures by the lane and by command so far."""
+    return len(virtual.journal.named("takeScreenshot")), len(virtual.journal.named("screencap"))
+
+
+@pytest.mark.parametrize(("slow", "way"), [("frame_ms", "fast"), ("lane_ms", "adb")])
+async def test_the_quicker_way_of_pictures_is_kept(fast: Bench, slow: str, way: str) -> None:
+    """Both are tried with pictures that are needed anyway. Seen failing with `min(lane) > min(plain)`."""
+    fast.virtual.faults.set(**{slow: 60})
+    for _ in range(2 * TRIALS):
+        assert (await fast.phone.observe()).image is not None
+    assert shots(fast.virtual) == (TRIALS, TRIALS)
+    assert fast.phone.info.pictures == way
+    await fast.phone.observe()
+    assert shots(fast.virtual) == ((TRIALS + 1, TRIALS) if way == "fast" else (TRIALS, TRIALS + 1))
+    fast.phone.attach(fast.connection)
+    await opened(fast.phone)
+    await fast.phone.observe()
+    assert shots(fast.virtual)[0] > TRIALS, "on a new link both are tried again"
+
+
+async def test_a_lane_without_pictures_is_of_use_for_the_rest(fast: Bench) -> None:
+    fast.virtual.uiautomator.broken["takeScreenshot"] = "java.lang.NullPointerException"
+    for _ in range(2):
+        assert (await fast.phone.observe()).image is not None
+    assert shots(fast.virtual) == (1, 2)
+    assert (fast.phone.info.lane, fast.phone.info.pictures) == ("fast", "adb")
+
+
+async def test_a_broken_picture_of_the_lane_is_taken_anew_by_command(fast: Bench) -> None:
+    fast.virtual.moments.add(Moment(after="takeScreenshot", then=SetFaults(values={"truncate": False})))
+    fast.virtual.faults.set(truncate=True)
+    look = await fast.phone.observe()
+    assert look.image is not None
+    assert shots(fast.virtual) == (1, 1)
+
+
+async def test_a_link_that_breaks_while_the_lane_sends_a_picture_is_told(fast: Bench) -> None:
+    fast.virtual.moments.add(Moment(after="takeScreenshot", before=True, then=LinkHappening(state=LinkState.GONE)))
+    with pytest.raises(PhoneGone):
+        await fast.phone.observe()
+
+
+async def test_a_picture_by_the_lane_rests_as_one_by_command_does(fast: Bench) -> None:
+    """JPEG and raw pictures of one screen are the same for `settle` and `stands_still`."""
+    await fast.phone.act(OpenApp("Shop"), receipt="o")
+    by_lane = await fast.phone.observe()
+    assert shots(fast.virtual) == (1, 0)
+    fast.virtual.uiautomator.broken["takeScreenshot"] = "no"
+    assert await fast.phone.stands_still(by_lane)
+    assert shots(fast.virtual) == (2, 1)
+    plain = await fast.phone.observe()
+    assert by_lane.image is not None
+    assert plain.image is not None
+    for one, other in ((by_lane.image, plain.image), (plain.image, by_lane.image)):
+        assert Probe.of(one).same_as(Probe.of(other))
+    apart = ImageChops.difference(Probe.of(by_lane.image).luma, Probe.of(plain.image).luma)
+    assert max(level for level, cells in enumerate(apart.histogram()) if cells) <= 3
