@@ -41,7 +41,7 @@ MENUS: Final = 4
 """Select menus of one message: each takes a row, and one row is left for buttons; ours."""
 
 THREAD_NAME: Final = 100
-"""Characters of a channel's or thread's name (developer docs, Channel)."""
+"""Characters of a channel's or thread's name (developer docs, Channel); counted in UTF-16 units to be safe."""
 
 THREAD_IDLE_MINUTES: Final = 1440
 """After a day without messages Discord hides the thread by itself; one of 60, 1440, 4320, 10080."""

@@ -9,9 +9,13 @@ import discord
 
 from bot.chats.base import Address, ChatError, ChatGone, Message
 from bot.chats.discord import errors, limits
+from bot.chats.discord.formatting import size
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import channel_id
 from bot.chats.discord.sending import Online, Sender
+
+_JOINERS = " \u200d\ufe0f"
+"""What leads to the next part of an emoji, or follows it; worth nothing at an end."""
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +94,10 @@ class Threads:
 
 
 def thread_name(title: str) -> str:
-    """The title on one line, cut to what a thread's name may have; never empty."""
+    """The title on one line, cut to what a thread's name may have; never empty, and no emoji in halves."""
     line = " ".join(title.split()) or "task"
-    return line if len(line) <= limits.THREAD_NAME else line[: limits.THREAD_NAME - 1].rstrip() + "…"
+    if size(line) <= limits.THREAD_NAME:
+        return line
+    while size(line) >= limits.THREAD_NAME:
+        line = line[:-1]
+    return line.rstrip(_JOINERS) + "…"

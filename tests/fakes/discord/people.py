@@ -80,6 +80,8 @@ class People:
     def say(
         self, user: User, channel: Channel, text: str, *, attachments: Files = (), reply_to: Message | None = None
     ) -> Message:
+        if channel.thread_metadata is not None and channel.thread_metadata.archived:
+            self.backend.edit_channel(channel.id, {}, thread_metadata={"archived": False})
         reference = None
         if reply_to is not None:
             reference = {"channel_id": str(reply_to.channel_id), "message_id": str(reply_to.id)}

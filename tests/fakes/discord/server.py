@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from io import BytesIO
 from types import SimpleNamespace
@@ -43,6 +44,11 @@ class FakeDiscord(People):
         self.requests: list[tuple[str, str, Any]] = []
         self.nonces: dict[tuple[int, str], int] = {}
         self.downloads: list[str] = []
+        self.unreachable = False
+        """While set, every request to the HTTP API finds nobody."""
+        self.now: Callable[[], float] = time.monotonic
+        self.posted: list[float] = []
+        """When each message was sent or edited, by `now`."""
         self.files_moved_to = ""
         """Where the file server sends who asks for a file; "" for none."""
         self._changed = asyncio.Event()
@@ -123,6 +129,11 @@ class FakeDiscord(People):
 
     async def _answer(self, request: web.Request) -> web.Response:
         path = request.path.removeprefix(API)
+        if self.unreachable and request.transport is not None:
+            request.transport.close()
+            return web.Response(status=503)
+        if "/messages" in path and request.method in ("POST", "PATCH"):
+            self.posted.append(self.now())
         open_to_all = path.startswith(("/interactions/", "/webhooks/", "/gateway"))
         if not open_to_all and request.headers.get("Authorization") != f"Bot {TOKEN}":
             return _json(401, {"message": "401: Unauthorized", "code": 0})

@@ -85,6 +85,16 @@ async def test_closing_a_thread_that_is_gone_is_no_error(home: Home, chat: Disco
     await chat.close_place(home.address("12345"))
 
 
-@pytest.mark.parametrize(("title", "name"), [("", "task"), ("  a \n b ", "a b"), ("x" * 101, "x" * 99 + "…")])
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("", "task"),
+        ("  a \n b ", "a b"),
+        ("x" * 101, "x" * 99 + "…"),
+        ("打开" * 60, "打开" * 49 + "打…"),
+        ("😀" * 60, "😀" * 49 + "…"),
+        ("a" * 95 + "👩‍👩‍👧", "a" * 95 + "👩…"),
+    ],
+)
 def test_names_of_threads(title: str, name: str) -> None:
     assert thread_name(title) == name

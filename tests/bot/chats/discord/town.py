@@ -10,11 +10,13 @@ from pathlib import Path
 
 from simcord.backend.models import Channel, Message
 
+from agent.events import Asked, Started
+from agent.questions import Question, QuestionKind
 from bot.access import Lists, Policy
 from bot.chats.discord import DiscordChat
 from bot.outbox.outbox import Outbox
 from bot.outbox.steps import Streaming
-from bot.tasks.model import Task
+from bot.tasks.model import Task, TaskState
 from tests.bot.chats.discord.conftest import Home
 from tests.bot.world import Clock, World, a_world
 from tests.fakes.discord import TOKEN, FakeDiscord
@@ -56,6 +58,37 @@ class Town:
         async with asyncio.timeout(PATIENCE):
             while sum(one.count for one in await self.world.store.refusals.totals()) < number:
                 await asyncio.sleep(0.01)
+
+    async def working(self, text: str = "open settings", *, shown: bool = True) -> Task:
+        """Alice's only task, at work, with its card."""
+        self.fake.say(self.home.alice, self.home.channel, f"!opengui do {text}")
+        (task,) = await self.tasks()
+        phone = self.world.phones.phones[0]
+        self.world.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        task = await self.world.until(task, TaskState.WORKING)
+        if shown:
+            await self.card()
+        return task
+
+    async def card(self) -> Message:
+        """The card with its buttons."""
+        thread = await self.thread()
+
+        def found() -> list[Message]:
+            return [one for one in self.fake.from_bot(thread) if "Pause" in self.fake.buttons(one).values()]
+
+        await self.until(found)
+        return found()[-1]
+
+    async def asks(self, task: Task, *choices: str, kind: QuestionKind = QuestionKind.ASK) -> None:
+        """The task asks something."""
+        question = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
+        self.world.mind.tell(task.id, Asked(question=question))
+        await self.world.until(task, TaskState.WAITING)
+
+    def button(self, message: Message, label: str) -> str:
+        """The id of the button that is labelled so."""
+        return next(data for data, shown in self.fake.buttons(message).items() if shown == label)
 
     def said(self, words: str, channel: Channel) -> list[Message]:
         """The bot's messages that read so now."""
