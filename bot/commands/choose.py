@@ -32,7 +32,9 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
 
 def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
     """None of these phones is called that; the known ones are listed."""
-    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=_names(phones)) if phones else say("phone.none"))
+    if not phones:
+        return Refused(say("phone.none"))
+    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=", ".join(names_of(phones)[:LISTED])))
 
 
 def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
@@ -64,9 +66,10 @@ def state_of(phone: PhoneInfo) -> str:
     return " ".join(part for part in (f"{phone.health}.", phone.reason, phone.fix) if part)
 
 
-def _names(phones: Sequence[PhoneInfo]) -> str:
+def names_of(phones: Sequence[PhoneInfo]) -> list[str]:
+    """The phones' names, with the id where two have the same."""
     twice = {phone.name for phone in phones if sum(other.name == phone.name for other in phones) > 1}
-    return ", ".join(f"{phone.name} ({phone.id})" if phone.name in twice else phone.name for phone in phones[:LISTED])
+    return [f"{phone.name} ({phone.id})" if phone.name in twice else phone.name for phone in phones]
 
 
 async def task_meant(request: Request, services: Services) -> Task:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from bot.access import OPERATOR_PLATFORMS, Right
 from bot.commands.choose import (
+    names_of,
     open_phones,
     phone_named,
     require_any_usable,
@@ -16,7 +17,7 @@ from bot.commands.choose import (
     unknown_phone,
 )
 from bot.commands.request import Request, Services, verdict
-from bot.tasks.model import Entitlement
+from bot.tasks.model import Entitlement, WishedPhone
 from bot.texts import say
 from devices.phone import PhoneInfo
 
@@ -71,6 +72,11 @@ def phones_named(text: str, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...
 def _is_called(name: str, phones: Sequence[PhoneInfo]) -> bool:
     wanted = name.casefold()
     return any(wanted in {phone.id.casefold(), phone.serial.casefold(), phone.name.casefold()} for phone in phones)
+
+
+def wished(phones: Sequence[PhoneInfo]) -> tuple[WishedPhone, ...]:
+    """The phones with names that tell them apart."""
+    return tuple(WishedPhone(phone.id, name) for phone, name in zip(phones, names_of(phones), strict=True))
 
 
 def left_out_words(phones: Sequence[PhoneInfo]) -> list[str]:

@@ -10,10 +10,10 @@ from bot.cards.card import state_line
 from bot.cards.parts import part_lines
 from bot.chats.base import CommandCall, Message, Reply
 from bot.commands.choose import task_meant
-from bot.commands.phones_meant import entitlement, left_out_words, phones_meant
+from bot.commands.phones_meant import entitlement, left_out_words, phones_meant, wished
 from bot.commands.request import Refused, Request, Services, plain, require
 from bot.tasks.files import check, keep
-from bot.tasks.model import Task, TaskState, TaskWish, WishedPhone
+from bot.tasks.model import Task, TaskState, TaskWish
 from bot.texts import say
 
 _LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
@@ -27,7 +27,7 @@ async def do(request: Request, services: Services) -> Reply:
     check([(file.name, len(file.data)) for file in request.files])
     meant = phones_meant(request, services)
     one = meant.phones[0].id if len(meant.phones) == 1 else ""
-    several = tuple(WishedPhone(phone.id, phone.name) for phone in meant.phones) if len(meant.phones) > 1 else ()
+    several = wished(meant.phones) if len(meant.phones) > 1 else ()
     files = await keep(services.frames, request.files)
     accepted = await services.desk.accept(
         TaskWish(
