@@ -22,6 +22,7 @@ from bot.people.rights import Rights
 from bot.settings import Settings, SettingsError
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.directory import DataDirectory
+from bot.store.housekeeping import Housekeeper
 from bot.store.keeping import GIBIBYTE
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
@@ -54,6 +55,7 @@ class Core:
     desk: TaskDesk
     rights: Rights
     quotas: Quotas
+    housekeeper: Housekeeper
 
 
 @asynccontextmanager
@@ -115,7 +117,9 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         )
         stack.push_async_callback(desk.stop)
         await desk.start()
-        yield Core(settings, store, checkpoints, phones, live, terms, desk, rights, quotas)
+        housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
+        await stack.enter_async_context(housekeeper.at_work())
+        yield Core(settings, store, checkpoints, phones, live, terms, desk, rights, quotas, housekeeper)
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

@@ -99,7 +99,9 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         stack.push_async_callback(scheduler.stop)
         for chat in connected:
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
-        metrics = Metrics(core.store.figures, core.phones, pulse, core.desk.still_for, waits)
+        metrics = Metrics(
+            core.store.figures, core.phones, pulse, core.desk.still_for, waits, lambda: core.housekeeper.kept
+        )
         stack.callback(core.desk.on_event(metrics.hear))
         await _console(core, web, commands, following, WatchPages(pulse, metrics, waits), waits, stack, announce)
         yield

@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from agent.models.pricing import Price
 from bot.credentials import credentials
 from bot.people.tiers import NAME, Tier
-from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES
+from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say
 from bot.zones import zone_named
 from devices.errors import NameUnfit
@@ -159,6 +159,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "log_format": "log_format",
     "keep_days": "above_zero",
     "keep_gigabytes": "above_zero",
+    "keep_tasks_days": "above_zero",
 }
 """Field → what was expected, as a key below `settings.expected`."""
 
@@ -233,6 +234,7 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = "text"
     keep_days: Annotated[float, Field(gt=0)] = KEEP_DAYS
     keep_gigabytes: Annotated[float, Field(gt=0)] = KEEP_GIGABYTES
+    keep_tasks_days: Annotated[float, Field(gt=0)] = KEEP_TASKS_DAYS
 
     @model_validator(mode="before")
     @classmethod

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from bot.checks.finding import Finding
 from bot.settings import Settings
+from bot.store.housekeeping import kept_in
 from bot.store.keeping import LITTLE_ROOM
 
 
 async def findings(settings: Settings) -> list[Finding]:
     """The data directory, its disk and the file of settings."""
-    return await asyncio.to_thread(_findings, settings.data_dir, Path(".env"))
+    found = await asyncio.to_thread(_findings, settings.data_dir, Path(".env"))
+    return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found
 
 
 async def console_port(settings: Settings) -> Finding | None:
@@ -56,6 +58,19 @@ def _room(path: Path) -> Finding:
     if free < LITTLE_ROOM:
         return Finding("files", "bad", f"Only {text}.", "Make room, or set DATA_DIR to a larger disk.")
     return Finding("files", "good", text)
+
+
+def _kept(settings: Settings) -> Finding:
+    kept = kept_in(settings.data_dir)
+    pictures = f"{kept.pictures} pictures and files, {_mb(kept.pictures_size)}"
+    bounds = f"{settings.keep_days:g} days, at most {settings.keep_gigabytes:g} GB"
+    tasks = f"tasks, {_mb(kept.database_size)} (steps and messages: {settings.keep_tasks_days:g} days)"
+    text = f"Kept: {pictures} ({bounds}); {tasks}; checkpoints, {_mb(kept.checkpoints_size)}"
+    return Finding("files", "good", text)
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
 
 
 def _env_file(path: Path) -> Finding:

@@ -17,6 +17,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from bot.store.database import explained
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import PATIENCE_S, Writable, patiently
+from bot.store.shrinking import shrink
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
@@ -77,6 +78,20 @@ class LatestSaver(AsyncSqliteSaver):
             await self._kept(lambda: self._forget_before(earlier))
         return put
 
+    async def forget(self, task: str) -> None:
+        """Remove what is kept of a task and its runs. Raises StoreError."""
+        await self._kept(lambda: self._forget_task(task))
+
+    async def _forget_task(self, task: str) -> None:
+        async with self.lock:
+            for table in ("checkpoints", "writes"):
+                await self.conn.execute_fetchall(
+                    # "." is the character behind "-", so this is every run of the task and of no other.
+                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)",  # noqa: S608 - two fixed names
+                    (f"task:{task}", f"run:{task}-", f"run:{task}."),
+                )
+            await self.conn.commit()
+
     async def _forget_before(self, which: tuple[str, str, str]) -> None:
         async with self.lock:
             for table in ("checkpoints", "writes"):
@@ -122,6 +137,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
             if found != "ok":
                 raise _damaged(path)
             await saver.setup()
+            await shrink(connection, path)
             await connection.execute_fetchall(f"PRAGMA busy_timeout={BUSY_MS}")
             await connection.execute_fetchall("PRAGMA synchronous=NORMAL")
         except aiosqlite.OperationalError as error:

@@ -15,6 +15,7 @@ import aiosqlite
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
+from bot.store.shrinking import shrink
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +88,7 @@ class Database:
                 await writer.execute_fetchall("PRAGMA synchronous = FULL")
                 await writer.execute_fetchall("PRAGMA foreign_keys = ON")
                 await migrate(writer, path)
+                await shrink(writer, path)
             reader = await _connect(path)
         except BaseException:
             await writer.close()

@@ -22,6 +22,7 @@ from bot.store.missed import MissedTable
 from bot.store.moves import Moves
 from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
+from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.refusals import Refusals
 from bot.store.schedules import Schedules
@@ -60,6 +61,7 @@ class Store:
         self.missed = MissedTable(database)
         self.moves = Moves(database)
         self.figures = Figures(database)
+        self.pruning = Pruning(database)
         self.frames = frames
 
     @classmethod

@@ -31,5 +31,3 @@ class DeskLimits:
     """How long the mind may take to come to a safe point when the service stops."""
     tick: float = 1.0
     """How often it is looked what has expired."""
-    events: float = 30 * 24 * 3600.0
-    """How long the platforms' event ids are remembered."""

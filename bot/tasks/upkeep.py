@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import Callable
 
+from agent.graph.main.state import run_of
 from agent.outcome import Outcome
+from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.calls import Calls
 from bot.tasks.keeping import Ending
@@ -18,9 +20,6 @@ from bot.tasks.record import Record
 from bot.tasks.workers import Workers
 
 logger = logging.getLogger(__name__)
-
-TIDY_S = 3600.0
-"""How often old pictures and event ids are removed."""
 
 
 class Upkeep:
@@ -43,15 +42,15 @@ class Upkeep:
         self._calls = calls
         self._clock = clock
         self._limits = limits
-        self._tidied = float("-inf")
         self._turned = time.monotonic()
 
     async def recover(self) -> None:
-        """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance."""
+        """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance.
+
+        Work that had sent nothing to a phone yet is begun again by itself: nothing can be done twice by it.
+        """
         now = self._clock()
-        for task in await self._store.tasks.active():
-            if task.parts:
-                continue  # it follows its parts
+        for task in [await self._unbegun(task) for task in await self._store.tasks.active() if not task.parts]:
             match task.state:
                 case TaskState.WORKING:
                     await self._interrupt(task)
@@ -69,7 +68,8 @@ class Upkeep:
             await asyncio.sleep(self._limits.tick)
             try:
                 await self.expire()
-                self._tidy()
+            except StoreAway as away:
+                logger.debug("the upkeep waits: %s", away)
             except Exception:
                 logger.exception("the upkeep failed and is tried again")
 
@@ -91,18 +91,18 @@ class Upkeep:
             )
             self._news.changed(task.id)
 
+    async def _unbegun(self, task: Task) -> Task:
+        """The task, in its queue again when it was at work and has only looked so far: first, when it had a phone."""
+        run = run_of(task.id)
+        if task.state is not TaskState.WORKING or await self._store.journal.has_acted(run):
+            return task
+        if await self._store.leases.had_phone(run):
+            await self._store.leases.ticket(run, first=True)
+        queued = await self._record.begin_again(task.id)
+        self._news.changed(task.id)
+        logger.info("task %s had done nothing on a phone and begins again", task.id)
+        return queued
+
     async def _interrupt(self, task: Task) -> None:
         await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         self._news.changed(task.id)
-
-    def _tidy(self) -> None:
-        now = self._clock()
-        if now - self._tidied >= TIDY_S:
-            self._tidied = now
-            # Beside: many files take longer than a round of the desk may.
-            self._calls.later(self._remove_old(now))
-
-    async def _remove_old(self, now: float) -> None:
-        await self._store.tasks.forget_events(before=now - self._limits.events)
-        removed = await self._store.frames.prune(await self._store.tasks.files_in_use())
-        logger.debug("%s old files were removed", removed)

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from agent.events import Step, TaskEnded, TaskEvent
 from agent.models.base import Usage
 from bot.store.figures import FiguresNow
+from bot.store.housekeeping import Kept
 from bot.tasks.model import TaskState
 from bot.watching.pulse import Pulse
 from bot.watching.waits import Waits
@@ -33,10 +34,17 @@ class Metrics:
     """Takes in each event of the desk (`hear`), counts the rest when asked (`text`)."""
 
     def __init__(
-        self, figures: Figures, phones: Phones, pulse: Pulse, still_for: Callable[[], float], waits: Waits
+        self,
+        figures: Figures,
+        phones: Phones,
+        pulse: Pulse,
+        still_for: Callable[[], float],
+        waits: Waits,
+        kept: Callable[[], Kept | None],
     ) -> None:
         self._figures = figures
         self._waits = waits
+        self._kept = kept
         self._phones = phones
         self._used: dict[str, Usage] = {}
         self._registry = registry = CollectorRegistry()
@@ -49,6 +57,7 @@ class Metrics:
         self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
         self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
         self._waiting = Gauge("opengui_waits", "1 while the service waits for it", ["what"], registry=registry)
+        self._size = Gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"], registry=registry)
         self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
         self._outbox = Gauge(
             "opengui_outbox_messages", "Messages not sent yet, or given up", ["state"], registry=registry
@@ -85,6 +94,10 @@ class Metrics:
             self._outbox.labels(state).set(figures.outbox.get(state, 0))
         for kind, count in figures.refusals.items():
             self._refusals.labels(*kind).set(count)
+        if (kept := self._kept()) is not None:
+            self._size.labels("pictures").set(kept.pictures_size)
+            self._size.labels("tasks").set(kept.database_size)
+            self._size.labels("checkpoints").set(kept.checkpoints_size)
         waited = {wait.what for wait in self._waits.now()}
         for what in self._waits.names:
             self._waiting.labels(what).set(what in waited)

@@ -29,6 +29,7 @@ class Endpoint:
         return "a-model"
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        del request
         self.calls += 1
         if on_delta is not None:
             on_delta(Delta("a piece"))

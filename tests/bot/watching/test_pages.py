@@ -16,6 +16,7 @@ from agent.events import Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.chats.web.gate import Gate
+from bot.store.housekeeping import Kept
 from bot.store.store import Store
 from bot.watching.manager import ServiceManager
 from bot.watching.metrics import Metrics
@@ -74,7 +75,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
         return waiting.get("store", "")
 
     waits = Waits({"model": model, "store": trouble}, clock=lambda: 1_000.0)
-    metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for, waits)
+    metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for, waits, lambda: Kept(1, 1000, 200, 30))
     gate = Gate("127.0.0.1", "token")
     app = web.Application(middlewares=[gate.check])
     app.add_routes(WatchPages(pulse, metrics, waits).routes())
@@ -113,6 +114,8 @@ async def test_the_numbers_are_those_of_store_and_work(watched: Watched) -> None
     assert told["opengui_outbox_messages", "pending"] == 0
     assert told["opengui_phones", "ready"] == 0
     assert told["opengui_loop_lag_seconds",] == 0
+    assert told["opengui_kept_bytes", "pictures"] == 1000
+    assert told["opengui_kept_bytes", "checkpoints"] == 30
 
 
 async def test_no_contents_and_no_people_are_in_them(watched: Watched) -> None:

@@ -1,0 +1,155 @@
+"""What is removed because of its age, hour by hour, and how much is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from bot.store.checkpoints import CHECKPOINTS_NAME
+from bot.store.errors import StoreError
+from bot.store.keeping import KEEP_TASKS_DAYS
+from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
+
+logger = logging.getLogger(__name__)
+
+EVERY_S: Final = 3600.0
+EVENTS_DAYS: Final = 30.0
+"""How long the platforms' event ids are remembered: none tells an event again so late."""
+CHECKPOINTS_DAYS: Final = 1.0
+"""An ended task is never continued; for a day it can still be looked into."""
+AT_ONCE: Final = 100
+"""Tasks that are looked up at once. Each is removed in a transaction of its own, so that nobody waits for long."""
+_DAY_S: Final = 86_400.0
+
+
+class Threads(Protocol):
+    """Where the graphs keep their checkpoints."""
+
+    async def forget(self, task: str) -> None:
+        """Remove those of a task."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What one round removed."""
+
+    tasks: int = 0
+    checkpoints: int = 0
+    rows: int = 0
+    pictures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What there is. Sizes are in bytes, on the disk."""
+
+    pictures: int
+    pictures_size: int
+    database_size: int
+    checkpoints_size: int
+
+
+class Housekeeper:
+    """Goes round once an hour. A failure is logged, and tried again an hour later. `clock` gives Unix seconds."""
+
+    def __init__(
+        self,
+        store: Store,
+        threads: Threads,
+        directory: Path,
+        *,
+        keep_tasks_days: float = KEEP_TASKS_DAYS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._threads = threads
+        self._directory = directory
+        self._keep = keep_tasks_days * _DAY_S
+        self._clock = clock
+        self.kept: Kept | None = None
+        """What there was after the last round, None before the first."""
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Go round until the block ends."""
+        working = asyncio.create_task(self._run(), name="housekeeping")
+        try:
+            yield
+        finally:
+            working.cancel()
+            with suppress(asyncio.CancelledError):
+                await working
+
+    async def round(self) -> Removed:
+        """Remove what is old. Raises StoreError; what was removed by then stays so, the rest is for the next round."""
+        now, pruning = self._clock(), self._store.pruning
+        await self._store.tasks.forget_events(before=now - EVENTS_DAYS * _DAY_S)
+        checkpoints = tasks = rows = 0
+        # Never the rows of a task before its checkpoints: nobody would know of these any more.
+        while found := await pruning.with_checkpoints(now - min(CHECKPOINTS_DAYS * _DAY_S, self._keep), AT_ONCE):
+            for task in found:
+                await self._threads.forget(task)
+                await pruning.forgot_checkpoints(task)
+            checkpoints += len(found)
+        while found := await pruning.old_tasks(now - self._keep, AT_ONCE):
+            for task in found:
+                await pruning.forget(task)
+            tasks += len(found)
+        while batch := await pruning.batch(now - self._keep):
+            rows += batch
+        pictures = await self._store.frames.prune(await self._store.tasks.files_in_use())
+        self.kept = await asyncio.to_thread(kept_in, self._directory)
+        return Removed(tasks, checkpoints, rows, pictures)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                self._tell(await self.round())
+            except StoreError as error:
+                logger.warning("What is old could not be removed and stays for another hour: %s", error)
+            except Exception:
+                logger.exception("what is old could not be removed; that is tried again in an hour")
+            await asyncio.sleep(EVERY_S)
+
+    def _tell(self, removed: Removed) -> None:
+        level = logging.INFO if removed != Removed() else logging.DEBUG
+        kept = self.kept
+        assert kept is not None
+        logger.log(
+            level,
+            "Removed because of age or size: steps and messages of %d tasks, checkpoints of %d, %d other rows, %d "
+            "pictures and files. Kept: %d pictures and files in %.1f MB, tasks in %.1f MB, checkpoints in %.1f MB.",
+            removed.tasks,
+            removed.checkpoints,
+            removed.rows,
+            removed.pictures,
+            kept.pictures,
+            kept.pictures_size / 1e6,
+            kept.database_size / 1e6,
+            kept.checkpoints_size / 1e6,
+        )
+
+
+def kept_in(directory: Path) -> Kept:
+    """What a data directory holds. Blocks while it looks at each file."""
+    pictures = [size for path in (directory / FRAMES_NAME).glob("*/*") if (size := _size(path)) is not None]
+    databases = [
+        sum(_size(directory / f"{name}{end}") or 0 for end in ("", "-wal"))
+        for name in (DATABASE_NAME, CHECKPOINTS_NAME)
+    ]
+    return Kept(len(pictures), sum(pictures), *databases)
+
+
+def _size(path: Path) -> int | None:
+    """None when it is not there, or has just gone."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,94 @@
+"""Removing what is old from the tables, a little at a time. A kill in between leaves whole tasks or removed ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.store.database import Database, Transaction
+
+BATCH: Final = 500
+"""Rows that one transaction removes at most where they belong to no task: it takes some milliseconds."""
+
+_OF_TASK: Final = (
+    "DELETE FROM steps WHERE task = ?1",
+    "DELETE FROM questions WHERE task = ?1",
+    "DELETE FROM outbox WHERE task = ?1",
+    "DELETE FROM cards WHERE task = ?1",
+    # Runs are called "<task>-<number>"; "." is the character behind "-".
+    "DELETE FROM actions WHERE run >= ?1 || '-' AND run < ?1 || '.'",
+    "DELETE FROM tickets WHERE run >= ?1 || '-' AND run < ?1 || '.'",
+    "UPDATE tasks SET pruned = 2, data = NULL, todos = '[]' WHERE id = ?1",
+)
+"""What a task leaves behind beside its own row. That row stays: usage, audit, schedules and `tasks` read it."""
+
+_LEASES: Final = (
+    "DELETE FROM leases WHERE (phone, fence) IN (SELECT phone, fence FROM leases AS old WHERE released < ?1"
+    # The last one of each phone stays: the next must have a higher number, for ever.
+    " AND fence < (SELECT MAX(fence) FROM leases WHERE phone = old.phone) LIMIT ?2) RETURNING 1"
+)
+_CONSOLE: Final = (
+    "DELETE FROM console_messages WHERE id IN (SELECT id FROM console_messages WHERE sent < ?1"
+    # The last revision stays: the next must be higher. What a living task has shown may still be changed.
+    " AND revision < (SELECT MAX(revision) FROM console_messages)"
+    " AND sent < (SELECT COALESCE(MIN(created), ?1) FROM tasks WHERE state <> 'ended') LIMIT ?2) RETURNING 1"
+)
+_MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
+
+
+class Pruning:
+    """Removes by age. Tasks for several phones go as one: the task with all its parts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def with_checkpoints(self, before: float, limit: int) -> tuple[str, ...]:
+        """Tasks that ended before that time and whose checkpoints were not removed yet, the oldest first."""
+        return await self._ids(
+            "SELECT id FROM tasks WHERE state = 'ended' AND pruned < 1 AND ended < ?1 ORDER BY ended LIMIT ?2",
+            before,
+            limit,
+        )
+
+    async def forgot_checkpoints(self, task: str) -> None:
+        """They are gone."""
+        await self._database.write(
+            lambda transaction: transaction.fetch(
+                "UPDATE tasks SET pruned = 1 WHERE id = ? AND pruned = 0", (int(task),)
+            )
+        )
+
+    async def old_tasks(self, before: float, limit: int) -> tuple[str, ...]:
+        """Tasks that ended before that time, with all that was to be told told, and are kept whole yet."""
+        return await self._ids(
+            "SELECT id FROM tasks WHERE state = 'ended' AND pruned = 1 AND ended < ?1 AND parent IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.parent = tasks.id AND part.pruned <> 1)"
+            " AND NOT EXISTS (SELECT 1 FROM outbox JOIN tasks AS teller ON teller.id = outbox.task"
+            " WHERE (teller.id = tasks.id OR teller.parent = tasks.id) AND outbox.state IN ('pending', 'sending'))"
+            " ORDER BY ended LIMIT ?2",
+            before,
+            limit,
+        )
+
+    async def forget(self, task: str) -> None:
+        """Remove what the task and its parts left behind, in one transaction."""
+
+        async def work(transaction: Transaction) -> None:
+            for row in await transaction.fetch("SELECT id FROM tasks WHERE id = ?1 OR parent = ?1", (int(task),)):
+                for statement in _OF_TASK:
+                    await transaction.fetch(statement, (row["id"],))
+
+        await self._database.write(work)
+
+    async def batch(self, before: float) -> int:
+        """Remove up to BATCH rows each of old leases, messages of the console and commands that were missed.
+
+        Returns how many; 0 when nothing is left to remove.
+        """
+
+        async def work(transaction: Transaction) -> int:
+            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in (_LEASES, _CONSOLE, _MISSED)])
+
+        return await self._database.write(work)
+
+    async def _ids(self, sql: str, before: float, limit: int) -> tuple[str, ...]:
+        return tuple(str(row["id"]) for row in await self._database.fetch(sql, (before, limit)))
