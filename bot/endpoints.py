@@ -6,6 +6,7 @@ from agent.dialects.base import Dialect
 from agent.dialects.select import dialect_for
 from agent.models.build import ModelSettings
 from agent.models.endpoint import EndpointSettings
+from agent.models.transcription import OpenAITranscriber
 from bot.settings import Settings, SettingsError
 
 
@@ -27,6 +28,19 @@ def model_settings(settings: Settings) -> ModelSettings:
         reasoning=vision.overridden(
             model=settings.reasoning_model, base_url=settings.reasoning_base_url, api_key=settings.reasoning_api_key
         ),
+    )
+
+
+def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
+    """What writes voice notes down, None where no endpoint is set for it: speech goes nowhere by itself."""
+    if not settings.transcribe_base_url and not settings.transcribe_api_key.get_secret_value():
+        return None
+    return OpenAITranscriber(
+        EndpointSettings(
+            model=settings.transcribe_model,
+            base_url=settings.transcribe_base_url,
+            api_key=settings.transcribe_api_key,
+        )
     )
 
 

@@ -23,6 +23,7 @@ from bot.commands.request import Services
 from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
+from bot.endpoints import transcriber_of
 from bot.moves import ChatMoves
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
@@ -76,11 +77,23 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
     paces = Paces(time.time)
     turns = ReplyTurns(paces, chats, Clockwork(time.time, asyncio.sleep))
     zone = zone_named(settings.time_zone)
+    transcriber = transcriber_of(settings)
     services = Services(
-        core.desk, core.store, core.phones, core.rights, core.quotas, core.live, chats, zone, turns=turns
+        core.desk,
+        core.store,
+        core.phones,
+        core.rights,
+        core.quotas,
+        core.live,
+        chats,
+        zone,
+        turns=turns,
+        transcriber=transcriber,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
+        if transcriber is not None:
+            stack.push_async_callback(transcriber.close)
         following = Following(core.desk)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)

@@ -133,6 +133,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
+    "transcribe_base_url": "url",
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
     "vlm_timeout": "above_zero",
@@ -205,6 +206,9 @@ class Settings(BaseSettings):
     reasoning_api_key: SecretStr = SecretStr("")
     reasoning_base_url: Url = ""
     reasoning_model: str = ""
+    transcribe_api_key: SecretStr = SecretStr("")
+    transcribe_base_url: Url = ""
+    transcribe_model: str = "whisper-1"
 
     adb_servers: Servers = Field(default_factory=_local_adb)
     android_serials: Names = ()

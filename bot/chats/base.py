@@ -54,6 +54,18 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Voice:
+    """Somebody spoke. `fetch` gets the recording within the platform's limits; it raises ChatError."""
+
+    name: str
+    """It ends as its format does."""
+    seconds: float
+    size: int
+    """Bytes, as the platform tells them."""
+    fetch: Callable[[], Awaitable[bytes]] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a message comes from, with what access needs to know: `private` is a one-to-one chat."""
 
@@ -95,6 +107,8 @@ class Incoming:
     """Written while the service was away: listed, not executed."""
     written: float = 0.0
     """Unix seconds, as the platform tells them; 0 where nobody asks."""
+    voice: Voice | None = None
+    """What was spoken to the bot instead of written; there is no text then."""
 
 
 @dataclass(frozen=True, slots=True)

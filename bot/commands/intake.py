@@ -32,6 +32,7 @@ from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, refusal, require, verdict
 from bot.commands.spec import BY_NAME
+from bot.commands.spoken import Ears
 from bot.commands.suggest import Suggestions
 from bot.commands.talk import Talk, topic_of
 from bot.missed.listing import MissedLists
@@ -82,6 +83,7 @@ class Commands:
         self._services = services
         self._language = language
         self._talk = Talk(services)
+        self._ears = Ears(services, self._talk)
         self.missed = MissedLists(services)
         """Lists what was written while the service was away; whoever runs the service starts it."""
         self._suggestions = Suggestions(services)
@@ -156,6 +158,8 @@ class Commands:
         if not await self._let_in(request):
             return pairing.offer(request, self._services) or Reply()
         try:
+            if topic is not None and incoming.voice is not None:
+                return await self._ears.heard(request, topic, incoming.voice)
             if topic is not None:
                 return await self._talk.about(request, topic, incoming.text)
             request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))

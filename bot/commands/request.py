@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
+from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
 from bot.chats.base import (
@@ -51,6 +52,8 @@ class Services:
     """Gives Unix seconds."""
     turns: Callable[[Place], Turn] = lambda _place: at_once
     """What a message waits for that answers somebody at a place."""
+    transcriber: Transcriber | None = None
+    """Writes down what people say, None where no endpoint for that is set."""
 
     @property
     def policy(self) -> Policy:

@@ -96,6 +96,10 @@ class Talk:
         found = await self._services.desk.open_questions(place=request.address)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)
+        return await self.offer(request, text, say("talk.offer"))
+
+    async def offer(self, request: Request, text: str, words: str) -> Reply:
+        """Ask with these words whether the text is a task; nothing begins without a press."""
         request = replace(request, call=CommandCall("do", {}, text))
         refuse_late(request)
         offer = secrets.token_hex(8)
@@ -106,7 +110,7 @@ class Talk:
         task = await self._services.desk.in_place(request.address)
         if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
             buttons.append(button(Deed.STEER, offer, say("button.steer", task=task.id), choice=task.id))
-        return Reply(Message(body=say("talk.offer"), buttons=(tuple(buttons),), reply_to=request.message))
+        return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
         require(request, self._services.policy, Right.USE, owner=task.person)

@@ -10,7 +10,7 @@ from typing import Final
 from telegram import Audio, Document, Message, PhotoSize, Video
 from telegram.error import TelegramError
 
-from bot.chats.base import Attachment
+from bot.chats.base import Attachment, Voice
 from bot.chats.telegram import errors, limits
 from bot.texts import say
 
@@ -70,3 +70,19 @@ def _attached(message: Message) -> tuple[Attached, str] | None:
     if message.photo:
         return max(message.photo, key=lambda size: size.width * size.height), "photo.jpg"
     return None
+
+
+def voice_of(message: Message) -> Voice | None:
+    """What the message says aloud: a voice note, or the sound of a round video. A passed-on one is nobody's order."""
+    spoken = message.voice or message.video_note
+    if spoken is None or message.forward_origin is not None:
+        return None
+
+    async def fetch() -> bytes:
+        async with errors.translated("the download of a voice note"):
+            file = await spoken.get_file()
+            return bytes(await file.download_as_bytearray())
+
+    name = "voice.ogg" if message.voice is not None else "voice.mp4"
+    seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
+    return Voice(name, seconds, spoken.file_size or 0, fetch)

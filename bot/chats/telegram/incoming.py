@@ -12,7 +12,7 @@ import telegram
 from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply
 from bot.chats.telegram import limits
 from bot.chats.telegram.albums import Albums
-from bot.chats.telegram.fetching import Fetcher
+from bot.chats.telegram.fetching import Fetcher, voice_of
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
@@ -79,8 +79,11 @@ class Messages:
         if not parts:
             return
         message = parts[0]
-        text = message.text or message.caption
-        if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None or not text:
+        text = message.text or message.caption or ""
+        spoken = None if text else voice_of(message)
+        if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
+            return
+        if not text and spoken is None:
             return
         place = place_of(bot.id, message)
         person = person_of(message.from_user)
@@ -107,6 +110,7 @@ class Messages:
                 attachments=files,
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
                 written=message.date.timestamp(),
+                voice=spoken,
             )
         )
         await self._answer(own, reply, lost)

@@ -13,6 +13,7 @@ from aiohttp import web
 from tests.fakes.model_server import chat, delivery, responses
 from tests.fakes.model_server.accounting import Count, Meter
 from tests.fakes.model_server.checks import lost_context, refusal
+from tests.fakes.model_server.hearing import Ear
 from tests.fakes.model_server.personalities import OPENAI, Personality
 from tests.fakes.model_server.recorded import Recorded, parts_of
 from tests.fakes.model_server.script import Deck, Script, refused
@@ -44,6 +45,8 @@ class ModelServer:
         self.unknown_paths: list[str] = []
         self.tokens = Count(0, 0)
         """Input tokens of all requests that the model saw."""
+        self.ear = Ear(key)
+        """What it hears and says of recordings."""
         self._answer = script if callable(script) else Deck(script)
         self._key = key
         self._models = frozenset(models)
@@ -53,6 +56,7 @@ class ModelServer:
         app = web.Application(client_max_size=MAX_BODY)
         app.router.add_get("/requests", self._list)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/audio/transcriptions", self.ear.transcribe)
         if personality.responses != "absent":
             app.router.add_post("/v1/responses", self._responses)
             app.router.add_delete("/v1/responses/{id}", self._delete)

@@ -69,6 +69,7 @@ class People:
         reply_to: Message | None = None,
         document: Upload | None = None,
         photo: Upload | None = None,
+        voice: Upload | None = None,
         age: float = 0,
         extra: dict[str, Any] | None = None,
     ) -> Message:
@@ -77,7 +78,7 @@ class People:
         message.date = int(time.time() - age)
         topic = self.world.messages[chat.id].get(thread) if thread else None
         message.reply_to = reply_to or topic
-        for kind, upload in (("document", document), ("photo", photo)):
+        for kind, upload in (("document", document), ("photo", photo), ("voice", voice)):
             if upload is not None:
                 message.file = self.world.store(kind, *upload)
         self.world.add(message)

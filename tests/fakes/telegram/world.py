@@ -50,7 +50,7 @@ class Chat:
 class File:
     id: str
     kind: str
-    """photo, document or animation"""
+    """photo, document, animation or voice (a second of speech is a thousand bytes)"""
     name: str
     data: bytes = field(repr=False)
 
@@ -58,6 +58,8 @@ class File:
         made: dict[str, Any] = {"file_id": self.id, "file_unique_id": f"u{self.id}", "file_size": len(self.data)}
         if self.kind == "photo":
             return [made | {"width": 90, "height": 160}]
+        if self.kind == "voice":
+            return made | {"duration": max(1, len(self.data) // 1000), "mime_type": "audio/ogg"}
         if self.kind == "animation":
             made |= {"width": 90, "height": 160, "duration": 1}
         return made | ({"file_name": self.name} if self.name else {})

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.models.transcription import Transcriber
 from bot.access import Lists, Policy
 from bot.cards.buttons import again_button, stop_button
 from bot.chats.base import Message as Outgoing
 from bot.chats.base import Person, Place, Reply
+from bot.commands.intake import Commands
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world
@@ -21,13 +24,16 @@ TOO_OLD = "Bad Request: query is too old and response timeout expired or query I
 
 
 @asynccontextmanager
-async def service(home: Home, path: Path) -> AsyncIterator[World]:
+async def service(home: Home, path: Path, transcriber: Transcriber | None = None) -> AsyncIterator[World]:
     """The commands behind the real adapter, from start to stop."""
     lists = Lists(chats=frozenset({str(home.group.id)}), users=frozenset({str(home.alice.id)}))
-    async with a_world(path, policy=Policy({"telegram": lists})) as world, running(home, world.commands) as chat:
-        world.chats["telegram"] = chat
-        await home.fake.settled()
-        yield world
+    async with a_world(path, policy=Policy({"telegram": lists})) as world:
+        if transcriber is not None:
+            world.commands = Commands(replace(world.services, transcriber=transcriber))
+        async with running(home, world.commands) as chat:
+            world.chats["telegram"] = chat
+            await home.fake.settled()
+            yield world
 
 
 async def test_a_night_of_messages_is_one_list_a_chat_and_buttons_that_work_after_a_restart(

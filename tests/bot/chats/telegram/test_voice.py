@@ -1,0 +1,112 @@
+"""Voice notes: refused kindly, or written down at an endpoint, shown, and begun by a button alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from pydantic import SecretStr
+
+from agent.models.endpoint import EndpointSettings
+from agent.models.transcription import OpenAITranscriber
+from agent.questions import QuestionKind
+from bot.chats.base import Person, Place
+from tests.bot.chats.telegram.conftest import Home
+from tests.bot.chats.telegram.test_missed import service
+from tests.bot.world import World
+from tests.fakes.model_server import ModelServer
+from tests.fakes.model_server.hearing import Heard
+
+KEY = "sk-voice-key-of-the-tests"
+SPEECH = b"OggS" + bytes(5000)
+
+
+@asynccontextmanager
+async def listening(
+    home: Home, path: Path, *, key: str = KEY, patience: float = 5.0
+) -> AsyncIterator[tuple[World, ModelServer]]:
+    async with ModelServer(key=KEY) as endpoint:
+        endpoint.ear.says = lambda _: " open settings "
+        settings = EndpointSettings("a-model", base_url=endpoint.base_url, api_key=SecretStr(key))
+        transcriber = OpenAITranscriber(settings, patience=patience)
+        try:
+            async with service(home, path, transcriber) as world:
+                yield world, endpoint
+        finally:
+            await transcriber.close()
+
+
+async def test_without_an_endpoint_it_is_refused_kindly_and_to_known_people_only(home: Home, tmp_path: Path) -> None:
+    async with service(home, tmp_path):
+        eve = home.fake.user("eve")
+        await home.fake.say(eve, home.fake.private(eve), voice=("", SPEECH))
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "Write it, please" in (await home.answer(home.private)).text
+        assert home.fake.from_bot(home.fake.private(eve)) == []
+        assert home.fake.called("getFile") == []
+
+
+async def test_what_was_said_is_shown_and_begun_by_a_button(home: Home, tmp_path: Path) -> None:
+    async with listening(home, tmp_path) as (world, endpoint):
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        shown = await home.answer(home.private)
+        assert "“open settings”" in shown.text
+        assert endpoint.ear.heard == [Heard("a-model", "voice.ogg", SPEECH)]
+        assert await world.desk.recent(9) == ()
+        (run,) = shown.buttons
+        press = await home.fake.press(home.alice, shown, run)
+        await home.fake.wait_until(lambda: press.answer is not None)
+        (task,) = await world.desk.recent(9)
+        assert task.text == "open settings"
+
+
+async def test_a_stranger_is_not_listened_to(home: Home, tmp_path: Path) -> None:
+    """Seen failing with `Ears` asked before `_let_in`: the stranger's voice went to the endpoint."""
+    async with listening(home, tmp_path) as (_, endpoint):
+        eve = home.fake.user("eve")
+        await home.fake.say(eve, home.fake.private(eve), voice=("", SPEECH))
+        await home.fake.say(home.alice, home.group, voice=("", SPEECH))
+        await home.fake.say(home.alice, home.private, "/whoami")
+        await home.answer(home.private)
+        assert endpoint.ear.heard == []
+        assert home.fake.from_bot(home.group) == []
+
+
+@pytest.mark.parametrize("kind", [QuestionKind.SECRET, QuestionKind.APPROVE])
+async def test_it_answers_no_question(home: Home, tmp_path: Path, kind: QuestionKind) -> None:
+    """Seen failing without the look at open questions: a spoken code went to the endpoint."""
+    async with listening(home, tmp_path) as (world, endpoint):
+        alice = Person("telegram", str(home.alice.id), "Alice")
+        task = await world.working(person=alice, place=Place(home.address(home.private), private=True))
+        await world.ask(task, kind)
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "no answer by voice" in (await home.answer(home.private)).text
+        assert endpoint.ear.heard == []
+
+
+@pytest.mark.parametrize("fault", ["long", "large", "old", "download", "endpoint", "odd", "silent", "key"])
+async def test_what_cannot_be_heard_is_told(
+    home: Home, tmp_path: Path, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = "sk-another-key-0123456789" if fault == "key" else KEY
+    async with listening(home, tmp_path, key=key) as (world, endpoint):
+        replies: dict[str, str | web.Response] = {"endpoint": web.Response(status=500), "odd": web.json_response({"text": 7}), "silent": ""}
+        endpoint.ear.says = lambda _: replies.get(fault, "open settings")
+        if fault == "download":
+            home.fake.faults.fail("download", 404, "Not Found")
+        data = {"long": bytes(181_000), "large": bytes(6 * 1024 * 1024)}.get(fault, SPEECH)
+        await home.fake.say(home.alice, home.private, voice=("", data), age=3600 if fault == "old" else 0)
+        words = {"long": "too long", "large": "too long", "old": "was away", "silent": "no words"}
+        assert words.get(fault, "could not write down") in (await home.answer(home.private)).text
+        assert await world.desk.recent(9) == ()
+        assert key not in caplog.text
+
+
+async def test_an_endpoint_that_hangs_is_given_up(home: Home, tmp_path: Path) -> None:
+    async with listening(home, tmp_path, patience=0.1) as (_, endpoint):
+        endpoint.ear.awake.clear()
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "could not write down" in (await home.answer(home.private)).text
