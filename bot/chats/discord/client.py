@@ -116,7 +116,10 @@ class DiscordClient(discord.Client):
 
     async def _heard(self, message: discord.Message, bot: int) -> None:
         channel: Spot = message.channel
-        if isinstance(channel, discord.PartialMessageable) and message.guild is not None:
+        if message.guild is None and not isinstance(channel, discord.DMChannel):
+            logger.warning("A message of a server that Discord has not told about yet was passed over.")
+            return
+        if isinstance(channel, discord.PartialMessageable):
             # A thread that was archived when this process started: access needs to know its channel.
             channel = await self.fetch_channel(channel.id)
         await self._messages.handle(message, channel, bot)

@@ -79,11 +79,12 @@ class Gateway:
             self._deliver(session, event, payload)
         self._changed()
 
-    def again(self, event: str, id_: int) -> None:
-        """Dispatch the event about that object once more, as a gateway does that lost track."""
+    def again(self, event: str, id_: int, **changes: str) -> None:
+        """Dispatch the event about that object once more, as a gateway does that lost track, with these changes."""
         for session in self.sessions.values():
             packets = [json.loads(packet) for packet in session.events]
-            session.dispatch(event, next(p["d"] for p in packets if p["t"] == event and p["d"]["id"] == str(id_)))
+            told = next(p["d"] for p in packets if p["t"] == event and p["d"]["id"] == str(id_))
+            session.dispatch(event, told | changes)
 
     def _deliver(self, session: Session, event: str, payload: Mapping[str, Any]) -> None:
         gate = rules.required_intent(event, payload)

@@ -62,7 +62,7 @@ async def test_a_bot_that_is_thrown_out_tells_the_end_privately(home: Home, tmp_
 
 
 async def test_events_that_come_twice_do_nothing_twice(home: Home, tmp_path: Path) -> None:
-    """Seen failing (two tasks, and two presses) with `_is_repeat` of the intake and `_first_time` always new."""
+    """The adapter, the intake and the store each look: two of them out, and it still holds."""
     async with a_town(home, tmp_path) as town:
         said = home.fake.say(home.alice, home.channel, "!opengui do one")
         await town.tasks(1)

@@ -107,6 +107,17 @@ async def test_a_private_chat(home: Home, intake: Recording) -> None:
 
 
 @pytest.mark.usefixtures("chat")
+async def test_a_message_of_a_server_that_is_not_known_yet_is_passed_over(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody can tell its channel from a private chat, or whose roles count."""
+    said = home.fake.say(home.alice, home.channel, "!opengui do x")
+    home.fake.gateway.again("MESSAGE_CREATE", said.id, id="77", guild_id="999", channel_id="998")
+    await home.fake.wait_until(lambda: "passed over" in caplog.text)
+    assert [incoming.event for incoming in intake.messages] == [str(said.id)]
+
+
+@pytest.mark.usefixtures("chat")
 async def test_a_thread_is_told_as_a_thread_of_its_channel(home: Home, intake: Recording) -> None:
     thread = home.fake.thread(home.channel, "talk", home.alice)
     first = home.fake.say(home.alice, thread, "not that one")
