@@ -10,6 +10,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
+from devices.storage import StoredFile
 
 
 class Health(StrEnum):
@@ -176,6 +177,13 @@ class Phone(Protocol):
         """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone.
 
         The same name in the same `folder` is replaced. Raises FileRejected when the phone does not take it.
+        """
+        ...
+
+    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+        """The files of shared storage that this name, part of a name, pattern or path means, newest first.
+
+        Raises FileRejected for a path outside of shared storage.
         """
         ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import unicodedata
+from dataclasses import dataclass
 
 from devices.errors import FileRejected
 
@@ -14,6 +15,20 @@ MAX_NAME_BYTES = 120
 """Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
 _TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
 """Classes of signs that turn the direction of writing: a name with them reads as another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file on the phone; `size` in bytes, `modified` in Unix seconds by the phone's clock."""
+
+    path: str
+    size: int
+    modified: int
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
 
 
 def safe_name(name: str) -> str:

@@ -35,9 +35,9 @@ async def screen(request: Request, services: Services) -> Reply:
 
     What a phone shows while it works for somebody in private is shown where that task may be shown.
     """
-    info = await _looked_at(request, services)
+    info = await phone_meant(request, services)
     require_usable(info)
-    used = next((task for task in await services.desk.active() if _uses(task, info)), None)
+    used = await user_of(info, services)
     if used is not None and not may_see(request, services.policy, used):
         raise Refused(say("screen.private", name=info.name))
     try:
@@ -51,8 +51,12 @@ async def screen(request: Request, services: Services) -> Reply:
     return Reply(Message(heading=info.name, body=" · ".join(word for word in words if word), picture=picture))
 
 
-def _uses(task: Task, phone: PhoneInfo) -> bool:
-    return task.phone == phone.id and task.state is not TaskState.QUEUED
+async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
+    """The task that works on this phone now."""
+    for task in await services.desk.active():
+        if task.phone == phone.id and task.state is not TaskState.QUEUED:
+            return task
+    return None
 
 
 async def name(request: Request, services: Services) -> Reply:
@@ -85,7 +89,11 @@ def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, 
     return phone_named(called[found], phones), text[len(found) :].strip()
 
 
-async def _looked_at(request: Request, services: Services) -> PhoneInfo:
+async def phone_meant(request: Request, services: Services) -> PhoneInfo:
+    """The phone that the option `device` names, else the only one, else the one of this person's task here.
+
+    Raises Refused when that is not clear, or it may not be used here.
+    """
     phones = open_phones(request, services)
     if wished := request.option("device"):
         return phone_named(wished, phones)
@@ -110,7 +118,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
     ]
     first = f"{phone.name} ({phone.id}): {phone.health if phone.health is Health.READY else state_of(phone)}"
     mine = [task for task in active if task.phone == phone.id]
-    user = next((task for task in mine if _uses(task, phone)), None)
+    user = next((task for task in mine if task.state is not TaskState.QUEUED), None)
     waiting = sum(task.state is TaskState.QUEUED for task in mine)
     if user is not None:
         facts.append(say("devices.used", task=user.called, person=user.person.name or user.person.id))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from PIL import Image
 
-from devices.adb import files
+from devices.adb import files, finding
 from devices.adb.acting import Hands, Seen
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
@@ -26,6 +26,7 @@ from devices.adb.together import together
 from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.phone import Done, Element, Observation, PhoneInfo
+from devices.storage import StoredFile
 
 logger = logging.getLogger(__name__)
 
@@ -226,6 +227,10 @@ class AdbPhone:
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """See `Phone.push`."""
         return await files.push(self._shell, name, data, folder)
+
+    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+        """See `Phone.find_files`."""
+        return await finding.find(self._shell, name)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See `Phone.pull`."""

@@ -50,6 +50,7 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.phone import Done, Health, Observation, Phone, PhoneInfo
 from devices.phone_names import fit_name
+from devices.storage import StoredFile
 from tests.bot.chats.loopback import LoopbackChat
 
 ANNA = Person("discord", "42", "Anna")
@@ -72,11 +73,12 @@ def a_phone(
 
 
 class SeenPhone:
-    """A phone that can only be looked at."""
+    """A phone that can only be looked at, and its files."""
 
-    def __init__(self, info: PhoneInfo, sees: Observation | PhoneError) -> None:
+    def __init__(self, info: PhoneInfo, sees: Observation | PhoneError, files: dict[StoredFile, bytes]) -> None:
         self.info = info
         self._sees = sees
+        self._files = files
 
     async def observe(
         self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
@@ -104,8 +106,13 @@ class SeenPhone:
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         raise AssertionError((name, data, folder))
 
+    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+        return tuple(file for file in self._files if name in file.path)
+
     async def pull(self, path: str, *, limit: int) -> bytes:
-        raise AssertionError((path, limit))
+        data = next(data for file, data in self._files.items() if file.path == path)
+        assert len(data) <= limit
+        return data
 
 
 def a_look(*, secure: bool = False, locked: bool = False) -> Observation:
@@ -119,6 +126,8 @@ class SeenPhones:
     def __init__(self, *phones: PhoneInfo) -> None:
         self.phones = phones
         self.sees: dict[str, Observation | PhoneError] = {}
+        self.files: dict[StoredFile, bytes] = {}
+        """Those of every phone, newest first."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
         return self.phones
@@ -127,7 +136,7 @@ class SeenPhones:
         info = next((phone for phone in self.phones if phone.id == phone_id), None)
         if info is None:
             raise PhoneGone("the cable is out")
-        return SeenPhone(info, self.sees.get(phone_id, a_look()))
+        return SeenPhone(info, self.sees.get(phone_id, a_look()), self.files)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         return self.phones

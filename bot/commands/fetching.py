@@ -1,0 +1,63 @@
+"""A file from a phone to the chat, when a person asks for it by name."""
+
+from __future__ import annotations
+
+from bot.access import Right, same_person
+from bot.chats.base import Message, Picture, Reply
+from bot.commands.choose import require_usable
+from bot.commands.phones import phone_meant, user_of
+from bot.commands.request import Refused, Request, Services, verdict
+from bot.texts import say
+from devices.errors import PhoneError
+from devices.phone import PhoneInfo
+from devices.storage import StoredFile, safe_name
+
+MAX_FILE = 50 * 1024 * 1024
+"""Bytes, whatever a chat takes: the file is held in memory while it is sent."""
+MEGABYTE = 1_000_000
+SHOWN = 5
+"""Older files of the same name that are told."""
+WISH_SHOWN = 80
+
+
+async def file(request: Request, services: Services) -> Reply:
+    """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
+    info = await phone_meant(request, services)
+    require_usable(info)
+    await _require_free(info, request, services)
+    wish = request.call.rest.strip()
+    try:
+        phone = services.phones.get(info.id)
+        found = await phone.find_files(wish)
+        if not found:
+            raise Refused(say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]))
+        limit = _limit(request, services)
+        if found[0].size > limit:
+            size, most = f"{found[0].size / MEGABYTE:.1f}", f"{limit / MEGABYTE:.0f}"
+            raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
+        data = await phone.pull(found[0].path, limit=limit)
+    except PhoneError as error:
+        raise Refused(say("fetch.failed", name=info.name, why=error)) from error
+    return Reply(Message(heading=info.name, body=_told(found), files=(Picture(safe_name(found[0].name), data),)))
+
+
+async def _require_free(phone: PhoneInfo, request: Request, services: Services) -> None:
+    """Raise Refused while the phone works for somebody else: what it makes there is theirs. An admin may."""
+    used = await user_of(phone, services)
+    if used is None or same_person(used.person, request.person):
+        return
+    if not verdict(request, services.policy, Right.ADMIN).allowed:
+        person = used.person.name or used.person.id
+        raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))
+
+
+def _limit(request: Request, services: Services) -> int:
+    """Bytes that go to this chat."""
+    chat = services.chats.get(request.address.platform)
+    return min(MAX_FILE, chat.capabilities.file_limit) if chat is not None else MAX_FILE
+
+
+def _told(found: tuple[StoredFile, ...]) -> str:
+    rest = found[1:]
+    older = ", ".join(each.path for each in rest[:SHOWN])
+    return "\n".join([found[0].path, *([say("fetch.others", number=len(rest), names=older)] if rest else [])])

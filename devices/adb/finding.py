@@ -1,0 +1,97 @@
+"""Looks for files by name in the folders of a phone's shared storage where people find theirs."""
+
+from __future__ import annotations
+
+import fnmatch
+import stat
+import struct
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from devices.adb.connection import Call
+from devices.adb.shell import Shell
+from devices.errors import FileRejected, PhoneGone
+from devices.storage import StoredFile, checked_path
+
+FOLDERS = ("/sdcard/Download", "/sdcard/Documents", "/sdcard/Pictures", "/sdcard/DCIM")
+DEPTH = 5
+"""Folders below each of those: a chat app's pictures lie three deep."""
+MAX_ENTRIES = 50_000
+"""Names that are looked at: a camera roll of ten years has some 20,000 pictures."""
+FIND_SECONDS = 30.0
+_ENTRY = struct.Struct("<4sIIII")
+_MAX_NAME = 1024
+
+
+async def find(shell: Shell, name: str) -> tuple[StoredFile, ...]:
+    """The files that this means, newest first: a path, a name, a pattern such as `*.pdf`, or a part of a name.
+
+    A part of a name counts only when no name is just that, first with and then without its ending. Raises FileRejected
+    for a path outside of shared storage, and other PhoneErrors.
+    """
+    wanted = _folded(name.strip())
+    if "/" in wanted:
+        path = checked_path(name.strip() if name.strip().startswith("/") else f"/sdcard/{name.strip()}")
+        folder, _, last = path.rpartition("/")
+        found = await _listed(shell, (folder,), depth=0)
+        return _newest([each for each in found if each.name == last])
+    if not wanted:
+        raise FileRejected("No file was named.")
+    known = [(each, _folded(each.name)) for each in await _listed(shell, FOLDERS, depth=DEPTH)]
+    if set(wanted) & set("*?"):
+        return _newest([each for each, called in known if fnmatch.fnmatchcase(called, wanted)])
+    for fits in (
+        lambda called: called == wanted,
+        lambda called: called.rpartition(".")[0] == wanted,
+        lambda called: wanted in called,
+    ):
+        if found := [each for each, called in known if fits(called)]:
+            return _newest(found)
+    return ()
+
+
+def _newest(found: list[StoredFile]) -> tuple[StoredFile, ...]:
+    return tuple(sorted(found, key=lambda each: each.modified, reverse=True))
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+async def _listed(shell: Shell, folders: tuple[str, ...], *, depth: int) -> list[StoredFile]:
+    return await shell.connection.run(
+        lambda call: _walk(call, folders, depth), timeout=FIND_SECONDS, doing="looking for a file"
+    )
+
+
+def _walk(call: Call, folders: tuple[str, ...], depth: int) -> list[StoredFile]:
+    """Regular files in and below the folders, hidden ones left out; LIST of adb's SYNC.TXT, on one stream."""
+    connection = call.open("sync:")
+    files: list[StoredFile] = []
+    left = [(folder, depth) for folder in reversed(folders)]
+    seen = 0
+    while left and seen < MAX_ENTRIES:
+        folder, deeper = left.pop()
+        encoded = folder.encode()
+        connection.conn.settimeout(call.remaining)
+        connection.conn.sendall(b"LIST" + struct.pack("<I", len(encoded)) + encoded)
+        for name, mode, size, modified in _entries(call, connection.read_exact):
+            seen += 1
+            if name.startswith("."):
+                continue
+            if stat.S_ISDIR(mode) and deeper:
+                left.append((f"{folder}/{name}", deeper - 1))
+            elif stat.S_ISREG(mode):
+                files.append(StoredFile(f"{folder}/{name}", size, modified))
+    return files
+
+
+def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, int, int, int]]:
+    """Name, mode, size and time of change of each entry; a folder that is not there has none."""
+    while True:
+        kind, mode, size, modified, length = _ENTRY.unpack(read(_ENTRY.size))
+        if kind == b"DONE":
+            return
+        if kind != b"DENT" or length > _MAX_NAME:
+            raise PhoneGone(f"The link to the phone {call.serial} broke while its files were listed.")
+        yield read(length).decode(errors="replace"), mode, size, modified

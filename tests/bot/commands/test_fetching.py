@@ -1,0 +1,69 @@
+"""file: a file from a phone by its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.chats.base import Picture, Reply
+from devices.phone import Health
+from devices.storage import StoredFile
+from tests.bot.world import ADA, ANNA, BEN, World, a_phone
+
+NEW = StoredFile("/sdcard/Download/report.pdf", 3, 200)
+OLD = StoredFile("/sdcard/Documents/report.pdf", 4, 100)
+
+
+@pytest.fixture
+def stocked(world: World) -> World:
+    world.phones.files = {NEW: b"new", OLD: b"older"}
+    return world
+
+
+def words(reply: Reply) -> str:
+    assert reply.message is not None
+    return f"{reply.message.heading} {reply.message.body}"
+
+
+async def test_the_newest_comes_and_the_others_are_told(stocked: World) -> None:
+    reply = await stocked.type("file report")
+    assert reply.message is not None
+    assert reply.message.files == (Picture("report.pdf", b"new"),)
+    assert "Pixel /sdcard/Download/report.pdf" in words(reply)
+    assert "1 more with that name, older ones: /sdcard/Documents/report.pdf" in words(reply)
+
+
+async def test_what_is_not_there_is_told_with_the_folders(stocked: World) -> None:
+    reply = await stocked.type("file invoice.pdf")
+    assert 'No file on Pixel is called like "invoice.pdf"' in words(reply)
+    assert "Download, Documents, Pictures, DCIM" in words(reply)
+
+
+async def test_a_file_that_the_chat_does_not_take_is_not_fetched(stocked: World) -> None:
+    large = replace(NEW, size=60 * 1024 * 1024)
+    stocked.phones.files = {large: b"never read"}
+    assert "has 62.9 MB; at most" in words(await stocked.type("file report"))
+
+
+async def test_while_it_works_for_somebody_else_its_files_are_theirs(stocked: World) -> None:
+    """Seen failing without `_require_free`."""
+    task = await stocked.working()
+    told = words(await stocked.type("file report", BEN))
+    assert f"Pixel works on task {task.id} of Anna now" in told
+    for person in (ANNA, ADA):
+        reply = await stocked.type("file report", person)
+        assert reply.message is not None
+        assert reply.message.files
+
+
+async def test_a_phone_that_is_not_ones_own_is_not_there(stocked: World) -> None:
+    """Seen failing with `services.phones.list()` in place of `open_phones`."""
+    stocked.phones.phones = (a_phone("Pixel"), a_phone("Galaxy"))
+    assert "Which phone? Pixel, Galaxy" in words(await stocked.type("file report"))
+    assert "No phone is called" in words(await stocked.type("file --device Nokia report"))
+
+
+async def test_a_phone_that_cannot_be_used_says_so(stocked: World) -> None:
+    stocked.phones.phones = (a_phone("Old", health=Health.OFFLINE, fix="Plug it in again."),)
+    assert "Plug it in again." in words(await stocked.type("file report"))
