@@ -56,7 +56,7 @@ class Grant:
 
     def gives(self, right: Right, phone: str) -> bool:
         """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
-        held = tuple(Right).index(self.right) >= tuple(Right).index(right)
+        held = _rank(self.right) >= _rank(right)
         return held and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
 
 
@@ -89,6 +89,27 @@ class Policy:
     platforms: Mapping[str, Lists] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
     tiers: tuple[TierGift, ...] = ()
+    links: tuple[tuple[Person, ...], ...] = ()
+    """The accounts of each person who has linked several."""
+
+    def accounts(self, person: Person) -> tuple[Person, ...]:
+        """All accounts of the person, the one that is asked about first."""
+        linked = next((one for one in self.links if any(same_person(person, account) for account in one)), ())
+        return (person, *(account for account in linked if not same_person(person, account)))
+
+    def same(self, one: Person, other: Person) -> bool:
+        """Whether both accounts are one person's."""
+        return any(same_person(account, other) for account in self.accounts(one))
+
+    def held(self, person: Person, where: Address) -> list[Grant]:
+        """The rights that were given to this person: to the account that asks, and to linked ones.
+
+        Over a link nobody is an admin: who gets hold of one account gets what belongs to its person, and no more.
+        """
+        others = self.accounts(person)[1:]
+        own = [grant for grant in self.grants if grant.names(person, where)]
+        linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
+        return [*own, *(replace(grant, right=min(grant.right, Right.APPROVE, key=_rank)) for grant in linked)]
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
         """The same, where a list that names a chat names the chat's new id, too: (platform, old id) → new id."""
@@ -118,6 +139,14 @@ class Policy:
                 ),
             }
         )
+
+
+_NOWHERE = Address("", "", "")
+"""Where no role counts."""
+
+
+def _rank(right: Right) -> int:
+    return tuple(Right).index(right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +201,7 @@ def is_admin(person: Person, where: Address, policy: Policy) -> bool:
 
 
 def same_person(one: Person, other: Person) -> bool:
-    """Whether two records mean the same account; names may differ."""
+    """Whether two records mean the same account; names may differ. `Policy.same` asks about people."""
     return (one.platform, one.id) == (other.platform, other.id)
 
 
@@ -192,7 +221,7 @@ def _checks(
         yield Check("operator", True)
         return
     lists = policy.platforms.get(person.platform, Lists())
-    held = [grant for grant in policy.grants if grant.names(person, address)]
+    held = policy.held(person, address)
     listed = person.id in lists.users or person.id in lists.admins
     named = listed or bool(held)
     admin = person.id in lists.admins or any(grant.gives(Right.ADMIN, phone) for grant in held)
@@ -211,7 +240,7 @@ def _checks(
         given = any(grant.gives(Right.USE, phone) for grant in held)
         yield Check("phone", everybody or listed or given)
     if owner is not None:
-        yield Check("owner", admin or same_person(person, owner))
+        yield Check("owner", admin or policy.same(person, owner))
     if right is Right.APPROVE:
         yield Check("approve", listed or any(grant.gives(Right.APPROVE, phone) for grant in held))
     elif right is Right.ADMIN:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from agent.questions import DENY, Question, QuestionKind
-from bot.access import Right, same_person
+from bot.access import Right
 from bot.cards.question import closed_line
 from bot.cards.words import title_of
 from bot.chats.base import ChatError, FloodWait, MessageRef, Reply
@@ -127,4 +127,8 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
 
 async def _own(request: Request, services: Services, one: OpenQuestion) -> bool:
     task: Task | None = await services.desk.get(one.task)
-    return task is not None and same_person(task.person, request.person) and may_see(request, services.policy, task)
+    return (
+        task is not None
+        and services.policy.same(task.person, request.person)
+        and may_see(request, services.policy, task)
+    )

@@ -79,7 +79,7 @@ async def task_meant(request: Request, services: Services) -> Task:
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:
-        task = await services.desk.latest_for(request.person, request.address)
+        task = await services.desk.latest_for(services.policy.accounts(request.person), request.address)
         if task is None:
             raise Refused(say("task.none"))
         return task

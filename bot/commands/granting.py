@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.access import Grant, Lists, Right
 from bot.chats.base import Message, Reply
-from bot.commands import tiering
+from bot.commands import linking, tiering
 from bot.commands.choose import phone_named
 from bot.commands.request import Refused, Request, Services
 from bot.commands.tiering import subject_meant
@@ -16,7 +16,7 @@ LISTED = 100
 
 
 async def people(request: Request, services: Services) -> Reply:
-    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; or `tier`."""
+    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
@@ -25,6 +25,8 @@ async def people(request: Request, services: Services) -> Reply:
             return await _allow(request, services, words[1], words[2] if len(words) > 2 else Right.USE.value)
         case ["deny"] if len(words) == 2:
             return await _deny(request, services, words[1])
+        case ["unlink"] if len(words) == 2:
+            return await linking.unlink(request, services, subject_meant(request, words[1]))
         case ["tier"] if len(words) in {1, 3}:
             return await tiering.tier(request, services, *words[1:])
     raise Refused(say("people.usage", prefix=request.prefix))
@@ -48,6 +50,10 @@ async def _deny(request: Request, services: Services, who: str) -> Reply:
     phone = wished if known else _phone(request, services)
     taken = await services.rights.deny(subject, request.person, phone)
     lines = [say("people.denied", grant=_line(grant)) for grant in taken] or [say("people.had_none", who=subject)]
+    if not phone and not subject.guild and (others := await services.rights.unlink(subject, request.person)):
+        # Else the rights of the other accounts would let this one in all the same.
+        names = ", ".join(str(Subject.of_person(other)) for other in others)
+        lines.append(say("link.ended", who=subject, others=names))
     lists = services.policy.platforms.get(subject.platform, Lists())
     if not subject.guild and subject.id in lists.users | lists.admins:
         lines.append(say("people.listed_still", who=subject))
@@ -66,6 +72,9 @@ def _shown(services: Services) -> Reply:
         users = sorted(lists.users - lists.admins)
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.APPROVE) for one in users]
     lines += [_line(grant) for grant in services.policy.grants]
+    lines += [
+        say("link.listed", accounts=" = ".join(map(str, map(Subject.of_person, one)))) for one in services.policy.links
+    ]
     lines += [tiering.line(gift) for gift in services.policy.tiers]
     if len(lines) > LISTED:
         lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]

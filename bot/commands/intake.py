@@ -19,6 +19,7 @@ from bot.commands import (
     fetching,
     granting,
     hurrying,
+    linking,
     overview,
     pairing,
     people,
@@ -158,7 +159,7 @@ class Commands:
             return Reply()
         request = _request(incoming)
         if not await self._let_in(request):
-            return pairing.offer(request, self._services) or Reply()
+            return await self._to_stranger(request, incoming.command or incoming.text) or Reply()
         try:
             if topic is not None and incoming.voice is not None:
                 return await self._ears.heard(request, topic, incoming.voice)
@@ -179,7 +180,8 @@ class Commands:
             files=invocation.attachments,
         )
         if not await self._let_in(request):
-            if (offered := pairing.offer(request, self._services)) is not None:
+            typed = f"{invocation.call.name} {request.option('code')}"
+            if (offered := await self._to_stranger(request, typed)) is not None:
                 return offered
             ids = people.ids_of(invocation.person, invocation.place)
             raise Refused(f"{say('intake.refused')}\n{ids}")
@@ -208,6 +210,11 @@ class Commands:
             raise
         await self.missed.show_again(missed)
         return reply
+
+    async def _to_stranger(self, request: Request, text: str) -> Reply | None:
+        """What is said to somebody whom nobody knows: what their code does, or a code to be let in by; or nothing."""
+        linked = await linking.typed_by_stranger(request, self._services, text)
+        return linked or pairing.offer(request, self._services)
 
     async def _let_in(self, request: Request) -> bool:
         """Whether the person may use the bot here; a refusal is only counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.access import Right, same_person
+from bot.access import Right
 from bot.cards.buttons import ButtonData
 from bot.chats.base import Attachment, CommandCall
 from bot.commands.request import NotAllowed, Refused, Request, Services, refuse_late, verdict
@@ -28,7 +28,8 @@ async def hold_back(request: Request, services: Services) -> None:
         return
     if request.call.name in _STOPPING:
         named = request.option("task").removeprefix("#").strip()
-        task = await (services.desk.get(named) if named else services.desk.latest_for(request.person, request.address))
+        accounts = services.policy.accounts(request.person)
+        task = await (services.desk.get(named) if named else services.desk.latest_for(accounts, request.address))
         if task is None or task.created <= request.written:
             return
     refuse_late(request)
@@ -62,7 +63,10 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
     if missed is None or missed.late.place.address.chat != request.address.chat:
         raise Refused(say("missed.gone"))
     late = missed.late
-    if not same_person(late.person, request.person) and not verdict(request, services.policy, Right.ADMIN).allowed:
+    if (
+        not services.policy.same(late.person, request.person)
+        and not verdict(request, services.policy, Right.ADMIN).allowed
+    ):
         raise NotAllowed(say("missed.not_yours"), "owner")
     files = []
     for file in late.files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from bot.access import Right, same_person
+from bot.access import Right
 from bot.cards.buttons import Deed, button
 from bot.cards.card import render_card, state_line
 from bot.cards.final import render_final
@@ -45,7 +45,7 @@ async def _also_waiting(task: Task, request: Request, services: Services) -> str
         if (
             task.id not in {other.id, other.parent}
             and other.state is TaskState.QUEUED
-            and same_person(other.person, request.person)
+            and services.policy.same(other.person, request.person)
         ):
             place = await services.desk.place_in_queue(other.id)
             if place is not None and may_see(request, services.policy, other):
@@ -70,8 +70,8 @@ async def tasks(request: Request, services: Services) -> Reply:
 async def _page(request: Request, services: Services, before: str | None) -> tuple[list[Task], bool]:
     """One page of what may be shown here, and whether there is more behind it."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
-    person = request.person if request.place.private and not admin else None
-    recent = await services.desk.recent(SCANNED, before, person)
+    accounts = services.policy.accounts(request.person) if request.place.private and not admin else None
+    recent = await services.desk.recent(SCANNED, before, accounts)
     shown = [task for task in recent if may_see(request, services.policy, task)]
     return shown[:PAGE], len(shown) > PAGE
 

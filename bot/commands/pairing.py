@@ -1,10 +1,11 @@
-"""Pairing: the code for a stranger, and its approval by an admin."""
+"""Pairing: the code for a stranger, its approval by an admin, and the way to linked accounts."""
 
 from __future__ import annotations
 
 from bot.access import OPERATOR_PLATFORMS, Grant, Right
 from bot.chats.base import Message, Reply
-from bot.commands.request import Refused, Request, Services
+from bot.commands import linking
+from bot.commands.request import Refused, Request, Services, require, verdict
 from bot.people.pairing import Locked, Pairing
 from bot.people.subjects import Subject
 from bot.texts import say
@@ -22,15 +23,34 @@ def offer(request: Request, services: Services) -> Reply | None:
 
 
 async def pair(request: Request, services: Services) -> Reply:
-    """Let the person in to whom this code was given; without a code: who waits."""
+    """Link an account, or let the person in to whom this code was given; without a code: who waits (for admins)."""
+    code = request.option("code")
+    if request.person.platform not in OPERATOR_PLATFORMS:
+        admin = verdict(request, services.policy, Right.ADMIN).allowed
+        match code.lower():
+            case "unlink":
+                return await linking.unlink(request, services, Subject.of_person(request.person))
+            case "me":
+                return linking.give_code(request, services)
+            case "" if not admin:
+                return linking.give_code(request, services)
+            case typed if typed:
+                if (linked := await linking.typed(request, services, code)) is not None:
+                    return linked
+                if not admin:
+                    services.rights.linking.missed(request.person)
+        require(request, services.policy, Right.ADMIN)
+    return await _approved(request, services, code)
+
+
+async def _approved(request: Request, services: Services, code: str) -> Reply:
     pairing = services.rights.pairing
     if pairing is None:
         raise Refused(say("pair.off"))
-    code = request.option("code")
     if not code:
         return Reply(Message(body=_waiting(pairing), private=True))
     try:
-        person = pairing.approve(code)
+        person = pairing.approve(code, request.person)
     except Locked:
         raise Refused(say("pair.locked")) from None
     if person is None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bot.access import Right, authorize
 from bot.chats.base import Message, Person, Place, Reply
+from bot.commands.linking import linked_line
 from bot.commands.parser import unknown_command
 from bot.commands.request import Refused, Request, Services, plain, require, verdict
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
@@ -46,13 +47,9 @@ def _explained(spec: CommandSpec, prefix: str) -> str:
 async def whoami(request: Request, services: Services) -> Reply:
     """The ids that the lists of the settings are made of, and the rights that follow from them."""
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
-    return Reply(
-        Message(
-            heading=request.person.name or request.person.id,
-            body=f"{ids_of(request.person, request.place)}\n{say('whoami.rights', rights=', '.join(rights))}",
-            private=True,
-        )
-    )
+    lines = [ids_of(request.person, request.place), say("whoami.rights", rights=", ".join(rights))]
+    lines += [linked] if (linked := linked_line(request.person, services)) else []
+    return Reply(Message(heading=request.person.name or request.person.id, body="\n".join(lines), private=True))
 
 
 def ids_of(person: Person, place: Place) -> str:

@@ -101,7 +101,7 @@ async def phone_meant(request: Request, services: Services) -> PhoneInfo:
         raise Refused(say("phone.none"))
     if len(phones) == 1:
         return phones[0]
-    task = await services.desk.latest_for(request.person, request.address)
+    task = await services.desk.latest_for(services.policy.accounts(request.person), request.address)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
     if used is None:
         raise Refused(say("screen.which", names=", ".join(phone.name for phone in phones)))

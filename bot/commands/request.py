@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
-from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize, same_person
+from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize
 from bot.chats.base import (
     Address,
     Attachment,
@@ -168,7 +168,7 @@ def may_show(request: Request, policy: Policy, origin: Address, owner: Person) -
     ):
         return True
     admin = verdict(request, policy, Right.ADMIN).allowed
-    return request.place.private and (admin or same_person(request.person, owner))
+    return request.place.private and (admin or policy.same(request.person, owner))
 
 
 def plain(text: str, *, heading: str = "") -> Reply:

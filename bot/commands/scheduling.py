@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from bot.access import Right, same_person
+from bot.access import Right
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.words import shortened
 from bot.chats.base import Button, Message, Reply
@@ -131,7 +131,7 @@ async def _listed(request: Request, services: Services) -> Reply:
     found = [one for one in await services.store.schedules.all() if _seen(request, services, one)]
     if not found:
         return plain(say("schedule.none", example=f"{request.prefix}schedule every day 07:30 do open the weather app"))
-    lines = [_line(one, admin_sees=not same_person(one.plan.person, request.person)) for one in found[:LISTED]]
+    lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(say("schedule.more", number=len(found) - LISTED))
         lines += [_short(found[LISTED:])]
@@ -142,7 +142,7 @@ async def _listed(request: Request, services: Services) -> Reply:
 def _seen(request: Request, services: Services, one: Schedule) -> bool:
     """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
-    own = same_person(one.plan.person, request.person)
+    own = services.policy.same(one.plan.person, request.person)
     return (admin or own) and may_show(request, services.policy, one.plan.place.address, one.plan.person)
 
 

@@ -24,7 +24,7 @@ async def usage(request: Request, services: Services) -> Reply:
     by, days = _by(request), _days(request)
     begin, end = last_days(days, services.clock(), services.zone)
     admin = verdict(request, services.policy, Right.ADMIN).allowed
-    people = None if admin else [request.person]
+    people = None if admin else services.policy.accounts(request.person)
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
     everything = sum((row.totals for row in rows), UsageTotals())
     heading = say("usage.all" if admin else "usage.own", days=counted("day", days))

@@ -18,7 +18,7 @@ from bot.chats.base import Person
 ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """Without what is read as something else: I, L and 1, O and 0, U and V."""
 LENGTH = 8
-"""Characters of a code: 30^8, about 39 bits, of which at most WRONG_ALLOWED are tried in an hour."""
+"""Characters of a code: 30^8, about 39 bits, of which at most WRONG_TOGETHER are tried in an hour."""
 LIFETIME = 3600.0
 """Seconds that a code can be approved."""
 PENDING = 3
@@ -26,7 +26,9 @@ PENDING = 3
 PAUSE = 60.0
 """Seconds before the same person gets a new code in place of the old one."""
 WRONG_ALLOWED = 5
-"""Wrong approvals within LIFETIME; then nothing is approved until they are that old."""
+"""Wrong codes of one account within LIFETIME; then none of theirs is taken until these are that old."""
+WRONG_TOGETHER = 100
+"""Wrong codes of all accounts together: many accounts find no more than a few."""
 
 
 class Locked(Exception):
@@ -49,7 +51,7 @@ class Pairing:
         self._clock = clock
         self._key = secrets.token_bytes(32)
         self._waiting: list[Waiting] = []
-        self._wrong: list[float] = []
+        self._wrong: list[tuple[tuple[str, str], float]] = []
 
     def code_for(self, person: Person) -> str:
         """A new code for this person, "" when too many wait already, or theirs was given a moment ago."""
@@ -62,21 +64,30 @@ class Pairing:
         if sum(one.person.platform == person.platform for one in others) >= PENDING:
             return ""
         code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
-        self._waiting = [*others, Waiting(person, now, self._digest(code))]
+        self._waiting = [*others, Waiting(person, now, self.digest(code))]
         return code
 
-    def approve(self, code: str) -> Person | None:
-        """Whose code it is, once; None when it is nobody's (any more). Raises Locked."""
-        self._forget_old()
-        if len(self._wrong) >= WRONG_ALLOWED:
-            raise Locked
-        digest = self._digest(code.strip().upper())
-        found = [one for one in self._waiting if hmac.compare_digest(one.digest, digest)]
-        if not found:
-            self._wrong.append(self._clock())
+    def owner_of(self, code: str, by: Person) -> Person | None:
+        """Whose code it is, None when it is nobody's (any more). Raises Locked for who has guessed too often."""
+        found = self._found(code, by)
+        return None if found is None else found.person
+
+    def missed(self, by: Person) -> None:
+        """The code that was typed was nobody's."""
+        self._wrong.append((_account(by), self._clock()))
+
+    def approve(self, code: str, by: Person) -> Person | None:
+        """Whose code it is, once; None when it is nobody's (any more). Raises Locked for who has guessed too often."""
+        found = self._found(code, by)
+        if found is None:
+            self.missed(by)
             return None
-        self._waiting.remove(found[0])
-        return found[0].person
+        self._waiting.remove(found)
+        return found.person
+
+    def digest(self, code: str) -> bytes:
+        """What is kept of a code; it means something to this process alone."""
+        return hmac.digest(self._key, code.strip().upper().encode(), hashlib.sha256)
 
     def waiting(self) -> tuple[tuple[Person, float], ...]:
         """Who waits, and for how many more seconds their code can be approved."""
@@ -86,10 +97,18 @@ class Pairing:
     def _forget_old(self) -> None:
         oldest = self._clock() - LIFETIME
         self._waiting = [one for one in self._waiting if one.since > oldest]
-        self._wrong = [at for at in self._wrong if at > oldest]
+        self._wrong = [wrong for wrong in self._wrong if wrong[1] > oldest]
 
-    def _digest(self, code: str) -> bytes:
-        return hmac.digest(self._key, code.encode(), hashlib.sha256)
+    def _found(self, code: str, by: Person) -> Waiting | None:
+        self._forget_old()
+        if len(self._wrong) >= WRONG_TOGETHER or self._wrong_of(by) >= WRONG_ALLOWED:
+            raise Locked
+        digest = self.digest(code)
+        found = [one for one in self._waiting if hmac.compare_digest(one.digest, digest)]
+        return found[0] if found else None
+
+    def _wrong_of(self, by: Person) -> int:
+        return sum(account == _account(by) for account, _ in self._wrong)
 
 
 def _account(person: Person) -> tuple[str, str]:

@@ -98,7 +98,7 @@ class Quotas:
         if tier is None:
             return None
         begin, end = self._day(self._clock())
-        return Standing(name, tier, await self._store.usage.total(begin, end, [person]), end)
+        return Standing(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:
         """See Gate."""
@@ -106,7 +106,7 @@ class Quotas:
         if not name:
             return
         begin, end = self._day(task.created)
-        used = await self._store.usage.total(begin, end, [wish.person], before=task.id, source=transaction)
+        used = await self._store.usage.total(begin, end, self._people(wish.person), before=task.id, source=transaction)
         standing = self._standing(name, used, end)
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
@@ -127,7 +127,7 @@ class Quotas:
         if not name:
             return None
         begin, end = self._day(found.created)
-        others = await self._store.usage.total(begin, end, [found.person], without=task)
+        others = await self._store.usage.total(begin, end, self._people(found.person), without=task)
         standing = self._standing(name, others + UsageTotals(steps=steps, tokens=usage), end)
         with speaking(found.person.language):
             if standing is None:
@@ -136,7 +136,7 @@ class Quotas:
             quota = standing.used_up(QUOTAS[1:])
             if not steps and not quota:
                 # Not begun yet: earlier tasks of the day come first.
-                earlier = await self._store.usage.total(begin, end, [found.person], before=task)
+                earlier = await self._store.usage.total(begin, end, self._people(found.person), before=task)
                 standing = self._standing(name, earlier, end) or standing
                 quota = standing.used_up(QUOTAS[:1])
             if not quota:
@@ -150,8 +150,13 @@ class Quotas:
         return self._time(standing.ends)
 
     def _own(self, person: Person) -> str:
-        given = [gift.tier for gift in self._rights.policy.tiers if not gift.guild and gift.names(person, _NOWHERE)]
+        gifts, accounts = self._rights.policy.tiers, self._people(person)
+        given = [gift.tier for gift in gifts if any(gift.names(account, _NOWHERE) for account in accounts)]
         return smallest(given, self._settings().tiers)
+
+    def _people(self, person: Person) -> tuple[Person, ...]:
+        """All accounts of the person: what they use is counted together."""
+        return self._rights.policy.accounts(person)
 
     def _standing(self, name: str, used: UsageTotals, end: float) -> Standing | None:
         tier = self._settings().tiers.get(name)

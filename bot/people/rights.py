@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from bot.access import Grant, Policy, TierGift
 from bot.chats.base import Person
+from bot.people.linking import Linking
 from bot.people.pairing import Pairing
 from bot.people.subjects import Subject
 from bot.store.audit import AuditKind
@@ -20,17 +21,23 @@ class Rights:
     state. Ask for `policy` at each use, and keep it nowhere.
     """
 
-    def __init__(self, lists: Policy, store: Store, pairing: Pairing | None = None) -> None:
+    def __init__(
+        self, lists: Policy, store: Store, pairing: Pairing | None = None, linking: Linking | None = None
+    ) -> None:
         self.pairing = pairing
         """Codes for people whom nobody knows yet, None while that is off."""
+        self.linking = linking or Linking()
+        """Codes with which people link their own accounts."""
         self._lists = self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
 
     @classmethod
-    async def open(cls, lists: Policy, store: Store, pairing: Pairing | None = None) -> Rights:
+    async def open(
+        cls, lists: Policy, store: Store, pairing: Pairing | None = None, linking: Linking | None = None
+    ) -> Rights:
         """The lists of the settings with what was given before. Raises StoreError."""
-        rights = cls(lists, store, pairing)
+        rights = cls(lists, store, pairing, linking)
         await rights._read()
         return rights
 
@@ -89,6 +96,38 @@ class Rights:
             await self._read()
             return taken
 
+    async def link(self, known: Person, other: Person) -> bool:
+        """Both accounts are one person's from now on. False when one of them has an account on the other's platform
+        already. Raises StoreError.
+        """
+
+        async def work(transaction: Transaction) -> bool:
+            joined = await self._store.links.join(transaction, known, other)
+            if joined:
+                detail = f"{Subject.of_person(known)} {Subject.of_person(other)}"
+                await self._store.audit.add(transaction, AuditKind.LINKED, other, detail=detail)
+            return joined
+
+        async with self._turn:
+            joined = await self._store.write(work)
+            await self._read()
+            return joined
+
+    async def unlink(self, subject: Subject, by: Person) -> tuple[Person, ...]:
+        """The account stands for itself again. Returns those that it was linked with. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> tuple[Person, ...]:
+            others = await self._store.links.leave(transaction, subject.platform, subject.id)
+            if others:
+                detail = " ".join([str(subject), *(str(Subject.of_person(other)) for other in others)])
+                await self._store.audit.add(transaction, AuditKind.UNLINKED, by, detail=detail)
+            return others
+
+        async with self._turn:
+            others = await self._store.write(work)
+            await self._read()
+            return others
+
     async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
         async def work(transaction: Transaction) -> tuple[Grant, ...]:
             taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
@@ -104,7 +143,12 @@ class Rights:
 
     async def _read(self) -> None:
         lists = self._lists.with_moves(await self._store.moves.all())
-        self._policy = replace(lists, grants=await self._store.grants.all(), tiers=await self._store.tiers.all())
+        self._policy = replace(
+            lists,
+            grants=await self._store.grants.all(),
+            tiers=await self._store.tiers.all(),
+            links=await self._store.links.all(),
+        )
 
 
 def detail_of(grant: Grant) -> str:

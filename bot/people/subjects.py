@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from bot.access import OPERATOR_PLATFORMS, Grant
-from bot.chats.base import Address
+from bot.chats.base import Address, Person
 
 _MENTION = re.compile(r"<@(?P<role>&)?!?(?P<id>\d{1,20})>")
 _ROLE = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)
@@ -25,6 +25,11 @@ class Subject:
     def of(cls, grant: Grant) -> Subject:
         """To whom a right was given."""
         return cls(grant.platform, grant.id, grant.guild)
+
+    @classmethod
+    def of_person(cls, person: Person) -> Subject:
+        """An account."""
+        return cls(person.platform, person.id)
 
     def __str__(self) -> str:
         """As it can be typed."""

@@ -28,6 +28,8 @@ class AuditKind(StrEnum):
     ALLOWED = "allowed"
     DENIED = "denied"
     TIER = "tier"
+    LINKED = "linked"
+    UNLINKED = "unlinked"
     SETTING = "setting"
     OVER_QUOTA = "over_quota"
 

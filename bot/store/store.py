@@ -18,6 +18,7 @@ from bot.store.grants import Grants
 from bot.store.journal import ActionJournal
 from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.leases import LeaseTable
+from bot.store.links import Links
 from bot.store.missed import MissedTable
 from bot.store.moves import Moves
 from bot.store.outbox import Outbox
@@ -52,6 +53,7 @@ class Store:
         self.refusals = Refusals(database, clock)
         self.grants = Grants(database)
         self.tiers = Tiers(database)
+        self.links = Links(database)
         self.changes = Changes(database, clock)
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 
 from agent.outcome import Outcome
 from bot.chats.base import Address, Person
@@ -170,22 +171,19 @@ class Tasks:
             "SELECT * FROM tasks WHERE state = 'interrupted' AND parts = 0 AND changed <= ? ORDER BY id", time
         )
 
-    async def recent(self, limit: int, *, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
-        """The latest first; with `before`, those accepted earlier than that task; with `person`, only theirs.
+    async def recent(
+        self, limit: int, *, before: str | None = None, accounts: Collection[Person] | None = None
+    ) -> tuple[Task, ...]:
+        """The latest first; with `before`, those accepted earlier than that task; with `accounts`, only theirs.
 
         Parts are not told apart from the task that they are parts of.
         """
-        earlier = int(before) if before is not None else _MAX_ID
-        if person is None:
-            return await self._all(
-                "SELECT * FROM tasks WHERE id < ? AND parent IS NULL ORDER BY id DESC LIMIT ?", earlier, limit
-            )
         return await self._all(
-            "SELECT * FROM tasks WHERE id < ? AND parent IS NULL AND person_platform = ? AND person_id = ?"
-            " ORDER BY id DESC LIMIT ?",
-            earlier,
-            person.platform,
-            person.id,
+            "SELECT * FROM tasks WHERE id < ?1 AND parent IS NULL"
+            " AND (?2 IS NULL OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
+            " ORDER BY id DESC LIMIT ?3",
+            int(before) if before is not None else _MAX_ID,
+            None if accounts is None else _accounts_text(accounts),
             limit,
         )
 
@@ -197,24 +195,28 @@ class Tasks:
         )
         return found[0] if found else None
 
-    async def latest_for(self, person: Person, address: Address) -> Task | None:
+    async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
         """The task that somebody means who names none: the one whose own place this is, else the person's
         latest, those that live before those that ended, those from here before those from elsewhere.
         """
         here = address_text(address)
         found = await self._all(
             "SELECT * FROM tasks"
-            " WHERE parent IS NULL AND ((place = ?1 AND origin <> ?1) OR (person_platform = ?2 AND person_id = ?3))"
+            " WHERE parent IS NULL AND ((place = ?1 AND origin <> ?1)"
+            " OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
             " ORDER BY (place IS ?1 AND origin <> ?1) DESC, state <> 'ended' DESC,"
             " (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
             here,
-            person.platform,
-            person.id,
+            _accounts_text(accounts),
         )
         return found[0] if found else None
 
-    async def _all(self, sql: str, *values: str | float) -> tuple[Task, ...]:
+    async def _all(self, sql: str, *values: str | float | None) -> tuple[Task, ...]:
         return tuple(_task(row) for row in await self._database.fetch(sql, values))
+
+
+def _accounts_text(accounts: Collection[Person]) -> str:
+    return json_text([[account.platform, account.id] for account in accounts])
 
 
 def _source(wish: TaskWish) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from bot.chats.base import Address, MessageRef, Person
 from bot.store.store import Store
@@ -55,9 +55,11 @@ class DeskReading:
         """The task that was accepted from the wish's event, None when none was."""
         return await self._store.tasks.of_event(None, wish)
 
-    async def recent(self, limit: int, before: str | None = None, person: Person | None = None) -> tuple[Task, ...]:
-        """The latest tasks first; with `before`, those accepted earlier than that one; with `person`, only theirs."""
-        return await self._store.tasks.recent(limit, before=before, person=person)
+    async def recent(
+        self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
+    ) -> tuple[Task, ...]:
+        """The latest tasks first; with `before`, those accepted earlier than that one; with `accounts`, only theirs."""
+        return await self._store.tasks.recent(limit, before=before, accounts=accounts)
 
     async def active(self) -> tuple[Task, ...]:
         """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
@@ -67,9 +69,9 @@ class DeskReading:
         """The task whose messages go there: the latest that lives, else the latest."""
         return await self._store.tasks.in_place(address)
 
-    async def latest_for(self, person: Person, place: Address) -> Task | None:
-        """The task that this person means who names none in this place."""
-        return await self._store.tasks.latest_for(person, place)
+    async def latest_for(self, accounts: Collection[Person], place: Address) -> Task | None:
+        """The task that the person with these accounts means who names none in this place."""
+        return await self._store.tasks.latest_for(accounts, place)
 
     async def steps(self, task: str) -> tuple[StepRow, ...]:
         """All steps of a task, in order."""

@@ -34,6 +34,7 @@ from bot.chats.base import (
 from bot.commands.intake import Commands
 from bot.commands.request import UTC, Services
 from bot.live.settings import LiveSettings
+from bot.people.linking import Linking
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
@@ -404,7 +405,7 @@ async def a_world(
     try:
         mind, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))
-        rights = await Rights.open(policy, store, Pairing(clock) if pairing else None)
+        rights = await Rights.open(policy, store, Pairing(clock) if pairing else None, Linking(clock))
         live = await LiveSettings.open(settings or Settings.model_construct(), store)
         quotas = Quotas(store, rights, lambda: live.now, UTC, clock)
         admission = Admission(lambda: rights.policy)

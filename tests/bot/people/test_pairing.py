@@ -79,10 +79,10 @@ def test_a_code_is_good_once_and_for_an_hour() -> None:
     pairing = Pairing(clock)
     code = pairing.code_for(EVE)
     clock.advance(LIFETIME)
-    assert pairing.approve(code) is None
+    assert pairing.approve(code, ADA) is None
     code = pairing.code_for(EVE)
-    assert pairing.approve(code) == EVE
-    assert pairing.approve(code) is None
+    assert pairing.approve(code, ADA) == EVE
+    assert pairing.approve(code, ADA) is None
 
 
 def test_three_wait_on_one_platform_and_each_has_one_code() -> None:
@@ -93,7 +93,7 @@ def test_three_wait_on_one_platform_and_each_has_one_code() -> None:
     clock.advance(PAUSE)
     second = pairing.code_for(Person("discord", "1"))
     assert second
-    assert pairing.approve(first) is None
+    assert pairing.approve(first, ADA) is None
     assert all(pairing.code_for(Person("discord", str(number))) for number in (2, 3))
     assert pairing.code_for(Person("discord", "4")) == ""
     assert pairing.code_for(Person("telegram", "4"))
@@ -105,12 +105,12 @@ def test_wrong_codes_lock_the_door_for_an_hour() -> None:
     clock = Clock()
     pairing = Pairing(clock)
     for _ in range(WRONG_ALLOWED):
-        assert pairing.approve("AAAAAAAA") is None
+        assert pairing.approve("AAAAAAAA", ADA) is None
     code = pairing.code_for(EVE)
     with pytest.raises(Locked):
-        pairing.approve(code)
+        pairing.approve(code, ADA)
     clock.advance(LIFETIME)
-    assert pairing.approve(pairing.code_for(EVE)) == EVE
+    assert pairing.approve(pairing.code_for(EVE), ADA) == EVE
 
 
 async def test_the_lock_is_told(world: World) -> None:

@@ -59,12 +59,12 @@ async def test_the_task_meant_when_none_is_named(store: Store) -> None:
     await store.write(end)
     latest = store.tasks.latest_for
     other = Person("web", "2")
-    assert [found and found.id for found in (await latest(ANNA, HERE), await latest(ANNA, elsewhere))] == ["2", "2"]
-    assert [found and found.id for found in (await latest(ANNA, THREAD), await latest(other, THREAD))] == ["1", "1"]
-    assert await latest(other, HERE) is None
+    assert [found and found.id for found in (await latest([ANNA], HERE), await latest([ANNA], elsewhere))] == ["2", "2"]
+    assert [found and found.id for found in (await latest([ANNA], THREAD), await latest([other], THREAD))] == ["1", "1"]
+    assert await latest([other], HERE) is None
     assert [task.id for task in await store.tasks.recent(2)] == ["3", "2"]
-    assert [task.id for task in await store.tasks.recent(9, before="3", person=ANNA)] == ["2", "1"]
-    assert await store.tasks.recent(9, person=other) == ()
+    assert [task.id for task in await store.tasks.recent(9, before="3", accounts=[ANNA])] == ["2", "1"]
+    assert await store.tasks.recent(9, accounts=[other]) == ()
     in_place = [await store.tasks.in_place(place) for place in (THREAD, HERE, elsewhere)]
     assert [found and found.id for found in in_place] == ["1", "3", None]
 

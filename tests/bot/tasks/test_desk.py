@@ -289,7 +289,8 @@ async def test_a_place_of_its_own(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind()) as one:
         task = await one.accept()
         assert (await one.desk.set_place(task.id, thread)).place == thread
-        for found in (await one.desk.in_place(thread), await one.desk.latest_for(ANNA, HERE), await one.desk.get("1")):
+        latest = await one.desk.latest_for([ANNA], HERE)
+        for found in (await one.desk.in_place(thread), latest, await one.desk.get("1")):
             assert found is not None
             assert found.id == task.id
         with pytest.raises(UnknownTask):

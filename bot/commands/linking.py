@@ -1,0 +1,86 @@
+"""Linking the accounts of one person: codes, their confirmation, and the end of a link."""
+
+from __future__ import annotations
+
+import re
+
+from bot.access import OPERATOR_PLATFORMS, Right
+from bot.chats.base import Message, Person, Reply
+from bot.commands.request import Refused, Request, Services, verdict
+from bot.people.pairing import ALPHABET, LENGTH, Locked
+from bot.people.subjects import Subject
+from bot.texts import say
+
+_CODE = re.compile(rf"(?:pair\s+)?(?P<code>[{ALPHABET}]{{{LENGTH}}})", re.IGNORECASE)
+
+
+def give_code(request: Request, services: Services) -> Reply:
+    """A code for whoever asks, to be typed by their account on another platform. Raises Refused."""
+    if not _unseen(request):
+        raise Refused(say("link.in_private"))
+    code = services.rights.linking.code_for(request.person)
+    if not code:
+        raise Refused(say("link.wait"))
+    return _told(say("link.code", code=code, prefix=request.prefix))
+
+
+async def typed(request: Request, services: Services, code: str) -> Reply | None:
+    """What a typed code does; None when it links nobody. The first time it says what it means. Raises Refused."""
+    linking, person = services.rights.linking, request.person
+    try:
+        owner = linking.owner_of(code, person)
+    except Locked:
+        return None
+    if owner is None:
+        return None
+    if not _unseen(request):
+        linking.burn(code, person)
+        raise Refused(say("link.seen"))
+    if owner.platform == person.platform:
+        raise Refused(say("link.same_platform"))
+    names = {"name": owner.name or owner.id, "who": Subject.of_person(owner)}
+    if not linking.confirmed(code, person):
+        return _told(say("link.confirm", **names))
+    if not await services.rights.link(owner, person):
+        raise Refused(say("link.already"))
+    lines = [say("link.done", **names)]
+    if not verdict(request, services.policy, Right.USE).allowed:
+        lines.append(say("link.not_let_in", who=Subject.of_person(person)))
+    return _told("\n".join(lines))
+
+
+async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
+    """The same for an account that nobody knows, in private and while PAIRING is on; None for any other text."""
+    if services.rights.pairing is None or request.stale or not request.place.private:
+        return None
+    if request.person.platform in OPERATOR_PLATFORMS or (found := _CODE.fullmatch(text.strip())) is None:
+        return None
+    reply = await typed(request, services, found["code"])
+    if reply is None:
+        services.rights.linking.missed(request.person)
+    return reply
+
+
+async def unlink(request: Request, services: Services, subject: Subject) -> Reply:
+    """End the link of an account. Raises Refused when it has none."""
+    others = await services.rights.unlink(subject, request.person)
+    if not others:
+        raise Refused(say("link.none", who=subject))
+    names = ", ".join(str(Subject.of_person(other)) for other in others)
+    return _told(say("link.ended", who=subject, others=names))
+
+
+def linked_line(person: Person, services: Services) -> str:
+    """The person's other accounts, "" when there are none."""
+    others = services.policy.accounts(person)[1:]
+    names = ", ".join(f"{other.name or other.id} ({Subject.of_person(other)})" for other in others)
+    return say("link.line", accounts=names) if names else ""
+
+
+def _unseen(request: Request) -> bool:
+    """Whether nobody else reads along: in private, or where the command and its answer are not shown to others."""
+    return request.place.private or request.message is None
+
+
+def _told(text: str) -> Reply:
+    return Reply(Message(body=text, private=True))
