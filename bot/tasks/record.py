@@ -206,7 +206,7 @@ class Record:
                     return await self._asked(transaction, current, event)
                 case Resumed():
                     await self._store.questions.close(transaction, task, event.question)
-                    await self._goes_on(transaction, current)
+                    await self._goes_on(transaction, current, begins=False)
                 case FileFound():
                     name = f"{current.phone_name} {event.name}" if current.parent else event.name
                     await self._store.outbox.add(
@@ -234,11 +234,15 @@ class Record:
         if since is not None and self._clock() - since >= self._limits.waited:
             await self._store.outbox.add(transaction, known.id, "notice", STARTED, now=self._clock())
 
-    async def _goes_on(self, transaction: Transaction, task: Task) -> None:
-        """The run works. One that was paused meanwhile stays paused."""
-        if task.state is TaskState.PAUSED and task.started is None:
+    async def _goes_on(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
+        """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
+        has no phone yet, so that a restart takes nothing from it but its thoughts.
+        """
+        if begins and task.state is TaskState.PAUSED and task.started is None:
             task = replace(task, started=self._clock())
-        if task.state in {TaskState.QUEUED, TaskState.WAITING}:
+        if task.state is TaskState.WAITING and task.started is None and not begins:
+            task = moved(task, TaskState.QUEUED, now=self._clock())
+        elif task.state in {TaskState.QUEUED, TaskState.WAITING}:
             task = moved(task, TaskState.WORKING, now=self._clock())
         await self._keeping.save(transaction, task)
 

@@ -16,7 +16,8 @@ TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
         {TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}
     ),
     TaskState.WORKING: frozenset({TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED, TaskState.ENDED}),
-    TaskState.WAITING: frozenset({TaskState.WORKING, TaskState.ENDED}),
+    # Back in its queue, when the question came before the run had a phone.
+    TaskState.WAITING: frozenset({TaskState.WORKING, TaskState.QUEUED, TaskState.ENDED}),
     # A question that arrived while the pause was on its way is open when the pause ends.
     TaskState.PAUSED: frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.QUEUED, TaskState.ENDED}),
     # One that never had a phone is queued again.

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable
 
-from agent.graph.main.state import run_of
 from agent.outcome import Outcome
 from bot.store.errors import StoreAway
 from bot.store.store import Store
@@ -47,10 +46,11 @@ class Upkeep:
     async def recover(self) -> None:
         """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance.
 
-        Work that had sent nothing to a phone yet is begun again by itself: nothing can be done twice by it.
+        What only thought so far is queued still: it has no phone yet, and goes on in its place. A task with parts
+        follows them.
         """
         now = self._clock()
-        for task in [await self._unbegun(task) for task in await self._store.tasks.active() if not task.parts]:
+        for task in [task for task in await self._store.tasks.active() if not task.parts]:
             match task.state:
                 case TaskState.WORKING:
                     await self._interrupt(task)
@@ -90,18 +90,6 @@ class Upkeep:
                 task.id, Ending(Outcome.BLOCKED, "The service was restarted, and nobody resumed the task in time.")
             )
             self._news.changed(task.id)
-
-    async def _unbegun(self, task: Task) -> Task:
-        """The task, in its queue again when it was at work and has only looked so far: first, when it had a phone."""
-        run = run_of(task.id)
-        if task.state is not TaskState.WORKING or await self._store.journal.has_acted(run):
-            return task
-        if await self._store.leases.had_phone(run):
-            await self._store.leases.ticket(run, first=True)
-        queued = await self._record.begin_again(task.id)
-        self._news.changed(task.id)
-        logger.info("task %s had done nothing on a phone and begins again", task.id)
-        return queued
 
     async def _interrupt(self, task: Task) -> None:
         await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)

@@ -153,3 +153,29 @@ async def test_stopping_takes_no_longer_than_its_limits(tmp_path: Path, caplog: 
         await one.desk.stop()
     async with bench(tmp_path, EchoMind()) as one:
         assert (await one.desk.known("1")).state is TaskState.INTERRUPTED
+
+
+async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp_path: Path) -> None:
+    """It was asked something before it had a phone, and answered. Seen failing (interrupted, with a notice) with the
+    state after the answer always working.
+    """
+    question = Question(id="q", run="1-1", kind=QuestionKind.ASK, text="Which app?")
+    resumed = asyncio.Event()
+
+    async def thinking(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield Asked(question=question)
+        await mind.answers.get()
+        yield Resumed(question="q")
+        resumed.set()
+        await asyncio.Event().wait()
+
+    mind = ScriptedMind(thinking)
+    async with bench(tmp_path, mind) as one:
+        task = await one.until(await one.accept(), TaskState.WAITING)
+        await one.desk.answer("q", "the browser", ANNA)
+        await one.until(task, TaskState.QUEUED)
+        await resumed.wait()
+    async with bench(tmp_path, EchoMind(steps=1)) as one:
+        ended = await one.until(task, TaskState.ENDED)
+        assert ended.outcome is Outcome.SUCCEEDED
+        assert [kind for kind, _ in await one.outbox(task)] == ["question", "final"]
