@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: run test test-page chaos bench check format lock clean
+.PHONY: run test test-page chaos fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -19,6 +19,10 @@ test-page: $(VENV)/.installed-dev
 # Kills the service a hundred times (CHAOS_KILLS) while people use it, and looks whether anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos $(ARGS)
+
+# Random input for everything that reads what others write, FUZZ_SECONDS (60) for each target. ARGS="--only commands".
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 # Speed and cost on a virtual phone that is as slow as a real one; takes three minutes. ARGS="--runs 5" for more.
 bench: $(VENV)/.installed-dev

@@ -98,7 +98,9 @@ def now_button(task: str) -> Button:
 def read_button(data: str) -> ButtonData | None:
     """What the data means; None for anything that this version never made."""
     parts = data.split(":")
-    if len(parts) not in {3, 4} or parts[0] != VERSION or not all(parts) or len(data.encode()) > MAX_BYTES:
+    if len(parts) not in {3, 4} or parts[0] != VERSION or not all(parts):
+        return None
+    if not data.isascii() or len(data) > MAX_BYTES:
         return None
     try:
         deed = Deed(parts[1])

@@ -8,11 +8,19 @@ import sqlite3
 from bot.chats.base import Address, CommandCall, MessageRef, Person, Place
 from bot.missed.model import Late, Missed
 from bot.store.database import Database, Transaction, Value
-from bot.store.texts import address_of, address_text, files_of, files_text, json_text, message_of, message_text
+from bot.store.texts import (
+    address_of,
+    address_text,
+    files_of,
+    files_text,
+    json_text,
+    message_of,
+    message_text,
+    row_number,
+)
 
 KEEP_SECONDS = 7 * 86400.0
 """How long something can still be pressed for; ours."""
-_MAX_ID = 2**63 - 1
 
 
 class MissedTable:
@@ -55,9 +63,10 @@ class MissedTable:
 
     async def get(self, missed: str) -> Missed | None:
         """The one with this number, None when there is none (any more)."""
-        if not (missed.isascii() and missed.isdecimal()) or int(missed) > _MAX_ID:
+        number = row_number(missed)
+        if number is None:
             return None
-        found = await self._all("SELECT * FROM missed WHERE id = ?", int(missed))
+        found = await self._all("SELECT * FROM missed WHERE id = ?", number)
         return found[0] if found else None
 
     async def unlisted(self) -> tuple[Address, ...]:

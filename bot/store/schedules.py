@@ -9,9 +9,7 @@ from bot.chats.base import Person, Place
 from bot.schedules.model import Plan, Schedule
 from bot.schedules.rules import Rule, RuleKind
 from bot.store.database import Database, Transaction, Value
-from bot.store.texts import address_of, address_text, json_text
-
-_MAX_ID = 2**63 - 1
+from bot.store.texts import address_of, address_text, json_text, row_number
 
 
 class Schedules:
@@ -61,9 +59,10 @@ class Schedules:
 
     async def get(self, schedule: str) -> Schedule | None:
         """The schedule with this number, None when there is none."""
-        if not (schedule.isascii() and schedule.isdecimal()) or int(schedule) > _MAX_ID:
+        number = row_number(schedule)
+        if number is None:
             return None
-        found = await self._all("SELECT * FROM schedules WHERE id = ?", int(schedule))
+        found = await self._all("SELECT * FROM schedules WHERE id = ?", number)
         return found[0] if found else None
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:

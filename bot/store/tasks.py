@@ -16,6 +16,7 @@ from bot.store.texts import (
     files_of,
     files_text,
     json_text,
+    row_number,
     todos_of,
     todos_text,
     usage_of,
@@ -151,9 +152,10 @@ class Tasks:
 
     async def get(self, task: str, source: Source | None = None) -> Task | None:
         """The task with this number, None when there is none."""
-        if not (task.isascii() and task.isdecimal()) or int(task) > _MAX_ID:
+        number = row_number(task)
+        if number is None:
             return None
-        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE id = ?", (int(task),))
+        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE id = ?", (number,))
         return _task(rows[0]) if rows else None
 
     async def active(self) -> tuple[Task, ...]:

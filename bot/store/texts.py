@@ -11,6 +11,14 @@ from agent.models.base import Usage
 from bot.chats.base import Address, MessageRef
 from bot.tasks.model import Entitlement
 
+LONGEST_NUMBER = 18
+"""Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
+
+
+def row_number(text: str) -> int | None:
+    """The number of a row as people write it, None for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else None
+
 
 def json_text(value: object) -> str:
     """Compact JSON."""

@@ -12,9 +12,10 @@ MAX_ELEMENTS = 5000
 """A screen with more nodes is not one that anybody reads; a bound for hostile pages."""
 
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
-# Characters that XML 1.0 forbids; some apps put them into their texts and uiautomator writes them out.
+# Characters that XML 1.0 forbids, halves of signs included; some apps put them into their texts and uiautomator
+# writes them out.
 _FORBIDDEN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));"
 )
 _EDITABLE = ("EditText", "AutoCompleteTextView", "SearchAutoComplete", "TextInputEditText")
 

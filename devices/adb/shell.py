@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from devices.adb.connection import Call, Connection
@@ -93,7 +94,7 @@ def _run_v1(call: Call, line: str) -> Result:
         pieces.append(piece)
     text = b"".join(pieces).decode(errors="replace").replace("\r\n", "\n")
     out, mark, code = text.rpartition(_MARK)
-    if not mark or not code.strip().isdigit():
+    if not mark or not re.fullmatch(r"\s*[0-9]{1,9}\s*", code):
         raise PhoneGone(f"The link to the phone {call.serial} broke during a command.")
     return Result(out, "", int(code))
 

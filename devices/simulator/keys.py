@@ -44,7 +44,7 @@ LAST_CODE = 316
 
 def key_code(text: str) -> int | None:
     """The code of `66`, `ENTER` or `KEYCODE_ENTER`; None for no key."""
-    if text.isdigit():
+    if text.isdecimal():
         return int(text) if 0 < int(text) <= LAST_CODE else None
     name = text.upper().removeprefix("KEYCODE_")
     if name in KeyCode.__members__:

@@ -55,9 +55,14 @@ async def ask(connection: Connection, method: str, *parameters: object, timeout:
         )
     except PhoneError as lost:
         raise LaneFailed(str(lost), uncertain=lost.uncertain) from lost
+    return result_of(answer)
+
+
+def result_of(answer: bytes) -> object:
+    """What an answer of the server says. Raises LaneFailed for anything but a result."""
     try:
         said = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     match said:
         case {"error": {"message": str(message)}}:

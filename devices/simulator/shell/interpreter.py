@@ -117,7 +117,7 @@ class Interpreter:
                 data = content
             elif redirect.operator == "<":
                 data = b""
-            elif redirect.operator == ">&" and target.isdigit():
+            elif redirect.operator == ">&" and target.isdecimal():
                 places[redirect.descriptor] = places.get(int(target), int(target))
             elif redirect.operator in {">", ">>"}:
                 places[redirect.descriptor] = target
@@ -180,4 +180,4 @@ class Interpreter:
 
 
 def _number(words: tuple[str, ...], otherwise: int) -> int:
-    return int(words[0]) & 0xFF if words and words[0].isdigit() else otherwise
+    return int(words[0]) & 0xFF if words and words[0].isdecimal() else otherwise

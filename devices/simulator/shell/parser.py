@@ -28,6 +28,7 @@ ESCAPED_IN_DOUBLE = '$`"\\\n'
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 PARENTHESES = "()"
+DIGITS = frozenset("0123456789")
 
 
 def parse(line: str) -> tuple[Step, ...]:
@@ -90,7 +91,7 @@ class _Parser:
 
     def _redirect(self) -> Redirect | None:
         start = self._at
-        while self._peek().isdigit():
+        while self._peek() in DIGITS:
             self._at += 1
         operator = next((each for each in REDIRECTS if self._text.startswith(each, self._at)), None)
         if operator is None:

@@ -153,7 +153,7 @@ def _broadcast(call: Call, intent: Intent) -> int:
                 phone.do(partial(phone.hand.replace, ""))
             case "ADB_INPUT_CODE":
                 code = intent.extras.get("code", "")
-                phone.do(partial(phone.hand.press, int(code) if code.isdigit() else 0))
+                phone.do(partial(phone.hand.press, int(code) if code.isdecimal() else 0))
             case "ADB_EDITOR_CODE":
                 phone.do(partial(phone.hand.press, 66))
             case _:

@@ -134,7 +134,7 @@ async def head(call: Call) -> int:
     if words[:1] and words[0][:2] in {"-n", "-c"}:
         unit, number = words[0][1], words.pop(0)[2:]
         number = number or (words.pop(0) if words else "")
-        if not number.isdigit():
+        if not number.isdecimal():
             call.complain(f"head: not integer: {number}")
             return 1
         most = int(number)
@@ -210,7 +210,11 @@ async def grep(call: Call) -> int:
     if not words:
         call.complain("grep: no REGEX")
         return 2
-    pattern = re.compile(words[0].encode(), re.IGNORECASE if "i" in options else 0)
+    try:
+        pattern = re.compile(words[0].encode("utf-8", "surrogateescape"), re.IGNORECASE if "i" in options else 0)
+    except re.error as problem:
+        call.complain(f"grep: bad REGEX: {problem}")
+        return 2
     data = b"".join(call.phone.files.read(path) or b"" for path in words[1:]) if words[1:] else call.standard_input
     found = [line for line in data.splitlines() if bool(pattern.search(line)) != ("v" in options)]
     call.send(b"".join(line + b"\n" for line in found))
