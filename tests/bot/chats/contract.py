@@ -44,6 +44,8 @@ class Shown:
     silent: bool = False
     choices: tuple[str, ...] = ()
     """The data of a menu's choices, those on its other pages too."""
+    reply_to: str = ""
+    """The id of the message that it natively answers."""
 
 
 class Bench(Protocol):
@@ -90,6 +92,14 @@ def screenshot() -> Picture:
     target = io.BytesIO()
     Image.new("RGB", (90, 160), (20, 120, 200)).save(target, "JPEG")
     return Picture("screen.jpg", target.getvalue())
+
+
+def animation() -> bytes:
+    """A small valid moving picture."""
+    target = io.BytesIO()
+    first, *others = [Image.new("RGB", (90, 160), (40 * number, 80, 80)) for number in range(3)]
+    first.save(target, "GIF", save_all=True, append_images=others, duration=500)
+    return target.getvalue()
 
 
 def card(body: str) -> Message:
@@ -185,6 +195,39 @@ class ChatContract:
         await bench.chat.send(bench.origin, message, nonce="o3")
         everything = " ".join(one.text for one in await bench.shown(bench.origin))
         assert set(words) <= set(everything.split())
+
+    async def test_the_lines_of_a_code_block_are_all_shown_as_they_are(self, bench: Bench) -> None:
+        lines = [f"    if *a{number}* < _b_: # <b>{number}</b>" for number in range(150)]
+        body = "\n".join(["Before", "```python", *lines, "```", "after *it*"])
+        await bench.chat.send(bench.origin, Message(heading="Done", body=body), nonce="o14")
+        everything = "\n".join(one.text for one in await bench.shown(bench.origin)).splitlines()
+        shown = [line.strip() for line in everything]
+        assert [line for line in shown if line.startswith("if *a")] == [line.strip() for line in lines]
+        assert "after *it*" in shown
+
+    async def test_files_are_shown_by_name(self, bench: Bench) -> None:
+        files = tuple(Picture(f"found {number}.csv", b"a;b\n") for number in range(3))
+        await bench.chat.send(bench.origin, Message(body="found", files=files), nonce="o15")
+        shown = await bench.shown(bench.origin)
+        names = [name.replace("_", " ") for one in shown for name in one.files]
+        assert names == [file.name for file in files]
+
+    async def test_a_recap_beside_the_last_screen_is_shown_too(self, bench: Bench) -> None:
+        recap = Picture("recap.gif", animation())
+        final = Message(heading="Done", body="It is done.", picture=screenshot(), files=(recap,), notify=True)
+        await bench.chat.send(bench.origin, final, nonce="o16")
+        assert len([name for one in await bench.shown(bench.origin) for name in one.files]) == 2
+
+    async def test_there_is_a_private_place_or_a_reason(self, bench: Bench) -> None:
+        try:
+            private = await bench.chat.private_place(bench.origin, bench.person)
+        except ChatError as reason:
+            pytest.skip(f"there is none: {reason}")
+        assert (private.platform, private.account) == (bench.origin.platform, bench.origin.account)
+        assert not private.thread
+        ref = await bench.chat.send(private, Message(body="only for you"), nonce="o17")
+        assert ref.address == private
+        assert "only for you" in (await bench.shown(private))[-1].text
 
     async def test_chinese_and_emoji_arrive(self, bench: Bench) -> None:
         text = "打开浏览器 👩‍👩‍👧 🇩🇪 " * 20

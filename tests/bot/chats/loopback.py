@@ -200,4 +200,5 @@ def _shown(ref: MessageRef, message: Message) -> Shown:
         (message.mention.id,) if message.mention else (),
         not message.notify,
         tuple(one.data for one in message.menu.choices) if message.menu else (),
+        message.reply_to.message if message.reply_to else "",
     )

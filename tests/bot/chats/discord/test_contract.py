@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Address, Chat, MessageRef, Person, Press
-from bot.chats.discord import DiscordChat
+from bot.chats.base import Address, Chat, Incoming, MessageRef, Person, Press
 from tests.bot.chats.contract import ChatContract, Shown
-from tests.bot.chats.discord.conftest import Home
+from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
+from tests.bot.chats.talk_contract import TalkContract
 
 SILENT = 1 << 12
 _MARKUP = re.compile(r"\\(?P<escaped>.)|(?P<markup>\*\*|^-# |^<@\d+> )", re.MULTILINE)
 
 
 class DiscordBench:
-    def __init__(self, chat: DiscordChat, home: Home, intake: Recording) -> None:
-        self.chat: Chat = chat
+    def __init__(self, home: Home, intake: Recording, directory: Path, stack: AsyncExitStack) -> None:
+        self.chat: Chat
         self._home = home
         self._intake = intake
+        self._directory = directory
+        self._stack = stack
         self.origin = home.address()
-        self.person = Person("discord", str(home.alice.id))
+        self.person = Person("discord", str(home.alice.id), "alice")
         self._fake = home.fake
+
+    async def restart(self) -> None:
+        await self._stack.aclose()
+        self.chat = await self._stack.enter_async_context(running(self._home, self._intake, self._directory))
+
+    async def write(
+        self,
+        text: str,
+        *,
+        files: Sequence[tuple[str, bytes]] = (),
+        reply_to: MessageRef | None = None,
+        language: str = "en",
+    ) -> Incoming:
+        fake, before = self._fake, len(self._intake.messages)
+        fake.backend.edit_guild(self._home.guild.id, {"preferred_locale": language})
+        above = fake.message(self._home.channel, reply_to.message) if reply_to else None
+        text = text.replace("/opengui", "!opengui")
+        fake.say(self._home.alice, self._home.channel, text, attachments=files, reply_to=above)
+        await fake.wait_until(lambda: len(self._intake.messages) > before)
+        return self._intake.messages[-1]
+
+    async def there(self, ref: MessageRef) -> bool:
+        return int(ref.message) in self._fake.backend.messages[int(ref.address.thread or ref.address.chat)]
 
     async def shown(self, place: Address) -> Sequence[Shown]:
         fake = self._fake
@@ -38,6 +65,7 @@ class DiscordBench:
                 files=tuple(fake.files(message)),
                 mentions=tuple(map(str, message.ping_user_ids)) + ("everyone",) * message.mention_everyone,
                 silent=bool(message.flags & SILENT),
+                reply_to=str((message.reference or {}).get("message_id", "")),
                 choices=tuple(option["value"] for menu in fake.menus(message) for option in menu["options"]),
             )
             for message in found
@@ -61,7 +89,10 @@ class DiscordBench:
         self._fake.limits.flood("*", "*", seconds, 1)
 
 
-class TestDiscord(ChatContract):
+class TestDiscord(ChatContract, TalkContract):
     @pytest.fixture
-    def bench(self, chat: DiscordChat, home: Home, intake: Recording) -> DiscordBench:
-        return DiscordBench(chat, home, intake)
+    async def bench(self, home: Home, intake: Recording, tmp_path: Path) -> AsyncIterator[DiscordBench]:
+        async with AsyncExitStack() as stack:
+            bench = DiscordBench(home, intake, tmp_path, stack)
+            await bench.restart()
+            yield bench

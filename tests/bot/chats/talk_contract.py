@@ -1,0 +1,128 @@
+"""What every chat must do with what people write and press, beside `ChatContract`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import pytest
+
+from bot.cards.buttons import pause_button, stop_button
+from bot.chats.base import Button, Incoming, Message, MessageRef
+from bot.texts import language_of
+from tests.bot.chats.contract import Bench, card, menu
+
+
+class TalkBench(Bench, Protocol):
+    """An adapter whose platform's double has people in it."""
+
+    async def write(
+        self,
+        text: str,
+        *,
+        files: Sequence[tuple[str, bytes]] = (),
+        reply_to: MessageRef | None = None,
+        language: str = "en",
+    ) -> Incoming:
+        """Somebody with a client in this language writes at the origin: what the intake heard of it."""
+        ...
+
+    async def there(self, ref: MessageRef) -> bool:
+        """Whether people still see the message."""
+        ...
+
+    async def restart(self) -> None:
+        """The adapter ends, and a new one connects to the same platform."""
+        ...
+
+
+COMMAND = "/opengui do open settings"
+"""A command on every platform; Discord's benches put their prefix in its place."""
+
+
+class TalkContract:
+    """The tests, with a `bench` fixture that gives a `TalkBench`."""
+
+    async def test_a_command_comes_in_with_who_where_and_its_own_message(self, bench: TalkBench) -> None:
+        heard = await bench.write(COMMAND)
+        assert heard.command == "do open settings"
+        assert heard.text.endswith("do open settings")
+        assert heard.person == bench.person
+        assert heard.place.address == bench.origin
+        assert heard.event
+        assert not heard.stale
+        assert heard.message is not None
+        assert await bench.there(heard.message)
+
+    async def test_every_message_is_an_event_of_its_own(self, bench: TalkBench) -> None:
+        first, second = await bench.write(COMMAND), await bench.write(COMMAND)
+        assert first.event != second.event
+        assert first.message != second.message
+
+    async def test_files_come_in_with_their_bytes(self, bench: TalkBench) -> None:
+        heard = await bench.write(COMMAND, files=[("notes 1.txt", b"a\x00b")])
+        assert [(file.name, file.data) for file in heard.attachments] == [("notes 1.txt", b"a\x00b")]
+
+    async def test_a_reply_names_the_message_that_it_answers(self, bench: TalkBench) -> None:
+        question = await bench.chat.send(bench.origin, Message(heading="Which?", body="one"), nonce="o1")
+        heard = await bench.write("the blue one", reply_to=question)
+        assert heard.reply_to == question
+        assert heard.command is None
+        assert heard.text == "the blue one"
+
+    async def test_the_bot_replies_to_a_persons_message(self, bench: TalkBench) -> None:
+        heard = await bench.write(COMMAND)
+        assert heard.message is not None
+        await bench.chat.send(bench.origin, Message(body="yes", reply_to=heard.message), nonce="o2")
+        assert (await bench.shown(bench.origin))[-1].reply_to == heard.message.message
+
+    async def test_a_reply_to_a_message_that_is_gone_is_sent_all_the_same(self, bench: TalkBench) -> None:
+        heard = await bench.write(COMMAND)
+        assert heard.message is not None
+        await bench.remove(heard.message)
+        await bench.chat.send(bench.origin, Message(body="yes", reply_to=heard.message), nonce="o3")
+        assert "yes" in (await bench.shown(bench.origin))[-1].text
+
+    async def test_what_somebody_wrote_is_deleted(self, bench: TalkBench) -> None:
+        """A code that was typed as an answer."""
+        heard = await bench.write("/opengui answer 123456")
+        assert heard.message is not None
+        if not bench.chat.capabilities.deletes:
+            pytest.skip("the bot may not delete here")
+        await bench.chat.delete(heard.message)
+        assert not await bench.there(heard.message)
+
+    @pytest.mark.parametrize(("language", "spoken"), [("en", "en"), ("zh-CN", "zh"), ("zh-TW", "zh"), ("fr", "en")])
+    async def test_people_are_known_by_their_language(self, bench: TalkBench, language: str, spoken: str) -> None:
+        heard = await bench.write(COMMAND, language=language)
+        assert language_of("auto", heard.person.language) == spoken
+
+    async def test_buttons_and_menus_work_after_a_restart(self, bench: TalkBench) -> None:
+        offered = menu(6) if bench.chat.capabilities.menu_choices >= 6 else None
+        ref = await bench.chat.send(
+            bench.origin, Message(body="Which?", buttons=((stop_button("7"),),), menu=offered), nonce="o4"
+        )
+        await bench.restart()
+        for data in (stop_button("7").data, *((offered.choices[3].data,) if offered else ())):
+            press = await bench.press(ref, data)
+            assert (press.data, press.message, press.person) == (data, ref, bench.person)
+            assert press.place.address == bench.origin
+            assert press.event
+
+    async def test_a_card_is_edited_after_a_restart(self, bench: TalkBench) -> None:
+        ref = await bench.chat.send(bench.origin, card("first"), nonce="c1")
+        await bench.restart()
+        await bench.chat.edit(ref, card("second"))
+        (shown,) = await bench.shown(bench.origin)
+        assert "second" in shown.text
+
+    async def test_two_presses_are_two_events(self, bench: TalkBench) -> None:
+        ref = await bench.chat.send(bench.origin, card("first"), nonce="c2")
+        first = await bench.press(ref, pause_button("7").data)
+        second = await bench.press(ref, pause_button("7").data)
+        assert first.event != second.event
+
+    @pytest.mark.parametrize("data", ["0:old:1", "what is this?", "9:new:1:2", "x" * 64])
+    async def test_a_button_of_another_version_comes_in_as_it_is(self, bench: TalkBench, data: str) -> None:
+        ref = await bench.chat.send(bench.origin, Message(body="old", buttons=((Button("Old", data),),)), nonce="o5")
+        assert (await bench.press(ref, data)).data == data
