@@ -14,6 +14,7 @@ from functools import partial
 from bot.chats.base import Chat
 from bot.chats.web.api import Behind
 from bot.chats.web.chat import WebChat
+from bot.chats.web.door import Door
 from bot.chats.web.errors import ConsoleError
 from bot.chats.web.server import Console
 from bot.checks.within import ServiceCheck
@@ -146,8 +147,9 @@ async def _console(
     )
     settings = core.settings
     try:
+        password = settings.console_password.get_secret_value()
         console = Console(
-            settings.console_host,
+            await asyncio.to_thread(Door.of, settings.console_host, settings.console_url, password),
             settings.console_port,
             behind,
             following,

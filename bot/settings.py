@@ -130,6 +130,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "telegram_allowed_user_ids": "signed_ids",
     "telegram_admin_user_ids": "signed_ids",
     "telegram_base_url": "url",
+    "telegram_webhook_url": "url",
+    "telegram_webhook_port": "port",
     "vlm_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
@@ -146,6 +148,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "virtual_phones": "virtual_phones",
     "fast_lane": "fast_lane",
     "console_port": "port",
+    "console_url": "url",
     "search_before_planning": "yes_no",
     "deep_thinking": "yes_no",
     "pairing": "yes_no",
@@ -191,6 +194,9 @@ class Settings(BaseSettings):
     telegram_allowed_user_ids: TelegramIds = ()
     telegram_admin_user_ids: TelegramIds = ()
     telegram_base_url: Url = ""
+    telegram_webhook_url: Url = ""
+    telegram_webhook_host: Host = "127.0.0.1"
+    telegram_webhook_port: Annotated[int, Field(ge=1, le=65535)] = 8766
 
     vlm_api_key: SecretStr = SecretStr("")
     vlm_base_url: Url = ""
@@ -220,6 +226,8 @@ class Settings(BaseSettings):
     data_dir: Path = Path("data")
     console_host: Host = "127.0.0.1"
     console_port: Port = 8765
+    console_url: Url = ""
+    console_password: SecretStr = SecretStr("")
     knowledge_dir: Path | None = None
     search_before_planning: bool = True
     deep_thinking: bool = False

@@ -14,7 +14,7 @@ from agent.ports.frames import Frames
 from bot.chats.base import Incoming, Intake, MessageRef, Person, Press, Reply
 from bot.chats.log import ConsoleLog
 from bot.chats.web.chat import OPERATOR, WebChat, address, place
-from bot.chats.web.gate import refuse
+from bot.chats.web.gate import CALLER, refuse
 from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret
 from bot.chats.web.views import (
     ConsoleChecks,
@@ -102,11 +102,13 @@ class Api:
             web.post("/api/press", self.press),
         ]
 
-    async def state(self, _: web.Request) -> web.Response:
+    async def state(self, request: web.Request) -> web.Response:
         """Tasks, phones and questions, and the revision from which the event stream goes on."""
         revision = await self._behind.log.revision()
         state = await self._behind.state()
-        return web.json_response(state | {"revision": revision, "commands": sorted(self._behind.commands)})
+        signed_in = bool(request[CALLER].session)
+        more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
+        return web.json_response(state | more)
 
     async def devices(self, _: web.Request) -> web.Response:
         """All known phones."""
@@ -116,7 +118,7 @@ class Api:
     async def messages(self, request: web.Request) -> web.Response:
         """A page of one thread, oldest first; `before` is the id from which to go back."""
         before = request.query.get("before", "")
-        if before and not before.isdecimal():
+        if before and not (before.isdecimal() and len(before) < 19):
             return refuse(400, "`before` is the id of a message.")
         thread = request.query.get("thread", "")
         entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)

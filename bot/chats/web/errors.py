@@ -8,12 +8,34 @@ class ConsoleError(Exception):
 
 
 class ConsoleHostRefused(ConsoleError):
-    """CONSOLE_HOST would open the console to other machines."""
+    """CONSOLE_HOST or CONSOLE_URL would open the console to other machines without a sign-in."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, url: str = "") -> None:
+        setting = f"CONSOLE_URL={url}" if url else f"CONSOLE_HOST={host}"
         super().__init__(
-            f"CONSOLE_HOST={host} would open the console to other machines, and it has no sign-in for them: it was "
-            "not started. Set CONSOLE_HOST=127.0.0.1 and reach it from elsewhere through an SSH tunnel."
+            f"{setting} would open the console to other machines, and no password is set for them: it was not "
+            "started. Set CONSOLE_PASSWORD to what `opengui password` prints. Or set CONSOLE_HOST=127.0.0.1 without "
+            "CONSOLE_URL, and reach it from elsewhere through an SSH tunnel."
+        )
+
+
+class ConsoleAddressMissing(ConsoleError):
+    """It is not known under which address the console is opened."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The console was not started: {why}. Set CONSOLE_URL to the address that people open, such as "
+            "https://phones.example.org."
+        )
+
+
+class ConsolePasswordUnfit(ConsoleError):
+    """CONSOLE_PASSWORD cannot be used."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The console was not started: CONSOLE_PASSWORD cannot be used, {why}. Set it to what `opengui password` "
+            "prints."
         )
 
 

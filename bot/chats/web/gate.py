@@ -1,20 +1,23 @@
 """Who may talk to the console: other pages in the same browser and other users of the machine may not.
 
 Loopback is no wall. A page from anywhere can send requests to 127.0.0.1, a name of an attacker can be made to point
-there (DNS rebinding), and every local user can connect. So every request must name a loopback host with our port,
-come from our own page when it comes from a page, and carry the token that only the starter of the service saw.
+there (DNS rebinding), and every local user can connect. So every request must name a host that is ours, come from our
+own page when it comes from a page, and carry the token that only the starter of the service saw, or a session that
+began with the password.
 """
 
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import re
+import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from aiohttp import web
 
-from bot.chats.web.errors import ConsoleHostRefused
+from bot.chats.web.door import LOOPBACK_NAMES, Door, hosts, is_loopback, url_host
+from bot.chats.web.sessions import Sessions
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -34,47 +37,68 @@ HEADERS = {
 
 OWN_FETCHES = frozenset({"", "same-origin", "none"})
 """Sec-Fetch-Site of our own page, of an address typed by hand, and of programs that are no browser."""
-
-HTTP_PORT = 80
-
-
-def loopback(host: str) -> str:
-    """`host` when only this machine can reach it. Raises ConsoleHostRefused."""
-    name = host.strip().strip("[]")
-    if name == "localhost":
-        return name
-    try:
-        if ipaddress.ip_address(name).is_loopback:
-            return name
-    except ValueError:
-        pass
-    raise ConsoleHostRefused(host)
+PROXIED = ("X-Forwarded-For", "X-Forwarded-Host", "Forwarded")
+"""A proxy that names the console as 127.0.0.1 must not make its callers neighbours."""
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+SIGN_IN = "/api/sign-in"
 
 
-def url_host(host: str) -> str:
-    """The host as it is written in an address: IPv6 in brackets."""
-    return f"[{host}]" if ":" in host else host
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: by the start token ("" as session), or signed in."""
+
+    session: str
+
+
+CALLER = web.RequestKey("caller", Caller)
 
 
 class Gate:
     """Checks every request, before any handler sees it."""
 
-    def __init__(self, host: str, token: str) -> None:
-        self._names = {"127.0.0.1", "localhost", "[::1]", url_host(host)}
+    def __init__(self, door: Door, token: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._door = door
         self._token = token.encode()
-        self._hosts: frozenset[str] = frozenset()
+        self._local: frozenset[str] = frozenset()
+        self._elsewhere: frozenset[str] = frozenset()
+        self._origin = ""
+        self.sessions = Sessions(now)
         self.cookie = ""
-        """The cookie's name. It carries the port, since browsers share cookies between ports."""
+        """The name of the start token's cookie. It carries the port, since browsers share cookies between ports."""
+        self.session_cookie = ""
+        """The name of the session's cookie. Where people come by https the browser itself binds it to this host."""
 
     def opened(self, port: int) -> None:
         """The port is known now; before this every request is refused."""
-        hosts = {f"{name}:{port}" for name in self._names}
-        self._hosts = frozenset(hosts | self._names if port == HTTP_PORT else hosts)
+        names = LOOPBACK_NAMES | ({url_host(self._door.host)} if self._door.local else set())
+        self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
+        self._origin = self._door.origin(port)
+        self._elsewhere = hosts(self._origin) if self._origin else frozenset()
         self.cookie = f"opengui_console_{port}"
+        self.session_cookie = f"{'__Host-' if self._door.covered else ''}opengui_session_{port}"
+
+    @property
+    def signs_in(self) -> bool:
+        """Whether there is a password."""
+        return self._door.password is not None
 
     def right(self, token: str) -> bool:
         """Whether this is the start token; takes the same time for every wrong one."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
+
+    def here(self, request: web.Request) -> bool:
+        """Whether it came under a name of this machine's own, from this machine, and through no proxy."""
+        passed_on = any(name in request.headers for name in PROXIED)
+        return request.host in self._local and is_loopback(request.remote or "") and not passed_on
+
+    def covered(self, request: web.Request) -> bool:
+        """Whether its page was opened by https."""
+        return self._door.covered and not self.here(request)
+
+    def still(self, request: web.Request) -> bool:
+        """Whether whoever opened a stream may still read it."""
+        caller = request.get(CALLER)
+        return caller is None or not caller.session or self.sessions.holds(caller.session)
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -82,28 +106,45 @@ class Gate:
         refusal = self._misdirected(request)
         if refusal:
             return refuse(403, refusal)
-        if re.match(r"/api(/|$)", request.path):
-            if not self._known(request):
-                return refuse(401, "Open the address that the service printed at its start: it carries the token.")
-            if request.method == "POST" and request.content_type not in BODY_TYPES:
-                return refuse(415, "Send the request as application/json.")
+        if not re.match(r"/api(/|$)", request.path):
+            if request.path == "/" or request.path.startswith("/page/") or self.here(request):
+                return await handler(request)
+            return refuse(403, "That is answered on the service's own machine only.")
+        if request.path != SIGN_IN:
+            caller = self._caller(request)
+            if caller is None:
+                return self._unknown()
+            if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
+                return refuse(403, "Another page may not use the console.")
+            request[CALLER] = caller
+        if request.method == "POST" and request.content_type not in BODY_TYPES:
+            return refuse(415, "Send the request as application/json.")
         return await handler(request)
 
+    def _unknown(self) -> web.Response:
+        words = "Open the address that the service printed at its start: it carries the token."
+        return web.json_response({"error": words, "sign_in": self.signs_in}, status=401)
+
     def _misdirected(self, request: web.Request) -> str:
-        if request.host not in self._hosts:
-            return "The console answers only under its own address on this machine."
+        if not self.here(request) and request.host not in self._elsewhere:
+            return "The console answers only under its own address."
         origin = request.headers.get("Origin")
-        if origin is not None and origin != f"http://{request.host}":
+        if origin is not None and origin != (
+            self._origin if request.host in self._elsewhere else f"http://{request.host}"
+        ):
             return "Another page may not use the console."
         if request.path != "/" and request.headers.get("Sec-Fetch-Site", "") not in OWN_FETCHES:
             return "Another page may not use the console."
         return ""
 
-    def _known(self, request: web.Request) -> bool:
+    def _caller(self, request: web.Request) -> Caller | None:
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self.right(bearer.strip()):
-            return True
-        return self.right(request.cookies.get(self.cookie, ""))
+            return Caller("")
+        if self.here(request) and self.right(request.cookies.get(self.cookie, "")):
+            return Caller("")
+        session = request.cookies.get(self.session_cookie, "")
+        return Caller(session) if session and self.sessions.use(session) else None
 
 
 def refuse(status: int, sentence: str) -> web.Response:

@@ -1,4 +1,4 @@
-"""The console's web server: the page, its API, and the door for the command line, on loopback only."""
+"""The console's web server: the page, its API, and what the command line uses."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from bot.chats.web import handover
 from bot.chats.web.api import Api, BadBody, Behind
 from bot.chats.web.checkup import CheckUp
 from bot.chats.web.consumption import Consumption
+from bot.chats.web.door import Door
 from bot.chats.web.errors import ConsoleError, ConsolePortInUse
-from bot.chats.web.gate import Gate, add_headers, loopback, refuse, url_host
+from bot.chats.web.gate import Gate, add_headers, refuse
 from bot.chats.web.glances import Glances
 from bot.chats.web.hand_in import HandIn
 from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
+from bot.chats.web.signing import Signing
 from bot.chats.web.stream import Events
 from bot.chats.web.words import Words
 from bot.tasks.lines import Runs
@@ -42,13 +44,13 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 class Console:
     """Serves the console from `start` to `stop`.
 
-    `host` must be loopback and `port` may be 0 for any free one. With `data_dir` it leaves the note there by which
-    the command line finds it. `beside` is served too, behind the same gate; what is not below `/api` asks for no token.
+    `port` may be 0 for any free one. With `data_dir` it leaves the note there by which the command line finds it.
+    `beside` is served too, on this machine only; what is not below `/api` asks for no token there.
     """
 
     def __init__(
         self,
-        host: str,
+        door: Door,
         port: int,
         behind: Behind,
         runs: Runs,
@@ -57,19 +59,21 @@ class Console:
         language: str = "auto",
         beside: Sequence[web.RouteDef] = (),
     ) -> None:
-        self._host = loopback(host)
+        self._door = door
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._gate = Gate(self._host, self._token)
+        self._gate = Gate(door, self._token)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
+        words = Words(language)
         self._parts = (
-            Words(language),
+            words,
+            Signing(self._gate, door.password, words),
             Api(behind),
             Past(behind.tasks, behind.steps),
-            Events(behind, self._stopping),
+            Events(behind, self._stopping, self._gate.still),
             Pictures(behind.frames),
             Glances(behind.phones, behind.tasks, time.monotonic),
             Consumption(behind.usage, behind.zone),
@@ -79,7 +83,8 @@ class Console:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> str:
-        """Listen, and return the address to open, which carries the start token: for the operator's eyes only.
+        """Listen, and return the address to open on this machine, which carries the start token: for the operator's
+        eyes only. When only others can open it, it is their address.
 
         Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
         """
@@ -95,20 +100,20 @@ class Console:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_WITHIN)
         await runner.setup()
         try:
-            await web.TCPSite(runner, self._host, self._port).start()
+            await web.TCPSite(runner, self._door.host, self._port).start()
         except OSError as error:
             await runner.cleanup()
             if error.errno == errno.EADDRINUSE:
-                raise ConsolePortInUse(self._host, self._port) from error
+                raise ConsolePortInUse(self._door.host, self._port) from error
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise ConsoleError(
-                f"The console was not started on {self._host}, port {self._port}: {reason}. "
+                f"The console was not started on {self._door.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
         self._runner = runner
         port = runner.addresses[0][1]
         self._gate.opened(port)
-        url = f"http://{url_host(self._host)}:{port}"
+        url = self._door.own_url(port)
         if self._data_dir is not None:
             self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
             try:
@@ -120,7 +125,18 @@ class Console:
                     f"({error.strerror}). Check DATA_DIR and its rights."
                 ) from error
         logger.info("The console listens on %s", url)
-        return f"{url}/?token={self._token}"
+        return self._told(url, self._door.origin(port))
+
+    def _told(self, url: str, elsewhere: str) -> str:
+        """The address to open, once it is said what the operator has to know about others."""
+        if elsewhere:
+            logger.info("The console is opened from elsewhere as %s, with CONSOLE_PASSWORD", elsewhere)
+            if not self._door.covered:
+                logger.warning(
+                    "People reach the console by plain http: whoever is on the way reads the password. "
+                    "Put a proxy with https in front and set CONSOLE_URL to its address."
+                )
+        return elsewhere if elsewhere == url else f"{url}/?token={self._token}"
 
     async def stop(self) -> None:
         """End the streams, close the port and take the note away. Safe to call twice."""
@@ -139,7 +155,7 @@ class Console:
             if token is None:
                 return _answer(page)
             response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
-            if self._gate.right(token):
+            if self._gate.here(request) and self._gate.right(token):
                 response.set_cookie(self._gate.cookie, token, path="/", httponly=True, samesite="Strict")
             return response
 

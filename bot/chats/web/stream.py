@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import re
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import ClientConnectionResetError, web
@@ -28,9 +29,10 @@ REVISION = re.compile(r"[0-9]{1,18}")
 
 
 class Events:
-    """The page's live side. `stopping` ends every stream."""
+    """The page's live side. `stopping` ends every stream, and one ends when `still` says that its reader has left."""
 
-    def __init__(self, behind: Behind, stopping: asyncio.Event) -> None:
+    def __init__(self, behind: Behind, stopping: asyncio.Event, still: Callable[[web.Request], bool]) -> None:
+        self._still = still
         self._behind = behind
         self._stopping = stopping
 
@@ -55,17 +57,17 @@ class Events:
             if lost:
                 await response.write(_event("reset", {"revision": now}, number=now).encode())
                 since = now
-            await self._stream(response, since)
+            await self._stream(request, response, since)
         except ClientConnectionResetError:
             logger.debug("A page of the console went away")
         return response
 
-    async def _stream(self, response: web.StreamResponse, since: int) -> None:
+    async def _stream(self, request: web.Request, response: web.StreamResponse, since: int) -> None:
         loop = asyncio.get_running_loop()
         state: dict[str, Any] = {}
         written = loop.time()
         await response.write(b"retry: 1000\n\n")
-        while not self._stopping.is_set():
+        while not self._stopping.is_set() and self._still(request):
             news = self._behind.chat.news.next()
             events, since = await self._changes(since)
             fresh = await self._behind.state()

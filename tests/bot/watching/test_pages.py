@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agent.events import Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from bot.chats.web.door import Door
 from bot.chats.web.gate import Gate
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
@@ -76,7 +77,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
 
     waits = Waits({"model": model, "store": trouble}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for, waits, lambda: Kept(1, 1000, 200, 30))
-    gate = Gate("127.0.0.1", "token")
+    gate = Gate(Door("127.0.0.1"), "token")
     app = web.Application(middlewares=[gate.check])
     app.add_routes(WatchPages(pulse, metrics, waits).routes())
     runner = web.AppRunner(app)

@@ -3,6 +3,7 @@
 import { Check } from "./check.js";
 import { Conversation, setHeading, sides } from "./conversation.js";
 import { h, setText } from "./dom.js";
+import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { History } from "./history.js";
 import { Model, standing } from "./model.js";
@@ -29,6 +30,11 @@ const pages = {
   usage: new Consumption(model),
   check: new Check(model),
 };
+const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
+  clearTimeout(begin.timer);
+  if (model.ready) events.hurry();
+  else begin();
+});
 const events = new Events({ message: heard, state: told, link, reset });
 let page = null;
 let unread = 0;
@@ -94,7 +100,9 @@ function told(state) {
   draw();
 }
 
-function link(kind) {
+function link(kind, error = null) {
+  if (kind === "on" && entry.hide()) page.focus?.();
+  else if (kind === "locked" && error?.signIn) entry.show();
   at("link").className = `link ${kind === "on" ? "on" : "off"}`;
   setText(at("link"), say(`page.link.${kind}`));
   at("away").hidden = kind === "on";
@@ -122,7 +130,7 @@ async function post(path, body) {
     if (reply.toast) toast(reply.toast);
     return reply;
   } catch (error) {
-    if (error.status === 401) link("locked");
+    if (error.status === 401) link("locked", error);
     toast(say("page.send.failed", { why: error.message }));
     return null;
   }
@@ -144,6 +152,10 @@ function wire() {
   });
   at("veil").addEventListener("click", () => drawer(false));
   at("side").addEventListener("keydown", (event) => event.key === "Escape" && at("close").click());
+  at("leave").addEventListener("click", async () => {
+    await post("/api/sign-out", {});
+    location.reload();
+  });
   window.addEventListener("hashchange", turn);
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) unread = 0;
@@ -156,11 +168,12 @@ async function begin() {
     const state = await load("/api/state");
     model.state(state);
     model.ready = true;
+    at("leave").hidden = !state.signed_in;
     events.open(state.revision);
     turn();
   } catch (error) {
-    link(error.status === 401 ? "locked" : "away");
-    setTimeout(begin, 2000);
+    link(error.status === 401 ? "locked" : "away", error);
+    begin.timer = setTimeout(begin, 2000);
   }
 }
 

@@ -3,9 +3,10 @@
 import { say } from "./words.js";
 
 export class Refused extends Error {
-  constructor(status, sentence) {
+  constructor(status, sentence, answer = {}) {
     super(sentence);
     this.status = status;
+    this.signIn = answer.sign_in === true;
   }
 }
 
@@ -22,7 +23,7 @@ async function request(path, options) {
   } catch {
     // A body that is no JSON: the status alone tells.
   }
-  if (!response.ok) throw new Refused(response.status, answer.error || say("page.send.answered", { status: response.status }));
+  if (!response.ok) throw new Refused(response.status, answer.error || say("page.send.answered", { status: response.status }), answer);
   return answer;
 }
 
@@ -73,6 +74,12 @@ export class Events {
     setTimeout(() => this.back(), SOON_MS);
   }
 
+  // Looks at once: somebody has just signed in.
+  hurry() {
+    clearTimeout(this.again);
+    if (this.source === null) this.back();
+  }
+
   // Looks for the service until it answers; then the stream goes on after the last revision that was seen.
   async back() {
     try {
@@ -80,8 +87,8 @@ export class Events {
       this.open(this.revision);
       return;
     } catch (error) {
-      this.on.link(error.status === 401 ? "locked" : "away");
+      this.on.link(error.status === 401 ? "locked" : "away", error);
     }
-    setTimeout(() => this.back(), AGAIN_MS);
+    this.again = setTimeout(() => this.back(), AGAIN_MS);
   }
 }

@@ -12,6 +12,7 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.chats.base import Address, Button, Message, MessageRef, Person, Picture, Reply
 from bot.chats.web.chat import HOME, address
+from bot.chats.web.door import Door
 from bot.chats.web.server import Console
 from bot.chats.web.typed import NOT_KEPT
 from bot.tasks.model import TaskState
@@ -196,7 +197,7 @@ async def test_it_says_when_the_service_is_away_and_keeps_what_was_typed(world: 
 async def test_it_says_when_the_service_was_started_anew(world: World, page: Page) -> None:
     await world.console.stop()
     await expect(page.get_by_role("alert")).to_contain_text("The service is away")
-    another = Console("127.0.0.1", URL(world.url).port or 0, world.behind, world.runs)
+    another = Console(Door("127.0.0.1"), URL(world.url).port or 0, world.behind, world.runs)
     await another.start()
     try:
         await expect(page.get_by_role("alert")).to_contain_text("started anew")

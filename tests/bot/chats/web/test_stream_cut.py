@@ -13,6 +13,7 @@ from yarl import URL
 
 from bot.chats.base import Message, MessageRef
 from bot.chats.web.chat import address
+from bot.chats.web.door import Door
 from bot.chats.web.server import Console
 from tests.bot.chats.web.world import World
 
@@ -103,7 +104,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
             await writer.change()
         if cut == CUTS // 2:
             await console.stop()
-            console = Console("127.0.0.1", 0, world.behind, world.runs)
+            console = Console(Door("127.0.0.1"), 0, world.behind, world.runs)
             entry = await console.start()
         missed = await world.log.changes(int(reader.last), 1000)
         certain = STATE_BYTES + sum(len(entry.model_dump_json()) for entry in missed)

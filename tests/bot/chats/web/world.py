@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from aiohttp import web
 from PIL import Image
 from pydantic import SecretStr
 from yarl import URL
@@ -22,6 +23,7 @@ from agent.questions import Question, QuestionKind
 from bot.chats.base import Incoming, Invocation, MessageRef, Person, Place, Press, Reply
 from bot.chats.web.api import Behind
 from bot.chats.web.chat import OPERATOR, WebChat, address
+from bot.chats.web.door import Door
 from bot.chats.web.server import Console
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
@@ -264,7 +266,9 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncIterator[World]:
+async def open_world(
+    directory: Path, *, tables: Tables | None = None, door: Door | None = None, beside: Sequence[web.RouteDef] = ()
+) -> AsyncIterator[World]:
     """A running console on any free port."""
     database = await Database.open(directory / "console.sqlite3")
     tables = tables or Tables()
@@ -287,12 +291,12 @@ async def open_world(directory: Path, *, tables: Tables | None = None) -> AsyncI
             zone=ZoneInfo("UTC"),
             commands=COMMANDS,
         )
-        console = Console("127.0.0.1", 0, behind, runs, data_dir=directory)
+        console = Console(door or Door("127.0.0.1"), 0, behind, runs, data_dir=directory, beside=beside)
         entry = await console.start()
         try:
             parts = URL(entry)
             url = str(parts.origin())
-            token = parts.query["token"]
+            token = parts.query.get("token", "")
             yield World(
                 console, behind, chat, log, frames, intake, runs, tables, database, directory, entry, url, token
             )

@@ -1,0 +1,97 @@
+"""Signing in with the operator's password, and out again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.chats.web.api import body_of
+from bot.chats.web.attempts import Attempts
+from bot.chats.web.door import is_loopback
+from bot.chats.web.gate import CALLER, SIGN_IN, Gate, refuse
+from bot.chats.web.passwords import MOST, Password
+from bot.chats.web.sessions import LIFETIME_S
+from bot.chats.web.words import Words
+from bot.texts import say, speaking
+
+logger = logging.getLogger(__name__)
+
+
+class Typed(BaseModel):
+    """What was typed to sign in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    password: str = Field(min_length=1, max_length=MOST, repr=False)
+
+
+class Signing:
+    """One try after the other: a password is tried only while its address, and all together, may try."""
+
+    def __init__(
+        self, gate: Gate, password: Password | None, words: Words, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._gate = gate
+        self._password = password
+        self._words = words
+        self._attempts = Attempts(now)
+        self._turn = asyncio.Lock()
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [web.post(SIGN_IN, self.sign_in), web.post("/api/sign-out", self.sign_out)]
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        """The right password begins a session; 401 for a wrong one, 429 for too many."""
+        if self._password is None:
+            return refuse(404, "No password is set.")
+        typed = await body_of(request, Typed)
+        address = _address(request)
+        with speaking(self._words.language(request)):
+            async with self._turn:
+                if wait := self._attempts.wait(address):
+                    return _later(wait)
+                if not await asyncio.to_thread(self._password.matches, typed.password):
+                    self._attempts.wrong(address)
+                    logger.warning("A wrong password for the console came from %s", address)
+                    return refuse(401, say("page.sign.wrong"))
+                self._attempts.right(address)
+        logger.info("Signed in to the console from %s", address)
+        response = web.json_response({"signed_in": True})
+        response.set_cookie(
+            self._gate.session_cookie,
+            self._gate.sessions.begin(),
+            path="/",
+            max_age=int(LIFETIME_S),
+            httponly=True,
+            samesite="Strict",
+            secure=self._gate.covered(request),
+        )
+        return response
+
+    async def sign_out(self, request: web.Request) -> web.Response:
+        """The session ends, with every page that is open in it."""
+        self._gate.sessions.end(request[CALLER].session)
+        response = web.json_response({"signed_in": False})
+        response.del_cookie(self._gate.session_cookie, path="/", secure=self._gate.covered(request), httponly=True)
+        return response
+
+
+def _later(wait: float) -> web.Response:
+    minutes = math.ceil(wait / 60)
+    response = refuse(429, say("page.sign.locked", minutes=minutes))
+    response.headers["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def _address(request: web.Request) -> str:
+    """Who tries. A proxy on this machine says for whom it asks: it adds that behind whatever it was told itself."""
+    remote = request.remote or ""
+    forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return forwarded[:100] if forwarded and is_loopback(remote) else remote

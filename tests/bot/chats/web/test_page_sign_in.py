@@ -1,0 +1,71 @@
+"""Signing in to the page in a real Chromium (`make test-page`)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+from yarl import URL
+
+from bot.chats.base import Message
+from bot.chats.web.chat import HOME
+from bot.chats.web.door import Door
+from bot.chats.web.server import Console
+from tests.bot.chats.web.test_sign_in import PASSWORD, quick
+from tests.bot.chats.web.world import World, open_world
+
+pytestmark = pytest.mark.page
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[World]:
+    """A console with a password, opened without the start token."""
+    async with open_world(tmp_path, door=Door("127.0.0.1", None, quick(PASSWORD))) as world:
+        yield world
+
+
+async def sign_in(page: Page) -> None:
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#link")).to_have_text("Connected")
+    await expect(page.locator("#entry")).not_to_be_visible()
+
+
+async def test_signing_in_and_out_with_the_keyboard(opened: World, browser: Browser) -> None:
+    page = await browser.new_page()
+    await page.goto(opened.url)
+    await expect(page.get_by_label("Password")).to_be_focused()
+    await page.keyboard.type("wrong")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("alert").filter(has_text="not the password")).to_be_visible()
+    await sign_in(page)
+    assert await page.evaluate("document.cookie") == ""
+    await expect(page.get_by_label("Command", exact=True)).to_be_focused()
+    await page.keyboard.type("help")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".message.operator")).to_have_text("help")
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("Password")).to_be_visible()
+    await expect(page.locator(".message")).to_have_count(0)
+
+
+async def test_after_a_restart_one_signs_in_and_goes_on(opened: World, browser: Browser) -> None:
+    page = await browser.new_page()
+    await page.goto(opened.url)
+    await sign_in(page)
+    await opened.chat.send(HOME, Message(body="before"), nonce="0")
+    await page.get_by_label("Command", exact=True).fill("half a command")
+    await expect(page.locator(".message")).to_have_text(["before"])
+    await opened.console.stop()
+    await opened.chat.send(HOME, Message(body="meanwhile"), nonce="1")
+    door = Door("127.0.0.1", None, quick(PASSWORD))
+    another = Console(door, URL(opened.url).port or 0, opened.behind, opened.runs)
+    await another.start()
+    try:
+        await sign_in(page)
+        await expect(page.locator(".message")).to_have_text(["before", "meanwhile"])
+        await expect(page.get_by_label("Command", exact=True)).to_have_value("half a command")
+    finally:
+        await another.stop()
