@@ -1,0 +1,119 @@
+"""What is installed where. The unit and the udev rule are those of `systemd/`, with the paths of this program."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.cli.installing.steps import Account, Call, Failed, File, Folder, Gone, Step
+from bot.settings import secret_names
+
+PROGRAM: Final = Path(__file__).parents[3]
+"""Where the program was unpacked."""
+SHIPPED: Final = PROGRAM / "systemd"
+UNIT: Final = "opengui.service"
+RULE: Final = "70-opengui-phones.rules"
+HIDDEN: Final = (Path("/home"), Path("/root"), Path("/run/user"))
+"""What ProtectHome=yes hides from the service."""
+_LINE: Final = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>.*)$")
+
+
+@dataclass(frozen=True)
+class Where:
+    """The root of the machine's files, and whether files that differ are written over."""
+
+    root: Path
+    overwrite: bool = False
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is another root than this machine's: its users and services are left alone."""
+        return self.root != Path("/")
+
+    def path(self, path: str) -> Path:
+        """A path of the machine, below the root."""
+        return self.root / path.lstrip("/")
+
+
+def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
+    """Everything, in order. `env` is the file of settings that is taken over when it is there: its secrets become
+    credentials, one file for each. Raises Failed when the service could not read its own program.
+    """
+    binary = (python or Path(sys.executable)).parent / "opengui"
+    for path in (program, binary, Path(sys.base_prefix)):
+        if not where.elsewhere and any(path.is_relative_to(hidden) for hidden in HIDDEN):
+            raise Failed(
+                f"The service could not read {path}: its unit hides the homes of people from it. Nothing was done. "
+                "Put the program under /opt, with a Python that is not in a home, and run this from there."
+            )
+    secrets, settings = _settings(env)
+    return [
+        Account("opengui", Path("/var/lib/opengui"), skipped=where.elsewhere),
+        # The unit and the udev rule name it; not every system has it.
+        Call(("groupadd", "--system", "--force", "plugdev"), where.elsewhere),
+        Folder(where.path("/etc/opengui"), 0o755),
+        File(where.path("/etc/opengui/env"), settings, 0o600, theirs=True),
+        *([Folder(where.path("/etc/credstore"), 0o700)] if secrets else []),
+        *(File(where.path(f"/etc/credstore/{name}"), value, 0o600, theirs=True) for name, value in secrets.items()),
+        Folder(where.path("/etc/systemd/system"), 0o755),
+        unit_file(where, program, binary),
+        Folder(where.path("/etc/udev/rules.d"), 0o755),
+        rule_file(where),
+        Call(("udevadm", "control", "--reload"), where.elsewhere),
+        Call(("udevadm", "trigger", "--subsystem-match=usb"), where.elsewhere),
+        Call(("systemctl", "daemon-reload"), where.elsewhere),
+        Call(("systemctl", "enable", "--now", UNIT), where.elsewhere),
+    ]
+
+
+def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
+    """The way back. Settings, credentials, data and the user stay."""
+    binary = (python or Path(sys.executable)).parent / "opengui"
+    unit = unit_file(where, program, binary)
+    stop = Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists())
+    return [
+        stop,
+        Gone(unit),
+        Gone(rule_file(where)),
+        Call(("systemctl", "daemon-reload"), where.elsewhere),
+        Call(("udevadm", "control", "--reload"), where.elsewhere),
+    ]
+
+
+def unit_file(where: Where, program: Path, binary: Path) -> File:
+    """The unit with the paths of this program."""
+    text = (SHIPPED / UNIT).read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
+    text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={binary} run", text)
+    text = re.sub(r"(?m)^Documentation=.*$", f"Documentation=file://{program}/docs/operations.md", text)
+    return File(where.path(f"/etc/systemd/system/{UNIT}"), text, overwrite=where.overwrite)
+
+
+def rule_file(where: Where) -> File:
+    """The udev rule as it is."""
+    return File(
+        where.path(f"/etc/udev/rules.d/{RULE}"), (SHIPPED / RULE).read_text(encoding="utf-8"), overwrite=where.overwrite
+    )
+
+
+def _settings(env: Path) -> tuple[dict[str, str], str]:
+    """The secrets by name, and the file without them; the example when there is no file."""
+    if not env.is_file():
+        return {}, (SHIPPED / "env.example").read_text(encoding="utf-8")
+    names = {name.upper() for name in secret_names()}
+    secrets: dict[str, str] = {}
+    lines: list[str] = []
+    for line in env.read_text(encoding="utf-8-sig").splitlines():
+        found = _LINE.match(line)
+        value = found["value"].strip().strip("\"'") if found else ""
+        if found and found["name"] in names:
+            if value:
+                secrets[found["name"]] = value
+            continue
+        # The unit says where its data is.
+        if not (found and found["name"] == "DATA_DIR"):
+            lines.append(line)
+    return secrets, "\n".join(lines) + "\n"

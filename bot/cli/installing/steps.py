@@ -1,0 +1,207 @@
+"""The kinds of steps. `look` says how it stands, `do` does what is missing; neither touches what is right already."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Final, Protocol
+
+CALL_S: Final = 120.0
+"""Seconds that a call of the system may take; the service's own start is the longest."""
+
+
+class State(Enum):
+    """How a step stands."""
+
+    RIGHT = "is so already"
+    MISSING = "to do"
+    CHANGED = "differs"
+    SKIPPED = "left out"
+
+
+class Failed(Exception):
+    """A step could not be done. The text says which and why."""
+
+
+class Step(Protocol):
+    """One thing that is made so."""
+
+    @property
+    def text(self) -> str:
+        """What it is, for people. Never a secret."""
+        ...
+
+    def look(self) -> State:
+        """How it stands now."""
+        ...
+
+    def do(self) -> None:
+        """Make it so. Raises Failed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder with a mode."""
+
+    path: Path
+    mode: int
+
+    @property
+    def text(self) -> str:
+        """See Step."""
+        return f"folder {self.path}, mode {self.mode:o}"
+
+    def look(self) -> State:
+        """See Step. A folder that is there stays as it is."""
+        return State.RIGHT if self.path.is_dir() else State.MISSING
+
+    def do(self) -> None:
+        """See Step."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.chmod(self.mode)
+        except OSError as error:
+            raise Failed(f"{self.path} could not be made: {error.strerror}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file with this content. One that is there and differs is only written over with `overwrite`; the old one is
+    then kept beside it. `theirs` is a file that belongs to the operator once it is there.
+    """
+
+    path: Path
+    content: str = field(repr=False)
+    mode: int = 0o644
+    theirs: bool = False
+    overwrite: bool = False
+
+    @property
+    def text(self) -> str:
+        """See Step."""
+        return f"file {self.path}, mode {self.mode:o}"
+
+    @property
+    def aside(self) -> Path:
+        """Where a former file is kept."""
+        return self.path.with_name(f"{self.path.name}.old")
+
+    def look(self) -> State:
+        """See Step."""
+        try:
+            same = self.path.read_text(encoding="utf-8") == self.content
+        except FileNotFoundError:
+            return State.MISSING
+        except (OSError, UnicodeDecodeError):
+            return State.CHANGED
+        return State.RIGHT if same or self.theirs else State.CHANGED
+
+    def do(self) -> None:
+        """See Step."""
+        if self.look() is State.CHANGED and not self.overwrite:
+            return
+        try:
+            if self.path.exists():
+                shutil.copy2(self.path, self.aside)
+            self._write()
+        except OSError as error:
+            raise Failed(f"{self.path} could not be written: {error.strerror}.") from error
+
+    def _write(self) -> None:
+        new = self.path.with_name(f"{self.path.name}.new")
+        new.unlink(missing_ok=True)
+        # With its mode from the first byte on: it may hold a token.
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.mode), "w", encoding="utf-8") as file:
+            file.write(self.content)
+        new.chmod(self.mode)
+        new.replace(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A file that is taken away again, unless somebody has changed it."""
+
+    file: File
+
+    @property
+    def text(self) -> str:
+        """See Step."""
+        return f"no file {self.file.path}"
+
+    def look(self) -> State:
+        """See Step."""
+        state = self.file.look()
+        return {State.MISSING: State.RIGHT, State.RIGHT: State.MISSING}.get(state, state)
+
+    def do(self) -> None:
+        """See Step."""
+        if self.look() is State.CHANGED and not self.file.overwrite:
+            return
+        try:
+            self.file.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise Failed(f"{self.file.path} could not be removed: {error.strerror}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the system that may be repeated. `skipped` where it would reach the machine instead of the root."""
+
+    words: Sequence[str]
+    skipped: bool = False
+
+    @property
+    def text(self) -> str:
+        """See Step."""
+        return f"run {' '.join(self.words)}"
+
+    def look(self) -> State:
+        """See Step."""
+        return State.SKIPPED if self.skipped else State.MISSING
+
+    def do(self) -> None:
+        """See Step."""
+        try:
+            subprocess.run(self.words, check=True, capture_output=True, text=True, timeout=CALL_S)  # noqa: S603 - our own words
+        except FileNotFoundError as error:
+            raise Failed(f"There is no {self.words[0]} on this machine.") from error
+        except subprocess.CalledProcessError as error:
+            raise Failed(f"`{' '.join(self.words)}` failed: {error.stderr.strip() or error.returncode}") from error
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"`{' '.join(self.words)}` took longer than {CALL_S:.0f} s.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A user of the system that nobody logs in as."""
+
+    name: str
+    home: Path
+    skipped: bool = False
+
+    @property
+    def text(self) -> str:
+        """See Step."""
+        return f"user {self.name}, home {self.home}, no login"
+
+    def look(self) -> State:
+        """See Step."""
+        if self.skipped:
+            return State.SKIPPED
+        try:
+            pwd.getpwnam(self.name)
+        except KeyError:
+            return State.MISSING
+        return State.RIGHT
+
+    def do(self) -> None:
+        """See Step."""
+        shell = ("--shell", "/usr/sbin/nologin")
+        Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).do()

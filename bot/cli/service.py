@@ -1,0 +1,58 @@
+"""`opengui service install` and `uninstall`: tell what would be done, and do it with `--apply`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.cli.exits import OK, UNAVAILABLE
+from bot.cli.installing.plan import Where, install, uninstall
+from bot.cli.installing.steps import Failed, State, Step
+from bot.settings import Settings
+
+MARKS = {State.RIGHT: "=", State.MISSING: "+", State.CHANGED: "!", State.SKIPPED: "-"}
+
+
+async def service(options: argparse.Namespace, settings: Settings) -> int:
+    """One line for each step. The exit code is 0 unless something could not be done."""
+    del settings  # the file is taken over as it is written
+    return await asyncio.to_thread(_service, options)
+
+
+def _service(options: argparse.Namespace) -> int:
+    where = Where(Path(options.root).absolute(), options.overwrite)
+    try:
+        steps = install(where, Path(".env")) if options.what == "install" else uninstall(where)
+        if options.apply and not where.elsewhere and os.geteuid() != 0:
+            print("✗ Only root can do this: put sudo in front. Nothing was done.")
+            return UNAVAILABLE
+        left = _carry_out(steps, apply=options.apply, overwrite=options.overwrite)
+    except Failed as failed:
+        print(f"✗ {failed}")
+        return UNAVAILABLE
+    if left:
+        print(
+            f"{left} of the files differ from what belongs there and were left as they are; --overwrite replaces them."
+        )
+    if not options.apply:
+        print("Nothing was done. `--apply` does what is marked with +.")
+    elif options.what == "install":
+        print("Installed. Settings are in /etc/opengui/env; `journalctl -u opengui -f` shows what it does.")
+    else:
+        print("Uninstalled. Settings, credentials, /var/lib/opengui and the user opengui were left.")
+    return OK
+
+
+def _carry_out(steps: Sequence[Step], *, apply: bool, overwrite: bool) -> int:
+    """Returns how many files differ and were left. Raises Failed at the first step that cannot be done."""
+    left = 0
+    for step in steps:
+        state = step.look()
+        print(f"{MARKS[state]} {step.text}{'' if state is State.MISSING else f' ({state.value})'}")
+        left += state is State.CHANGED and not overwrite
+        if apply and state in {State.MISSING, State.CHANGED}:
+            step.do()
+    return left
