@@ -88,15 +88,20 @@ async def task_meant(request: Request, services: Services) -> Task:
 
 async def task_named(named: str, request: Request, services: Services) -> Task:
     """The task of this number; `12.2` and `12.pixel` are one phone's part of task 12. Raises Refused as for `task`."""
-    number, dot, phone = named.partition(".")
-    task = await services.desk.get(number) if number.isascii() and number.isdigit() else None
-    if task is not None and dot:
-        wanted = phone.strip().casefold()
-        parts = await services.desk.parts(task.id)
-        task = next((part for part in parts if wanted in _called(part)), None)
+    task = await task_or_none(named, services)
     if task is None or not may_see(request, services.policy, task):
         raise Refused(say("task.unknown", name=named[:40]))
     return task
+
+
+async def task_or_none(named: str, services: Services) -> Task | None:
+    """The task, or one phone's part of one, with this number; whether it may be shown is not looked at."""
+    number, dot, phone = named.partition(".")
+    task = await services.desk.get(number) if number.isascii() and number.isdigit() else None
+    if task is None or not dot:
+        return task
+    wanted = phone.strip().casefold()
+    return next((part for part in await services.desk.parts(task.id) if wanted in _called(part)), None)
 
 
 def _called(part: Task) -> set[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bot.access import Right
 from bot.chats.base import Reply
 from bot.commands.choose import task_meant
-from bot.commands.request import Request, Services, plain, require
+from bot.commands.reins import require_to_go_on
+from bot.commands.request import Request, Services, plain
 from bot.texts import say
 
 
 async def now(request: Request, services: Services) -> Reply:
     """For whoever may approve, on own tasks; for an admin on any. A task at work is never interrupted by it."""
     task = await task_meant(request, services)
-    require(request, services.policy, Right.APPROVE, owner=task.person)
+    await require_to_go_on(request, services, task, Right.APPROVE)
     await services.desk.hurry(task.id, request.person)
     return plain(say("now.done", task=task.id))

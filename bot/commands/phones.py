@@ -10,6 +10,7 @@ from bot.cards.picture import draw_screen
 from bot.chats.base import Message, Picture, Reply
 from bot.commands.choose import open_phones, phone_named, require_usable, state_of
 from bot.commands.request import Refused, Request, Services, may_see, plain
+from bot.store.audit import AuditKind
 from bot.tasks.model import Task, TaskState
 from bot.texts import say
 from devices.errors import NameTaken, NameUnfit, PhoneError
@@ -70,6 +71,7 @@ async def name(request: Request, services: Services) -> Reply:
         raise Refused(say("name.taken", name=wish[:LONGEST])) from taken
     except NameUnfit as unfit:
         raise Refused(say("name.unfit", longest=LONGEST)) from unfit
+    await services.store.audit.note(AuditKind.NAMED, request.person, detail=f"{info.id} {info.name} → {named.name}")
     return plain(say("name.done", old=info.name, new=named.name))
 
 

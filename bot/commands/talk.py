@@ -11,7 +11,8 @@ from bot.cards.buttons import Deed, button
 from bot.chats.base import CommandCall, Incoming, Message, MessageRef, Reply
 from bot.commands.answers import give_answer, sole
 from bot.commands.late import STEER
-from bot.commands.request import Refused, Request, Services, plain, refuse_late, require, verdict
+from bot.commands.reins import require_to_go_on
+from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
 from bot.tasks.model import OpenQuestion, Task, TaskState
 from bot.texts import say
 
@@ -113,7 +114,7 @@ class Talk:
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
-        require(request, self._services.policy, Right.USE, owner=task.person)
+        await require_to_go_on(request, self._services, task)
         if not text.strip():
             return Reply()
         refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))

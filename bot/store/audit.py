@@ -32,6 +32,7 @@ class AuditKind(StrEnum):
     UNLINKED = "unlinked"
     SETTING = "setting"
     OVER_QUOTA = "over_quota"
+    NAMED = "named"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from agent.questions import QuestionKind
 from bot.access import Lists, Policy
 from bot.cards.buttons import Deed, button
 from bot.chats.base import CommandCall, Reply
+from bot.store.audit import AuditKind
 from bot.tasks.model import Entitlement, Task, TaskState
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, World, a_phone, a_world
@@ -185,3 +186,33 @@ async def test_what_somebody_might_use_stays_with_the_task(shelf: World) -> None
 async def test_everybody_of_a_chat_may_use_what_is_connected_later(tmp_path: Path) -> None:
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Nokia"), policy=OPEN) as world:
         assert (await world.do(person=EVE)).entitled == Entitlement()
+
+
+async def test_an_admin_for_one_phone_holds_the_reins_there_and_nowhere_else(shelf: World) -> None:
+    """Seen failing (Eve stops the task on both phones) with `any` in place of `all` in `_on_every`."""
+    task, _, _ = await begun(shelf)
+    await shelf.type("people --device nokia allow 666 admin", ADA)
+    for line in ("cancel 1", "cancel 1.pixel", "pause 1", "resume 1"):
+        await shelf.type(line, EVE)
+    assert {part.state for part in await shelf.desk.parts(task.id)} == {TaskState.WORKING}
+    assert words(await shelf.type("pause 1.nokia", EVE)) == "Task 1.2: Paused"
+    assert words(await shelf.type("resume 1.nokia", EVE)) == "Task 1.2: Working"
+    assert words(await shelf.type("cancel 1.nokia", EVE)) == "Task 1.2: Cancelled"
+
+
+async def test_who_may_not_use_the_phone_any_more_stops_the_task_and_does_no_more(shelf: World) -> None:
+    await shelf.type("people --device pixel allow 666", ADA)
+    task = await shelf.working("open settings", EVE)
+    await shelf.type("people --device nokia allow 666", ADA)
+    await shelf.type("people --device pixel deny 666", ADA)
+    assert words(await shelf.type("pause", EVE)) == "Task 1: Paused"
+    await shelf.type("resume", EVE)
+    assert (await shelf.desk.known(task.id)).state is TaskState.PAUSED
+    assert words(await shelf.type("cancel", EVE)) == "Task 1: Cancelled"
+
+
+async def test_a_new_name_is_kept_in_the_audit(shelf: World) -> None:
+    await shelf.type("name Nokia Desk", ADA)
+    (entry,) = [entry for entry in await shelf.store.audit.page(5) if entry.kind is AuditKind.NAMED]
+    assert (entry.person.id, entry.detail) == ("99", "nokia Nokia → Desk")
+    assert "nokia Nokia → Desk" in words(await shelf.type("audit", ADA))
