@@ -37,7 +37,7 @@ class TalkBench(Bench, Protocol):
 
 
 COMMAND = "/opengui do open settings"
-"""A command on every platform; Discord's benches put their prefix in its place."""
+"""A command as Telegram has it; the other benches put in what stands before one there."""
 
 
 class TalkContract:

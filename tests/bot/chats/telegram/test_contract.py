@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.chats.base import Address, Chat, MessageRef, Person, Press
-from bot.chats.telegram import TelegramChat
+from bot.chats.base import Address, Chat, Incoming, MessageRef, Person, Press
 from bot.chats.telegram.formatting import JOINER
 from tests.bot.chats.contract import ChatContract, Shown
-from tests.bot.chats.telegram.conftest import Home
+from tests.bot.chats.talk_contract import TalkContract
+from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import Chat as TelegramPlace
 from tests.fakes.telegram import Message
@@ -18,14 +19,49 @@ from tests.fakes.telegram import Message
 
 class TelegramBench:
     def __init__(
-        self, chat: TelegramChat, intake: Recording, home: Home, place: TelegramPlace, thread: int = 0
+        self, intake: Recording, home: Home, place: TelegramPlace, stack: AsyncExitStack, thread: int = 0
     ) -> None:
-        self.chat: Chat = chat
+        self.chat: Chat
         self._intake = intake
+        self._home = home
         self._alice = home.alice
+        self._place = place
+        self._thread = thread
+        self._stack = stack
         self.origin = home.address(place, thread)
-        self.person = Person("telegram", str(home.alice.id), "Alice")
+        self.person = Person("telegram", str(home.alice.id), home.alice.name)
         self._fake = home.fake
+
+    async def restart(self) -> None:
+        await self._stack.aclose()
+        self.chat = await self._stack.enter_async_context(running(self._home, self._intake))
+
+    async def write(
+        self,
+        text: str,
+        *,
+        files: Sequence[tuple[str, bytes]] = (),
+        reply_to: MessageRef | None = None,
+        language: str = "en",
+    ) -> Incoming:
+        before = len(self._intake.messages)
+        self._alice.language = language
+        await self._fake.say(
+            self._alice,
+            self._place,
+            text,
+            thread=self._thread,
+            reply_to=self._message(reply_to) if reply_to else None,
+            document=files[0] if files else None,
+        )
+        await self._fake.wait_until(lambda: len(self._intake.messages) > before)
+        return self._intake.messages[-1]
+
+    async def there(self, ref: MessageRef) -> bool:
+        return int(ref.message) in self._fake.world.messages[int(ref.address.chat)]
+
+    def _message(self, ref: MessageRef) -> Message:
+        return self._fake.world.messages[int(ref.address.chat)][int(ref.message)]
 
     async def shown(self, place: Address) -> Sequence[Shown]:
         chat = self._fake.world.chats[int(place.chat)]
@@ -39,8 +75,7 @@ class TelegramBench:
 
     async def press(self, ref: MessageRef, data: str) -> Press:
         before = len(self._intake.presses)
-        message = self._fake.world.messages[int(ref.address.chat)][int(ref.message)]
-        await self._fake.press(self._alice, message, data)
+        await self._fake.press(self._alice, self._message(ref), data)
         await self._fake.wait_until(lambda: len(self._intake.presses) > before)
         return self._intake.presses[-1]
 
@@ -60,22 +95,34 @@ def _shown(message: Message) -> Shown:
         files=(file.name,) if file is not None else (),
         mentions=tuple(message.mentions),
         silent=message.silent,
+        reply_to=str(message.reply_to.id) if message.reply_to is not None else "",
     )
 
 
-class TestPrivate(ChatContract):
+@asynccontextmanager
+async def a_bench(intake: Recording, home: Home, place: TelegramPlace, thread: int = 0) -> AsyncIterator[TelegramBench]:
+    async with AsyncExitStack() as stack:
+        bench = TelegramBench(intake, home, place, stack, thread)
+        await bench.restart()
+        yield bench
+
+
+class TestPrivate(ChatContract, TalkContract):
     @pytest.fixture
-    def bench(self, chat: TelegramChat, intake: Recording, home: Home) -> TelegramBench:
-        return TelegramBench(chat, intake, home, home.private)
+    async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
+        async with a_bench(intake, home, home.private) as bench:
+            yield bench
 
 
-class TestGroup(ChatContract):
+class TestGroup(ChatContract, TalkContract):
     @pytest.fixture
-    def bench(self, chat: TelegramChat, intake: Recording, home: Home) -> TelegramBench:
-        return TelegramBench(chat, intake, home, home.group)
+    async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
+        async with a_bench(intake, home, home.group) as bench:
+            yield bench
 
 
-class TestTopic(ChatContract):
+class TestTopic(ChatContract, TalkContract):
     @pytest.fixture
-    def bench(self, chat: TelegramChat, intake: Recording, home: Home) -> TelegramBench:
-        return TelegramBench(chat, intake, home, home.forum, home.fake.topic(home.forum, "phones"))
+    async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
+        async with a_bench(intake, home, home.forum, home.fake.topic(home.forum, "phones")) as bench:
+            yield bench
