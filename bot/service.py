@@ -141,7 +141,8 @@ async def _console(
         steps=core.store.steps,
         phones=core.phones,
         usage=core.store.usage,
-        checks=ServiceCheck(core.settings, core.phones, waits),
+        schedules=core.store.schedules,
+        checks=ServiceCheck(core.live, core.phones, waits),
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
     )

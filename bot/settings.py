@@ -295,8 +295,9 @@ def problem_of(field: str, value: str) -> str:
 
 def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
     """The settings with these values in the place of their own, checked as at the start. Raises SettingsError."""
+    before = {name: getattr(settings, name) for name in settings.model_fields_set}
     try:
-        return Settings.model_validate(dict(settings) | dict(values))
+        return Settings.model_validate(before | dict(values))
     except ValidationError as error:
         raise SettingsError(_complaints(error)) from None
 

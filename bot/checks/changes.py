@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bot.checks.finding import Finding
 from bot.live.settings import overlaid
 from bot.settings import Settings
-from bot.store.changes import changes_in
+from bot.store.changes import Change, changes_in
 from bot.store.errors import StoreError
 from bot.store.store import DATABASE_NAME
 
@@ -17,9 +19,14 @@ async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
     except StoreError as error:
         return settings, [Finding("files", "note", f"What `set` has changed could not be read: {error}")]
     settings, unusable = overlaid(settings, changes)
+    return settings, told(changes, unusable)
+
+
+def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
+    """What was set, and what of it is not used and why."""
     used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
     found = [Finding("service", "note", f"Changed with `set`, before the environment: {used}")] if used else []
     for name, why in unusable.items():
         fix = f"Set it again, or take it back with `set {name} default`."
         found.append(Finding("service", "bad", f"What was set for {name} is not used: {why}", fix))
-    return settings, found
+    return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from bot.checks import chats, files, model, phones
+from bot.checks import changes, chats, files, model, phones
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
 from bot.checks.waiting import waited
-from bot.settings import Settings
+from bot.live.settings import LiveSettings
 from bot.tasks.views import phone_json
 from bot.watching.waits import Wait
 from devices.phone import PhoneInfo
@@ -34,24 +34,25 @@ class Waiting(Protocol):
 class ServiceCheck:
     """Finds what the doctor finds, as far as a service can look at it while it works."""
 
-    def __init__(self, settings: Settings, known: Listed, waits: Waiting) -> None:
-        self._settings = settings
+    def __init__(self, live: LiveSettings, known: Listed, waits: Waiting) -> None:
+        self._live = live
         self._phones = known
         self._waits = waits
 
     def settings(self) -> tuple[Shown, ...]:
         """What is set, without secrets."""
-        return shown(self._settings)
+        return shown(self._live.now)
 
     async def near(self) -> Sequence[Finding]:
         """What costs nothing: files, what is waited for, phones from memory."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
             *(waited(wait.what, wait.why, wait.since) for wait in self._waits.now()),
-            *await files.findings(self._settings),
+            *await files.findings(self._live.now),
+            *changes.told(self._live.changes, self._live.unusable),
             *phones.findings(rows),
         ]
 
     async def far(self) -> Sequence[Finding]:
         """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
-        return [*await model.findings(self._settings), *await chats.findings(self._settings)]
+        return [*await model.findings(self._live.now), *await chats.findings(self._live.now)]

@@ -106,6 +106,16 @@ def _parser() -> argparse.ArgumentParser:
     listed.add_argument("--limit", type=_number, default=20, metavar="N", help="how many (20)")
     attached = add("devices", "List the phones.")
     attached.add_argument("--json", action="store_true", help="one JSON object per line")
+    waiting = add("pair", "List who waits to be let in, or let one in by the code; the service must run.")
+    waiting.add_argument("code", nargs="?", default="", metavar="CODE", help="the code that the person was given")
+    used = add("usage", "Sum up what tasks took.")
+    used.add_argument(
+        "--by", choices=("day", "person", "phone", "model"), default="day", help="what is summed up by (day)"
+    )
+    used.add_argument("--days", type=_number, default=30, metavar="N", help="how many days back, with today (30)")
+    used.add_argument("--json", action="store_true", help="one JSON object per line")
+    planned = add("schedules", "List what is given again at set times.")
+    planned.add_argument("--json", action="store_true", help="one JSON object per line")
     add_phone_options(add("phone", "Start virtual phones to try things on, until Ctrl-C."))
     add("password", "Make what CONSOLE_PASSWORD is set to, from a password that you choose or a new one.")
     add("setup", "Ask for what is needed, try each answer, and write .env.")

@@ -58,6 +58,21 @@ class Remote:
         async with self._session.post("/api/say", json=body) as response:
             await response.read()
 
+    async def command(self, name: str, **options: str) -> str:
+        """Give a command as the operator; what it says. Raises ServiceGone."""
+        async with self._session.post("/api/command", json={"name": name, "options": options}) as response:
+            if response.status != 200:
+                raise ServiceGone(await _sentence(response))
+            return str((await response.json())["text"])
+
+    async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
+        """What was used, as rows. Raises ServiceGone."""
+        async with self._session.get("/api/usage", params={"by": by, "days": str(days)}) as response:
+            if response.status != 200:
+                raise ServiceGone(await _sentence(response))
+            rows: list[dict[str, Any]] = (await response.json())["rows"]
+            return rows
+
     async def phones(self) -> list[dict[str, Any]]:
         """The phones, as plain objects."""
         return await self.listed("devices")
@@ -71,7 +86,7 @@ class Remote:
             return body
 
     async def listed(self, what: str) -> list[dict[str, Any]]:
-        """The `tasks` or `devices` that the service knows. Raises ServiceGone."""
+        """The `tasks`, `devices` or `schedules` that the service knows. Raises ServiceGone."""
         async with self._session.get(f"/api/{what}") as response:
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))

@@ -83,7 +83,9 @@ def composed(base: Settings, values: Mapping[str, str]) -> Settings:
             tiers.setdefault(found["tier"], {})[found["quota"]] = _number(text)
         else:
             fields[FIELDS[name]] = text
-    settings = changed(base, {"tiers": tiers, **fields})
+    if any(name not in FIELDS for name in values):
+        fields["tiers"] = tiers
+    settings = changed(base, fields)
     dialect_of(settings)
     return settings
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.models.base import Usage
+from bot.schedules.model import Schedule
+from bot.store.usage import UsageRow, UsageTotals
 from bot.tasks.model import StepRow, Task
 from devices.phone import PhoneInfo
 
@@ -22,6 +24,39 @@ def tokens_json(usage: Usage) -> Json:
         "calls": usage.calls,
         "estimated": usage.estimated,
         "cost": usage.cost,
+    }
+
+
+def usage_json(row: UsageRow) -> Json:
+    """What one day, person, phone or model has used."""
+    return {"key": row.key, "label": row.label} | totals_json(row.totals)
+
+
+def totals_json(totals: UsageTotals) -> Json:
+    """A sum over tasks."""
+    return {
+        "tasks": totals.tasks,
+        "steps": totals.steps,
+        "seconds": totals.seconds,
+        "tokens": tokens_json(totals.tokens),
+        "unpriced": totals.unpriced,
+    }
+
+
+def schedule_json(one: Schedule) -> Json:
+    """A schedule; times are Unix seconds."""
+    plan = one.plan
+    return {
+        "schedule": one.id,
+        "rule": plan.words,
+        "zone": plan.rule.zone,
+        "text": plan.text,
+        "options": dict(plan.options),
+        "person": plan.person.name or plan.person.id,
+        "platform": plan.person.platform,
+        "due": one.due,
+        "paused": one.paused,
+        "task": one.task,
     }
 
 

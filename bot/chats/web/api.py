@@ -25,6 +25,7 @@ from bot.chats.web.views import (
     state_json,
 )
 from bot.chats.web.words import locale_of
+from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
 from bot.tasks.views import Json, phone_json
 
@@ -50,6 +51,7 @@ class Behind:
     steps: ConsoleSteps
     phones: ConsolePhones
     usage: UsageTable
+    schedules: Schedules
     checks: ConsoleChecks
     zone: ZoneInfo
     commands: Collection[str]

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 
 from bot.chats.web.gate import refuse
-from bot.store.usage import UsageBy, UsageRow, UsageTable, UsageTotals
-from bot.tasks.views import Json, tokens_json
+from bot.store.usage import UsageBy, UsageTable, UsageTotals
+from bot.tasks.views import totals_json, usage_json
 from bot.zones import last_days
 
 DAYS = 30
@@ -39,18 +39,4 @@ class Consumption:
         begin, end = last_days(int(days), time.time(), self._zone)
         rows = await self._usage.grouped(by, begin, end, self._zone)
         total = sum((row.totals for row in rows), UsageTotals())
-        return web.json_response({"rows": [_row(row) for row in rows], "total": _totals(total)})
-
-
-def _row(row: UsageRow) -> Json:
-    return {"key": row.key, "label": row.label} | _totals(row.totals)
-
-
-def _totals(totals: UsageTotals) -> Json:
-    return {
-        "tasks": totals.tasks,
-        "steps": totals.steps,
-        "seconds": totals.seconds,
-        "tokens": tokens_json(totals.tokens),
-        "unpriced": totals.unpriced,
-    }
+        return web.json_response({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})

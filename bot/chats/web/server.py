@@ -23,6 +23,7 @@ from bot.chats.web.errors import ConsoleError, ConsolePortInUse
 from bot.chats.web.gate import Gate, add_headers, refuse
 from bot.chats.web.glances import Glances
 from bot.chats.web.hand_in import HandIn
+from bot.chats.web.operating import Operating
 from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
 from bot.chats.web.signing import Signing
@@ -78,6 +79,7 @@ class Console:
             Glances(behind.phones, behind.tasks, time.monotonic),
             Consumption(behind.usage, behind.zone),
             CheckUp(behind.checks),
+            Operating(behind.intake, behind.schedules, behind.commands),
             HandIn(behind.intake, runs, behind.frames, self._stopping),
         )
         self._runner: web.AppRunner | None = None

@@ -31,6 +31,7 @@ from bot.settings import Settings
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
+from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
 from bot.tasks.lines import Heard
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
@@ -52,6 +53,7 @@ COMMANDS = (
     "screen",
     "whoami",
     "why",
+    "pair",
 )
 
 
@@ -287,6 +289,7 @@ async def open_world(
             steps=StepTable(tables),
             phones=PhoneList(tables),
             usage=UsageTable(database, time.time),
+            schedules=Schedules(database),
             checks=Checks(),
             zone=ZoneInfo("UTC"),
             commands=COMMANDS,

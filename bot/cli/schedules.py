@@ -1,0 +1,45 @@
+"""`opengui schedules`: what is given again at set times."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bot.cli.exits import OK
+from bot.cli.remote import running_service
+from bot.settings import Settings
+from bot.store.directory import DataDirectory
+from bot.store.store import Store
+from bot.tasks.views import schedule_json
+
+
+async def schedules(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, or read the data directory."""
+    rows = await _rows(settings)
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
+    if not rows and not options.json:
+        print("Nothing is scheduled.")
+    return OK
+
+
+async def _rows(settings: Settings) -> list[dict[str, Any]]:
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            return await remote.listed("schedules")
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            return [schedule_json(one) for one in await store.schedules.all()]
+        finally:
+            await store.close()
+
+
+def _line(row: dict[str, Any]) -> str:
+    due = datetime.fromtimestamp(row["due"], ZoneInfo(row["zone"]))
+    when = "paused" if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
+    text = " ".join(row["text"].split())[:80]
+    return f"{row['schedule']:>5}  {when:<32}  {row['rule']:<24}  {row['person']}: {text}"

@@ -1,0 +1,76 @@
+"""pair, usage and schedules on the command line: beside a running service, and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.chats.base import Message as Told
+from bot.chats.base import Reply
+from bot.cli.main import main
+from bot.schedules.model import Plan
+from bot.schedules.rules import Rule, RuleKind
+from bot.store.directory import DataDirectory
+from bot.store.store import Store
+from bot.tasks.model import TaskWish
+from tests.bot.chats.web.world import open_world
+from tests.bot.world import ANNA, CHANNEL
+
+Said = pytest.CaptureFixture[str]
+
+
+async def _filled(directory: Path) -> None:
+    """One task and one schedule."""
+    store = await Store.open(directory)
+    try:
+        wish = TaskWish("water the plants", ANNA, CHANNEL.address, "1")
+        await store.write(lambda transaction: store.tasks.add(transaction, wish, max_steps=9, now=1e9))
+        rule = Rule(RuleKind.EVERY, "3600", "UTC")
+        plan = Plan(ANNA, CHANNEL, "2", rule, "every 1h", {}, "water the plants")
+        await store.schedules.add(plan, now=1e9, due=4e9)
+    finally:
+        await store.close()
+
+
+def test_what_is_kept_is_read_without_a_service(machine: Path, capsys: Said) -> None:
+    assert main(["schedules"]) == 0
+    assert main(["usage"]) == 0
+    assert capsys.readouterr().out == "Nothing is scheduled.\nNo tasks in that time.\n"
+    with DataDirectory(machine / "data"):
+        asyncio.run(_filled(machine / "data"))
+    assert main(["schedules"]) == 0
+    assert "2096-10-02 07:06 (UTC)" in (told := capsys.readouterr().out)
+    assert "every 1h" in told
+    assert "Anna: water the plants" in told
+    assert main(["schedules", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rule"] == "every 1h"
+    assert main(["usage", "--by", "person", "--days", "366"]) == 0
+    assert "No tasks" in capsys.readouterr().out, "a task of 2001 is older than that"
+
+
+def test_nobody_waits_where_no_service_runs(machine: Path, capsys: Said) -> None:
+    assert main(["pair"]) == 69
+    assert "No service is running" in capsys.readouterr().err
+    assert not (machine / "data").exists()
+
+
+async def test_a_running_service_is_asked(machine: Path, capsys: Said) -> None:
+    directory = machine / "data"
+    directory.mkdir()
+    async with open_world(directory) as world:
+        heard: list[str] = []
+
+        def reply(call: object) -> Reply:
+            heard.append(repr(call))
+            return Reply(Told(heading="Waiting", body="Eve waits", footer="An hour left"))
+
+        world.intake.reply = reply
+        assert await asyncio.to_thread(main, ["pair", "KM4QX7RT"]) == 0
+        assert "Waiting\nEve waits\nAn hour left" in capsys.readouterr().out
+        assert len(heard) == 1
+        assert await asyncio.to_thread(main, ["schedules"]) == 0
+        assert await asyncio.to_thread(main, ["usage", "--json"]) == 0
+        assert "Nothing is scheduled." in capsys.readouterr().out
