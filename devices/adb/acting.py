@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
@@ -86,6 +87,16 @@ def input_problem(result: Result) -> str:
     return ""
 
 
+@contextlib.contextmanager
+def nothing_sent() -> Iterator[None]:
+    """Around questions before the first input: whatever fails there has certainly done nothing."""
+    try:
+        yield
+    except PhoneError as lost:
+        lost.uncertain = False
+        raise
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The last look: size and elements, and the state while nothing was sent since (None: something was)."""
@@ -121,7 +132,8 @@ class Hands:
             case TypeText():
                 return await self._type(act, what, screen, seen.elements)
             case OpenApp(name):
-                app = await self._apps.find(name)
+                with nothing_sent():
+                    app = await self._apps.find(name)
                 return await self._start(act, launch_command(app), app.shown, app.package)
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
@@ -133,11 +145,8 @@ class Hands:
         """
         if then is None:
             return
-        try:
+        with nothing_sent():
             now = await read_front(self._shell)
-        except PhoneError as lost:
-            lost.uncertain = False
-            raise
         if now.rotation != then.rotation:
             raise ScreenChanged("The phone was turned after that look. Look again.")
         if not now.same_window(then):

@@ -28,11 +28,20 @@ _EMPTY_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An app with an icon in the launcher. `label` is empty when the phone does not tell it."""
+    """An app with an icon in the launcher. `label` is empty when the phone does not tell it; `also` are other labels,
+    such as the one in the app's own language. `resource` is the number under which the app's file holds its label.
+    """
 
     package: str
     activity: str = ""
     label: str = ""
+    also: tuple[str, ...] = ()
+    resource: int = 0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels, folded for comparing."""
+        return tuple(filter(None, (_folded(each) for each in (self.label, *self.also))))
 
     @property
     def shown(self) -> str:
@@ -54,10 +63,10 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
     for fits in (
         lambda app: app.package == name.strip(),
         lambda app: operator.get(wanted) == app.package,
-        lambda app: _folded(app.label) == wanted,
+        lambda app: wanted in app.labels,
         lambda app: wanted in _usual_names(app.package),
         lambda app: wanted in _words(app.package),
-        lambda app: len(wanted) > 2 and (wanted in _folded(app.label) or wanted in "".join(_words(app.package))),
+        lambda app: _is_part(wanted) and (_within(wanted, app.labels) or wanted in "".join(_words(app.package))),
         lambda app: _likeness(wanted, app) >= CLOSE,
     ):
         found = [app for app in apps if fits(app)]
@@ -72,6 +81,15 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
     raise UnknownApp(f"No installed app is called {name!r}.{hint}")
 
 
+def _is_part(wanted: str) -> bool:
+    """Whether it is long enough to stand for a name that holds it: two signs are a word in Chinese."""
+    return len(wanted) > (2 if wanted.isascii() else 1)
+
+
+def _within(wanted: str, labels: tuple[str, ...]) -> bool:
+    return any(wanted in label for label in labels)
+
+
 def _folded(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
@@ -81,7 +99,7 @@ def _words(package: str) -> frozenset[str]:
 
 
 def _likeness(wanted: str, app: App) -> float:
-    names = {_folded(app.label), *_words(app.package), *_usual_names(app.package)} - {""}
+    names = {*app.labels, *_words(app.package), *_usual_names(app.package)} - {""}
     return max((difflib.SequenceMatcher(None, wanted, each).ratio() for each in names), default=0.0)
 
 

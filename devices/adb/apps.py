@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Mapping
 
 from devices.adb.app_names import App, choose
+from devices.adb.labels import Labels
 from devices.adb.quoting import command
 from devices.adb.shell import Result, Shell
-from devices.errors import InputRejected, UnknownApp
+from devices.errors import AmbiguousApp, InputRejected, UnknownApp
 
 LIST_TIMEOUT = 10.0
 CACHE_SECONDS = 600.0
@@ -19,6 +21,8 @@ _LIST = (
     "cmd package query-activities -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
     " | grep -E 'Activity #|name=|packageName=|nonLocalizedLabel='"
 )
+_RESOURCE = re.compile(r"labelRes=0x([0-9a-f]{1,8})")
+_LANGUAGE = "getprop persist.sys.locale; getprop ro.product.locale"
 _LABEL = re.compile(r"nonLocalizedLabel=(.*?)(?: icon=0x\S+(?: banner=0x\S+)?)?\s*$", re.MULTILINE)
 _NAME = re.compile(r"^\s*name=(\S+)", re.MULTILINE)
 _PACKAGE = re.compile(r"^\s*packageName=(\S+)", re.MULTILINE)
@@ -36,22 +40,29 @@ class Apps:
     def __init__(self, shell: Shell, aliases: Mapping[str, str]) -> None:
         self._shell = shell
         self._aliases = aliases
+        self._labels = Labels(shell)
         self._known: tuple[App, ...] = ()
         self._language = ""
         self._read_at = float("-inf")
 
     async def find(self, name: str) -> App:
-        """The app that this name means. Raises UnknownApp, AmbiguousApp."""
-        language = (await self._shell.run("getprop persist.sys.locale", doing="asking for its language")).out.strip()
-        fresh = language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS
-        if fresh:
-            try:
+        """The app that this name means; labels are read from the apps' files when it is not clear without them.
+
+        Raises UnknownApp, AmbiguousApp.
+        """
+        told = (await self._shell.run(_LANGUAGE, doing="asking for its language")).out.split()
+        language = told[0] if told else ""
+        if language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS:
+            with contextlib.suppress(UnknownApp, AmbiguousApp):  # another may have been installed since
                 return choose(name, self._known, self._aliases)
-            except UnknownApp:
-                pass  # it may have been installed since
-        self._known = await self._read()
+        apps = await self._read()
         self._language, self._read_at = language, time.monotonic()
-        return choose(name, self._known, self._aliases)
+        try:
+            self._known = apps
+            return choose(name, apps, self._aliases)
+        except (UnknownApp, AmbiguousApp):
+            self._known = await self._labels.of(apps, language)
+            return choose(name, self._known, self._aliases)
 
     async def _read(self) -> tuple[App, ...]:
         listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing="listing its apps")
@@ -67,8 +78,7 @@ class Apps:
 def parse_activities(output: str) -> tuple[App, ...]:
     """The apps in what `cmd package query-activities` prints (AOSP `ResolveInfo.dump`, `PackageItemInfo.dumpFront`).
 
-    A label stands there only when the app wrote it out instead of naming a resource; the resource cannot be read
-    from a shell.
+    A label stands there only when the app wrote it out instead of naming a resource; the activity's comes first.
     """
     apps: dict[str, App] = {}
     for block in re.split(r"^\s*Activity #\d+:?\s*$", output, flags=re.MULTILINE)[1:]:
@@ -76,7 +86,13 @@ def parse_activities(output: str) -> tuple[App, ...]:
         if package is None:
             continue
         labels = [text for text in _LABEL.findall(block) if text and text != "null"]
-        app = App(package.group(1), name.group(1) if name else "", labels[0] if labels else "")
+        named = (int(number, 16) for number in _RESOURCE.findall(block))
+        app = App(
+            package.group(1),
+            name.group(1) if name else "",
+            labels[0] if labels else "",
+            resource=next((number for number in named if number), 0),
+        )
         apps.setdefault(app.package, app)
     return tuple(apps.values())
 

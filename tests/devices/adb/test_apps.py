@@ -1,4 +1,5 @@
 import shlex
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -88,7 +89,10 @@ QUERY = """3 activities found:
 
 
 def test_the_launchers_list() -> None:
-    assert parse_activities(QUERY) == (SETTINGS, App("org.example.notes", "org.example.notes.Main", "My Notes"))
+    assert parse_activities(QUERY) == (
+        replace(SETTINGS, resource=0x7F120E8B),
+        App("org.example.notes", "org.example.notes.Main", "My Notes"),
+    )
     assert parse_activities("No activities found") == ()
 
 

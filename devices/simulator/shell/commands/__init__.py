@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from devices.simulator.shell.call import Family
-from devices.simulator.shell.commands import activity, basic, device, dumpsys, files, frame, packages, touches
+from devices.simulator.shell.commands import activity, archives, basic, device, dumpsys, files, frame, packages, touches
 from devices.simulator.uiautomator import programs
 
 COMMANDS: Family = {
@@ -16,4 +16,5 @@ COMMANDS: Family = {
     **dumpsys.FAMILY,
     **device.FAMILY,
     **programs.FAMILY,
+    **archives.FAMILY,
 }

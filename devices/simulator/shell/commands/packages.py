@@ -6,6 +6,7 @@ phone, a label from an app's resources is only a number here: the text is on the
 
 from __future__ import annotations
 
+from devices.simulator.apks import LABEL, path_of
 from devices.simulator.apps import APPS, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
 from devices.simulator.apps.base import App
 from devices.simulator.shell.call import Call, Family
@@ -34,7 +35,7 @@ def packages(call: Call) -> list[str]:
 
 
 async def pm(call: Call) -> int:
-    """`pm list packages [-3|-s] [filter]`, `pm path PACKAGE`, and what `cmd package` knows."""
+    """`pm list packages [-3|-s] [-f] [--show-versioncode] [filter]`, `pm path PACKAGE`, what `cmd package` knows."""
     return run(call, list(call.arguments))
 
 
@@ -46,12 +47,14 @@ def run(call: Call, words: list[str]) -> int:
         for name in packages(call):
             third = not name.startswith(("com.android.", "android")) or name == ADB_KEYBOARD.partition("/")[0]
             if wanted in name and not ("-3" in options and not third) and not ("-s" in options and third):
-                call.say(f"package:{name}")
+                path = f"{path_of(name)}=" if "-f" in options else ""
+                version = " versionCode:1" if "--show-versioncode" in options else ""
+                call.say(f"package:{path}{name}{version}")
         return 0
     if words[:1] == ["path"]:
         if words[-1] not in packages(call):
             return 1
-        call.say(f"package:/data/app/~~virtual==/{words[-1]}-virtual==/base.apk")
+        call.say(f"package:{path_of(words[-1])}")
         return 0
     if words[:1] == ["resolve-activity"]:
         return _resolve(call, words[1:])
@@ -114,7 +117,7 @@ def _query(call: Call, words: list[str]) -> int:
 
 
 def _long(call: Call, package: str, activity: str, *, indent: str) -> None:
-    label = 0x7F120000 + sum(package.encode()) % 4096
+    label = LABEL
     for line in (
         "ActivityInfo:",
         f"  name={activity}",
