@@ -71,14 +71,16 @@ def connections(
     if refusal := settings.telegram_refusal():
         logger.warning("Telegram is not started: %s", refusal)
     elif token := settings.telegram_bot_token.get_secret_value():
-        from bot.chats.telegram import TelegramChat  # noqa: PLC0415 - see above
+        from bot.chats.telegram import Hook, TelegramChat  # noqa: PLC0415 - see above
 
+        url = settings.telegram_webhook_url
         chats.append(
             TelegramChat(
                 token,
                 intake,
                 base_url=settings.telegram_base_url,
                 language=settings.language,
+                hook=Hook(url, settings.telegram_webhook_host, settings.telegram_webhook_port) if url else None,
                 welcome=welcome,
                 moved=moved,
             )

@@ -27,8 +27,11 @@ async def findings(settings: Settings) -> list[Finding]:
     return [
         in_discord,
         *(await _discord_places(settings, discord) if in_discord.text.startswith(_ACCEPTED) else ()),
-        _unused("Telegram", bool(telegram), settings.telegram_refusal())
-        or await _telegram(telegram, settings.telegram_base_url or TELEGRAM_API),
+        *(
+            [unused]
+            if (unused := _unused("Telegram", bool(telegram), settings.telegram_refusal()))
+            else await _telegram(telegram, settings.telegram_base_url or TELEGRAM_API, settings.telegram_webhook_url)
+        ),
     ]
 
 
@@ -79,13 +82,34 @@ async def _discord_places(settings: Settings, token: str) -> list[Finding]:
     return findings
 
 
-async def _telegram(token: str, base: str) -> Finding:
-    status, answer = await _asked(f"{base.rstrip('/')}/bot{token}/getMe", {})
+async def _telegram(token: str, base: str, webhook: str) -> list[Finding]:
+    root = f"{base.rstrip('/')}/bot{token}"
+    status, answer = await _asked(f"{root}/getMe", {})
     if status != HTTPStatus.OK:
-        return _refused("Telegram", "TELEGRAM_BOT_TOKEN", status)
+        return [_refused("Telegram", "TELEGRAM_BOT_TOKEN", status)]
     found = answer.get("result")
     name = found.get("username") if isinstance(found, dict) else ""
-    return Finding("chat", "good", f"Telegram accepts the token; the bot is @{name}.")
+    accepted = Finding("chat", "good", f"Telegram accepts the token; the bot is @{name}.")
+    status, answer = await _asked(f"{root}/getWebhookInfo", {})
+    info = answer.get("result")
+    return [accepted, *_webhook(info, webhook)] if isinstance(info, dict) else [accepted]
+
+
+def _webhook(info: dict[str, Any], wanted: str) -> list[Finding]:
+    """Whether updates come the way that is set. The addresses are the operator's own; they hold no secret of ours."""
+    there, why, waiting = str(info.get("url") or ""), info.get("last_error_message"), info.get("pending_update_count")
+    if not wanted:
+        fix = "The service takes it away at its start. If another program uses this bot, make a bot of its own."
+        return [Finding("chat", "note", "Telegram: a webhook is set for this bot.", fix)] if there else []
+    if there != wanted:
+        text = "Telegram: the webhook is not set, or it leads somewhere else."
+        return [Finding("chat", "note", text, "The service sets it at its start. Is it running, and alone?")]
+    if why:
+        text = f"Telegram: the webhook failed last with “{why}”; {waiting} updates wait."
+        fix = "Check the reverse proxy, its certificate, and TELEGRAM_WEBHOOK_HOST and _PORT."
+        # The last failure stays there for ever: it counts while something waits.
+        return [Finding("chat", "bad" if waiting else "note", text, fix)]
+    return [Finding("chat", "good", "Telegram: the webhook is set and works.")]
 
 
 def _refused(name: str, setting: str, status: int) -> Finding:

@@ -1,5 +1,6 @@
-"""Telegram: commands, private chats, groups and forum topics, over long polling."""
+"""Telegram: commands, private chats, groups and forum topics, over long polling or a webhook."""
 
 from bot.chats.telegram.chat import TelegramChat
+from bot.chats.telegram.webhook import Hook
 
-__all__ = ["TelegramChat"]
+__all__ = ["Hook", "TelegramChat"]

@@ -19,7 +19,7 @@ from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.incoming import Messages, Welcome
 from bot.chats.telegram.menu import set_menu
 from bot.chats.telegram.places import PLATFORM
-from bot.chats.telegram.polling import Polling
+from bot.chats.telegram.polling import Polling, without_webhook
 from bot.chats.telegram.presses import Presses
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
 from bot.chats.telegram.sending import Sender
@@ -27,6 +27,7 @@ from bot.chats.telegram.shown import Shown
 from bot.chats.telegram.silence import Silence
 from bot.chats.telegram.times import Times
 from bot.chats.telegram.updates import KINDS, Updates
+from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class TelegramChat:
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.
+    `hook` is where updates are posted to; without it they are polled for.
     `language` is one of the catalogue for everybody, or "auto" for each person's own.
     `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
     `clock` counts the seconds of a silence.
@@ -68,6 +70,7 @@ class TelegramChat:
         commands: Sequence[CommandSpec] = COMMANDS,
         base_url: str = "",
         language: str = "auto",
+        hook: Hook | None = None,
         welcome: Welcome = lambda _person, _place: True,
         moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
@@ -77,9 +80,10 @@ class TelegramChat:
         self._root = base_url.rstrip("/") or API
         self._commands = commands
         self._language = language
+        self._hook = hook
         self._times = times or Times()
         self._bot: telegram.Bot | None = None
-        self._polling: Polling | None = None
+        self._source: Polling | Webhook | None = None
         self._online = asyncio.Event()
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
@@ -106,7 +110,7 @@ class TelegramChat:
     @property
     def online(self) -> bool:
         """Whether Telegram answers."""
-        return self._online.is_set() and (self._polling is None or not self._polling.away)
+        return self._online.is_set() and (self._source is None or not self._source.away)
 
     async def run(self) -> None:
         """Stay connected until cancelled or closed.
@@ -176,8 +180,12 @@ class TelegramChat:
             updates = Updates(bot, self._messages, self._presses, self._language)
             menu = asyncio.ensure_future(set_menu(bot, self._commands))
             try:
-                self._polling = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
-                await self._polling.run()
+                if self._hook is not None:
+                    self._source = Webhook(bot, self._hook, updates.take, KINDS, self._times)
+                else:
+                    await without_webhook(bot)
+                    self._source = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
+                await self._source.run()
             finally:
                 menu.cancel()
                 await updates.close()
@@ -185,7 +193,7 @@ class TelegramChat:
             raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None
         finally:
             self._online.clear()
-            self._bot = self._polling = None
+            self._bot = self._source = None
             await _shut(bot)
 
     async def _log_in(self, bot: telegram.Bot) -> None:

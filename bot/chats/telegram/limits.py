@@ -68,6 +68,10 @@ STALL_SECONDS: Final = 120.0
 """Without a completed poll for so long, the polling connection is made anew. Bots have been seen deaf for hours behind
 connections that looked alive."""
 
+WEBHOOK_LOOK_SECONDS: Final = 60.0
+"""How often Telegram is asked whether the webhook is still ours and works; ours. What comes before the first look may
+have waited for the service."""
+
 FIRST_RETRY_SECONDS: Final = 1.0
 LAST_RETRY_SECONDS: Final = 60.0
 """Pauses between attempts while Telegram cannot be reached; ours."""

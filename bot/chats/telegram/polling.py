@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
+import telegram
 from telegram.error import Conflict, InvalidToken, TelegramError
 
+from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import errors
 from bot.chats.telegram.requests import Flooded, Request
 from bot.chats.telegram.times import Times
@@ -28,6 +30,19 @@ _CONFLICT: Final = (
     "Telegram gives the bot's messages to somebody else, so no command arrives here. Another program polls with the "
     "same token, or a webhook is set. Stop the other program, or delete the webhook. (%s)"
 )
+
+
+async def without_webhook(bot: telegram.Bot) -> None:
+    """Take away a webhook that was set before: with one nothing can be polled. What waits is polled then. A failure is
+    told by the polls.
+    """
+    try:
+        async with errors.translated("the question about a webhook"):
+            if (await bot.get_webhook_info()).url:
+                logger.warning("A webhook was set for this bot, but TELEGRAM_WEBHOOK_URL is not: it is taken away.")
+                await bot.delete_webhook(drop_pending_updates=False)
+    except (ChatError, FloodWait) as refused:
+        logger.info("Whether a webhook is set is not known: %s", refused)
 
 
 class Take(Protocol):

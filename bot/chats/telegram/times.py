@@ -18,3 +18,4 @@ class Times:
     last_retry: float = limits.LAST_RETRY_SECONDS
     press: float = limits.PRESS_SECONDS
     album: float = limits.ALBUM_SECONDS
+    look: float = limits.WEBHOOK_LOOK_SECONDS

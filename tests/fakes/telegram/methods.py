@@ -11,6 +11,7 @@ from aiohttp.web import FileField
 from tests.fakes.telegram import checks
 from tests.fakes.telegram.checks import Form
 from tests.fakes.telegram.refusals import bad
+from tests.fakes.telegram.webhooks import Webhooks
 from tests.fakes.telegram.world import File, Keyboard, Message, World
 
 Method = Callable[[Form], Awaitable[Any]]
@@ -26,13 +27,17 @@ TOAST = 200
 class Methods:
     """Each method takes the form of a request and gives the result; refusals are raised."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, webhooks: Webhooks) -> None:
         self._world = world
+        self._webhooks = webhooks
         self.uneditable: set[Message] = set()
 
     def table(self) -> dict[str, Method]:
         return {
             "getMe": self.get_me,
+            "setWebhook": self._webhooks.set,
+            "deleteWebhook": self._webhooks.delete,
+            "getWebhookInfo": self._webhooks.info,
             "sendMessage": self.send_message,
             "sendPhoto": lambda form: self._send_file(form, "photo"),
             "sendDocument": lambda form: self._send_file(form, "document"),

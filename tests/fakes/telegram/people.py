@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.fakes.telegram.methods import Methods
 from tests.fakes.telegram.polling import Polling
+from tests.fakes.telegram.webhooks import Webhooks
 from tests.fakes.telegram.world import Chat, Message, Press, User, World
 
 Upload = tuple[str, bytes]
@@ -19,7 +20,8 @@ class People:
     def __init__(self, bot: User, changed: Callable[[], None]) -> None:
         self.world = World(bot)
         self.polling = Polling(changed)
-        self.methods = Methods(self.world)
+        self.webhooks = Webhooks(self.polling, changed)
+        self.methods = Methods(self.world, self.webhooks)
         self.privacy = True
         """As Telegram has it at first: in groups only commands and replies to the bot arrive."""
         self._changed = changed

@@ -12,6 +12,9 @@ from tests.fakes.telegram.refusals import Refused
 CONFLICT = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 
 
+WEBHOOK = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+
+
 class Polling:
     """The queue of updates. `started` and `completed` count round trips, `most` the pollers at one moment."""
 
@@ -22,6 +25,7 @@ class Polling:
         self.hearing = asyncio.Event()
         self.hearing.set()
         self.queue: list[dict[str, Any]] = []
+        self.webhook = False
         self._last = 100
         self._allowed: list[str] = []
         self._news = asyncio.Event()
@@ -38,6 +42,10 @@ class Polling:
         self._news.set()
         return self._last
 
+    def allow(self, kinds: list[str]) -> None:
+        """The bot wants these kinds from now on."""
+        self._allowed = kinds
+
     def again(self, update: dict[str, Any]) -> None:
         """Deliver an update once more, as it is."""
         self.queue.append(update)
@@ -45,6 +53,8 @@ class Polling:
 
     async def get(self, form: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Wait for updates as a long poll does. A poll that is still waiting ends with 409."""
+        if self.webhook:
+            raise Refused(409, WEBHOOK)
         me = asyncio.current_task()
         assert me is not None
         if self._poller is not None:

@@ -53,6 +53,7 @@ class FakeTelegram(People):
     async def stop(self) -> None:
         """Go away: connections are closed, and new ones are refused."""
         self.polling.hearing.set()
+        await self.webhooks.stop()
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()

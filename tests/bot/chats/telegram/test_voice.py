@@ -93,7 +93,11 @@ async def test_what_cannot_be_heard_is_told(
 ) -> None:
     key = "sk-another-key-0123456789" if fault == "key" else KEY
     async with listening(home, tmp_path, key=key) as (world, endpoint):
-        replies: dict[str, str | web.Response] = {"endpoint": web.Response(status=500), "odd": web.json_response({"text": 7}), "silent": ""}
+        replies: dict[str, str | web.Response] = {
+            "endpoint": web.Response(status=500),
+            "odd": web.json_response({"text": 7}),
+            "silent": "",
+        }
         endpoint.ear.says = lambda _: replies.get(fault, "open settings")
         if fault == "download":
             home.fake.faults.fail("download", 404, "Not Found")

@@ -1,0 +1,34 @@
+"""What doctor finds out about the way in which Telegram's updates come, at the fake Bot API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.checks.chats import findings
+from bot.settings import Settings
+from tests.fakes.telegram import TOKEN, FakeTelegram
+
+OURS = "https://bot.example.org/telegram"
+
+
+@pytest.mark.parametrize(
+    ("there", "wanted", "error", "verdict", "words"),
+    [
+        ("", "", "", "", ""),
+        (OURS, "", "", "note", "a webhook is set"),
+        ("", OURS, "", "note", "not set, or it leads somewhere else"),
+        (OURS, OURS, "", "good", "is set and works"),
+        (OURS, OURS, "Wrong response: 502", "note", "Wrong response: 502"),
+    ],
+)
+async def test_the_webhook_is_looked_at(there: str, wanted: str, error: str, verdict: str, words: str) -> None:
+    async with FakeTelegram() as fake:
+        fake.webhooks.url, fake.webhooks.error = there, error
+        made: dict[str, Any] = {"telegram_bot_token": TOKEN, "telegram_allowed_user_ids": ("5",)}
+        made |= {"telegram_base_url": fake.base_url, "telegram_webhook_url": wanted}
+        found = await findings(Settings.model_validate(made))
+    telegram = [one for one in found if one.text.startswith("Telegram:")]
+    assert [(one.verdict, words in one.text) for one in telegram] == ([(verdict, True)] if words else [])
+    assert TOKEN not in repr(found)
