@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 
 from bot.cards.question import render_answered
-from bot.chats.base import ChatError
+from bot.chats.base import ChatError, ChatGone
 from bot.outbox.line import Line
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
+
+TRIES = 100
+"""So often the change of a closed question is tried, a while apart: longer than a chat is likely to be away."""
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,7 @@ class ShownQuestions:
         self._line = line
         self._desk = desk
         self._open: dict[str, str] = {}
+        self._failures: dict[str, int] = {}
 
     def shown(self, question: str, task: str) -> None:
         """The question stands there with its buttons."""
@@ -31,16 +35,25 @@ class ShownQuestions:
             if question.message is not None:
                 self.shown(question.question.id, task.id)
 
-    async def settle(self, task: Task) -> None:
-        """Take the buttons off the task's questions that were closed, and tell who answered. Raises FloodWait."""
+    async def settle(self, task: Task) -> bool:
+        """Take the buttons off the task's questions that were closed, and tell who answered. Raises FloodWait.
+
+        False while one of them could not be changed and is worth another try.
+        """
+        settled = True
         for question_id in [known for known, owner in self._open.items() if owner == task.id]:
             question = await self._desk.question(question_id)
             if question is not None and question.answer is None and not question.expired:
                 continue
             if question is not None and question.message is not None:
-                asking = await self._desk.get(question.task) or task
                 try:
-                    await self._line.edit(question.message, render_answered(question, asking))
+                    await self._line.edit(question.message, render_answered(question, task))
                 except ChatError as error:
+                    self._failures[question_id] = self._failures.get(question_id, 0) + 1
+                    if not isinstance(error, ChatGone) and self._failures[question_id] < TRIES:
+                        settled = False
+                        continue
                     logger.info("the question %s keeps its buttons: %s", question_id, error)
             self._open.pop(question_id, None)
+            self._failures.pop(question_id, None)
+        return settled

@@ -21,6 +21,8 @@ RETRY_FIRST = 2.0
 """Seconds before something that could not be shown is tried again; doubled each time for steps."""
 RETRY_MOST = 60.0
 """Seconds between two tries at most."""
+SETTLE_AGAIN = 30.0
+"""Seconds before a closed question that could not be changed is tried again."""
 LAST_TRIES = 3
 """Tries to tell the rest of the steps before the final message goes out without them."""
 
@@ -134,7 +136,8 @@ class Gentle:
             logger.exception("showing task %s failed", task_id)
 
     async def _bring_up(self, task: Task) -> None:
-        await self._questions.settle(task)
+        if not await self._questions.settle(task):
+            self._changed[task.id] = self._time.now() + SETTLE_AGAIN
         if task.state is TaskState.ENDED:
             return  # the final message tells the rest and freezes the card
         await self._steps.collect(task)

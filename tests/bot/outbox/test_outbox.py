@@ -127,6 +127,19 @@ async def test_a_question_notifies_and_loses_its_buttons_when_it_is_answered(pos
     assert stored.message in post.chat.refs()
 
 
+async def test_a_question_that_is_closed_while_the_chat_is_away_loses_its_buttons_later(post: Post) -> None:
+    """Seen failing (the buttons stayed) with one try only in `ShownQuestions.settle`."""
+    task = await post.world.working()
+    question = await post.world.ask(task, QuestionKind.APPROVE)
+    await post.sent("Your approval is needed")
+    await post.shown("Waiting for a person's answer")
+    post.chat.faults.extend([ChatError("nobody there")] * 6)
+    await post.world.desk.answer(question.question.id, "allow", ANNA)
+    answered = await post.shown("Answered by Anna: Allow")
+    assert answered.buttons == ()
+    assert not post.chat.faults
+
+
 async def test_a_question_comes_before_everything_else(tmp_path: Path) -> None:
     async with a_post(tmp_path) as post:
         first, second = await post.world.working("first"), await post.world.working("second")
