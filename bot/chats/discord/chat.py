@@ -18,6 +18,7 @@ from bot.chats.discord.endpoints import ask_for_gateway, endpoints
 from bot.chats.discord.fetching import Fetcher, Welcome
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.lacking import Lacking
+from bot.chats.discord.locales import Locales
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import PLATFORM
 from bot.chats.discord.presses import Presses
@@ -95,6 +96,7 @@ class DiscordChat:
         self._api_base = api_base
         self._gateway = gateway
         self._language = language
+        self._locales = Locales()
         self._group = payload(commands, language)
         self._sync = None
         if register_commands:
@@ -192,7 +194,13 @@ class DiscordChat:
         pause = FIRST_RETRY_SECONDS
         while True:
             client = DiscordClient(
-                self._messages, self._slash, self._presses, self._ready, content=content, language=self._language
+                self._messages,
+                self._slash,
+                self._presses,
+                self._ready,
+                locales=self._locales,
+                content=content,
+                language=self._language,
             )
             self._client = client
             try:

@@ -14,6 +14,7 @@ from bot.chats.base import ChatError, FloodWait
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
+from bot.chats.discord.locales import Locales
 from bot.chats.discord.places import Spot
 from bot.chats.discord.presses import Presses
 from bot.chats.discord.slash import SlashCommands
@@ -47,6 +48,7 @@ class DiscordClient(discord.Client):
         presses: Presses,
         logged_in: LoggedIn,
         *,
+        locales: Locales,
         content: bool,
         language: str,
     ) -> None:
@@ -63,6 +65,7 @@ class DiscordClient(discord.Client):
         self._messages = messages
         self._slash = slash
         self._logged_in = logged_in
+        self._locales = locales
         self._language = language
         self._working: set[asyncio.Task[None]] = set()
         self.online = False
@@ -76,15 +79,16 @@ class DiscordClient(discord.Client):
     async def on_message(self, message: discord.Message) -> None:
         """A message appeared somewhere."""
         if self.user is not None:
-            locale = message.guild.preferred_locale if message.guild else None
-            await self._work(self._heard(message, self.user.id), "a message", locale)
+            locale = self._locales.of_message(message)
+            await self._work(self._heard(message, locale, self.user.id), "a message", locale)
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
         """A slash command, an autocompletion, or a press of a button that no dynamic item knows."""
+        locale = self._locales.of_interaction(interaction)
         if interaction.type is discord.InteractionType.application_command:
-            await self._work(self._slash.handle(interaction), "a slash command", interaction.locale)
+            await self._work(self._slash.handle(interaction), "a slash command", locale)
         elif interaction.type is discord.InteractionType.autocomplete:
-            await self._work(self._slash.complete(interaction), "an autocompletion", interaction.locale)
+            await self._work(self._slash.complete(interaction), "an autocompletion", locale)
         elif interaction.type is discord.InteractionType.component and not TaskButton.knows(custom_id_of(interaction)):
             await self.pressed(interaction)
 
@@ -114,7 +118,7 @@ class DiscordClient(discord.Client):
             await asyncio.wait(working, timeout=_CLOSE_SECONDS)
         await super().close()
 
-    async def _heard(self, message: discord.Message, bot: int) -> None:
+    async def _heard(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
         channel: Spot = message.channel
         if message.guild is None and not isinstance(channel, discord.DMChannel):
             logger.warning("A message of a server that Discord has not told about yet was passed over.")
@@ -122,7 +126,7 @@ class DiscordClient(discord.Client):
         if isinstance(channel, discord.PartialMessageable):
             # A thread that was archived when this process started: access needs to know its channel.
             channel = await self.fetch_channel(channel.id)
-        await self._messages.handle(message, channel, bot)
+        await self._messages.handle(message, channel, locale, bot)
 
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
         """Do it in the language of whoever caused it."""

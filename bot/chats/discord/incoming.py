@@ -37,7 +37,7 @@ class Messages:
         self._seen: OrderedDict[int, None] = OrderedDict()
         self._fetcher = fetcher
 
-    async def handle(self, message: discord.Message, channel: Spot, bot: int) -> None:
+    async def handle(self, message: discord.Message, channel: Spot, locale: discord.Locale | None, bot: int) -> None:
         """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):
@@ -50,7 +50,7 @@ class Messages:
             reply_to = MessageRef(place.address, str(message.reference.message_id))
             above = message.reference.resolved
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
-        person = person_of(message.author, message.guild.preferred_locale if message.guild else None)
+        person = person_of(message.author, locale)
         wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
         files, lost = await self._fetcher.fetch(person, place, message.attachments if wanted else ())
         reply = await self._intake.message(

@@ -13,7 +13,7 @@ Spot = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateC
 
 
 def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> Person:
-    """Who wrote or pressed. Only interactions tell a person's own locale; with a message it is the server's.
+    """Who wrote or pressed, and what language they read as far as that is known.
 
     The roles are those of the server where it happened, without the one that everybody has.
     """

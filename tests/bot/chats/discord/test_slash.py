@@ -242,7 +242,12 @@ async def test_a_person_is_spoken_to_in_the_language_of_their_own_client(home: H
     home.fake.forget_files()
     assert (await home.whisper()).content.startswith("已略过 a.txt")
     assert intake.invocations[0].person.language == "zh-CN"
-    assert intake.invocations[0].call.name == "do"
+    home.fake.say(home.alice, home.channel, "!opengui help")
+    bob = home.fake.user("bob", home.guild)
+    home.fake.say(bob, home.channel, "!opengui help")
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    told = {incoming.person.name: incoming.person.language for incoming in intake.messages}
+    assert told == {"alice": "zh-CN", "bob": "en-US"}, "messages do not tell it, but it is known by now"
 
 
 def test_too_many_commands_are_refused_early() -> None:
