@@ -50,6 +50,8 @@ class PhoneInfo:
     android: str = ""
     size: Size | None = None
     battery: int | None = None
+    temperature: float | None = None
+    """Of the battery, in °C; None when it is not told."""
     app: str = ""
     virtual: bool = False
     lane: str = ""

@@ -102,7 +102,13 @@ class AdbPhone:
         self.heard = asyncio.get_running_loop().time()
         health, reason, fix = health_of(state)
         self._info = dataclasses.replace(
-            self._info, health=health, reason=reason, fix=fix, battery=state.battery, app=state.package
+            self._info,
+            health=health,
+            reason=reason,
+            fix=fix,
+            battery=state.battery,
+            temperature=state.temperature,
+            app=state.package,
         )
 
     async def observe(

@@ -27,7 +27,7 @@ _SECTIONS = {
     ),
     "power": "dumpsys power | grep -E 'mWakefulness=|Display Power: state='",
     "keyboard": "dumpsys input_method | grep -E 'mInputShown|mIsInputViewShown'",
-    "battery": "dumpsys battery | grep -E 'level:|powered: true'",
+    "battery": "dumpsys battery | grep -E 'level:|temperature:|powered: true'",
 }
 _FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation='"
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
@@ -43,6 +43,8 @@ _WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
 _DISPLAY_POWER = re.compile(r"Display Power: state=(\w+)")
 _KEYBOARD = re.compile(r"\bm(?:Input|IsInputView)Shown=\s*(true|false)\b")
 _LEVEL = re.compile(r"^\s*level:\s*(\d+)", re.MULTILINE)
+_TENTHS = re.compile(r"^\s*temperature:\s*(-?\d+)", re.MULTILINE)
+"""BatteryManager.EXTRA_TEMPERATURE: tenths of a degree Celsius. Zero is what phones without a sensor tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class State:
     screen_on: bool = True
     battery: int | None = None
     charging: bool = False
+    temperature: float | None = None
+    """Of the battery, in °C."""
     window: str = ""
 
     def same_window(self, other: State) -> bool:
@@ -96,8 +100,15 @@ def parse_state(output: str) -> State:
         screen_on=_screen_on(parts.get("power", "")),
         battery=int(found.group(1)) if (found := _LEVEL.search(parts.get("battery", ""))) else None,
         charging="powered: true" in parts.get("battery", ""),
+        temperature=_temperature(parts.get("battery", "")),
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
     )
+
+
+def _temperature(battery: str) -> float | None:
+    found = _TENTHS.search(battery)
+    tenths = int(found.group(1)) if found else 0
+    return tenths / 10 if tenths else None
 
 
 def foreground(window: str) -> tuple[str, str]:

@@ -150,6 +150,8 @@ class PhoneState:
     port: int = 0
     battery: int = 87
     charging: bool = True
+    temperature: int = 271
+    """Of the battery, in tenths of a degree Celsius."""
 
     awake: bool = True
     locked: bool = False

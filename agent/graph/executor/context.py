@@ -35,6 +35,8 @@ class Live:
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     step_began: float = field(default_factory=time.monotonic)
+    told: set[str] = field(default_factory=set)
+    """What is told once in a run, and was."""
 
 
 @dataclass(frozen=True)

@@ -161,3 +161,17 @@ def test_health(state: State, health: Health) -> None:
     found, reason, fix = health_of(state)
     assert found is health
     assert bool(reason) is bool(fix) is (health is not Health.READY)
+
+
+@pytest.mark.parametrize(
+    ("line", "degrees"),
+    [
+        ("  temperature: 271", 27.1),
+        ("  temperature: -55", -5.5),
+        ("  temperature: 0", None),
+        ("  temperature: hot", None),
+    ],
+)
+def test_the_heat_of_the_battery(line: str, degrees: float | None) -> None:
+    state = parse_state(f"@@battery\n  level: 50\n{line}\n")
+    assert (state.battery, state.temperature) == (50, degrees)

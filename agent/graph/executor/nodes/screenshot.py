@@ -13,6 +13,7 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.dialects.select import image_size_for
 from agent.events import Told
+from agent.graph.executor.condition import look_after
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import corrected
 from agent.graph.executor.locking import unlock_question, woken
@@ -41,6 +42,7 @@ async def screenshot(
             watch.pending = None  # nobody knows any more what was done to the screen since
     try:
         observation = await context.control.guard(_look(context))
+        look_after(context)
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:

@@ -20,6 +20,8 @@ from devices.simulator.state import LAUNCHER, PhoneState
 
 # BatteryManager.BATTERY_STATUS_CHARGING and _DISCHARGING.
 CHARGING, DISCHARGING = 2, 3
+HOTTEST = 1000
+"""Tenths of a degree Celsius that can be set."""
 Section = Callable[[Call, tuple[str, ...]], None]
 
 
@@ -165,6 +167,8 @@ def _battery(call: Call, words: tuple[str, ...]) -> None:
     match words:
         case ("set", "level", level) if level.isascii() and level.isdigit() and int(level) <= 100:
             state.battery = int(level)
+        case ("set", "temp", tenths) if tenths.isascii() and tenths.isdigit() and int(tenths) <= HOTTEST:
+            state.temperature = int(tenths)
         case ("set", "ac" | "usb" | "wireless", ("0" | "1") as plugged):
             state.charging = plugged == "1"
         case ("unplug",):
@@ -188,7 +192,7 @@ def _battery(call: Call, words: tuple[str, ...]) -> None:
         f"  level: {state.battery}",
         "  scale: 100",
         "  voltage: 4112",
-        "  temperature: 271",
+        f"  temperature: {state.temperature}",
         "  technology: Li-ion",
     ):
         call.say(line)
