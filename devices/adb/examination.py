@@ -22,6 +22,8 @@ VERSION_TIMEOUT = 5.0
 
 _QUESTIONS = (
     "echo @@keyboard; settings get secure default_input_method; echo @@keyboards; ime list -s; "
+    "echo @@installed; ime list -s -a; echo @@wireless; settings get global adb_wifi_enabled; "
+    "echo @@lock; dumpsys window policy | grep -E '^ *secure='; "
     f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard"
 )
 _HARMLESS = command("input", "keyevent", 1)
@@ -36,7 +38,8 @@ class Examination:
     """What was found on a phone. `seconds` is how long it took to answer, `free_kb` the room on its shared storage.
 
     `left` are the settings that a run changed and did not put back; `touch_problem` says why adb may not touch the
-    screen, empty when it may.
+    screen, empty when it may. `types_all` is whether ADBKeyboard is there for scripts that Android's own input lacks;
+    `wireless` whether Wi-Fi debugging is on, `pin` whether a PIN, pattern or password is set.
     """
 
     seconds: float
@@ -45,6 +48,9 @@ class Examination:
     left: tuple[str, ...]
     free_kb: int | None
     touch_problem: str
+    types_all: bool = True
+    wireless: bool = False
+    pin: bool = False
 
     @property
     def broadcast_keyboard(self) -> bool:
@@ -67,6 +73,9 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
         left=tuple(re.findall(rf"^{KEPT_PREFIX}(\w+)=", parts.get("kept", ""), re.MULTILINE)),
         free_kb=int(room.group(1)) if room else None,
         touch_problem=input_problem(await shell.run(_HARMLESS, doing="trying a key")),
+        types_all=BROADCAST_KEYBOARD in parts.get("installed", "").split(),
+        wireless=parts.get("wireless", "") == "1",
+        pin="secure=true" in parts.get("lock", ""),
     )
 
 

@@ -16,6 +16,7 @@ from devices.adb.identity import Identity, identify
 from devices.adb.presence import SILENT, health_of
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
+from devices.adb.together import together
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
 from devices.pool.names import NameBook, PhoneNames
@@ -30,6 +31,9 @@ SERVER_LOOK = 6.0
 
 FIRST_LOOK = 2.0
 """Seconds that `start` then waits for the phones' own answers, all at once; they take 0.2 to 1 s."""
+
+SLOW_ANSWER = 1.5
+"""Seconds after which a phone that has not answered is shown as silent, rather than not at all."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds before a phone that does not answer is asked again, doubled each time."""
@@ -224,7 +228,12 @@ class AdbPhones:
         shell, pause = Shell(Connection(*link)), FIRST_PAUSE
         while True:
             try:
-                return await identify(shell)
+                async with together() as group:
+                    asked = group.create_task(identify(shell))
+                    await asyncio.wait({asked}, timeout=SLOW_ANSWER)
+                    if not asked.done():
+                        self._silent(link, f"It has not answered for {SLOW_ANSWER} s.")
+                return asked.result()
             except PhoneError as shy:
                 logger.info("%s does not answer yet: %s", link[1], shy)
                 self._silent(link, str(shy))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from bot.checks.finding import Finding
@@ -72,6 +72,8 @@ async def _closer(
         if found.free_kb is not None and found.free_kb < LITTLE_ROOM_KB:
             text = f"{name} has only {found.free_kb // 1024} MB of free storage."
             yield Finding("phone", "bad", text, "Delete something on the phone.")
+        for finding in _limits(name, row, found):
+            yield finding
         if found.left or found.broadcast_keyboard:
             if mend and not running:
                 await put_back(address, serial, found)
@@ -89,6 +91,23 @@ def _answers(name: str, row: dict[str, Any], found: Examination) -> Finding:
     if found.seconds > SLOW_S:
         return Finding("phone", "note", text, "That is slow: try another cable or port, or restart the phone.")
     return Finding("phone", "good", text)
+
+
+def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Finding]:
+    """What works, with a limit that is better known before a task meets it."""
+    if found.pin:
+        text = f"{name} has a screen lock with a PIN, pattern or password: a task that finds it locked asks for you."
+        yield Finding("phone", "note", text, "Take the lock off if the phone is to work while nobody is there.")
+    if not found.types_all:
+        text = f"{name} has no ADBKeyboard: other scripts than Latin go only into empty fields, by the fast lane."
+        yield Finding("phone", "note", text, "Install ADBKeyboard; see docs/phones.md.")
+    if ":" in row["serial"] and not row["virtual"]:
+        text = f"{name} is connected over the network: after a restart it may have another port, or none."
+        fix = "Use a cable, or `adb connect` it anew and put the new address into ANDROID_SERIALS."
+        yield Finding("phone", "note", text, fix)
+    elif found.wireless:
+        text = f"{name} has Wi-Fi debugging on although a cable is used: computers that were paired reach it."
+        yield Finding("phone", "note", text, "Switch it off in the developer options if nobody needs it.")
 
 
 def _left(name: str, found: Examination, *, running: bool, mended: bool) -> Finding:
