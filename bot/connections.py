@@ -11,6 +11,7 @@ from typing import Protocol
 
 from bot.access import Right, authorize
 from bot.chats.base import Address, Chat, ChatError, Intake, Person, Place
+from bot.people.audience import audiences
 from bot.people.rights import Rights
 from bot.settings import Settings
 
@@ -81,6 +82,8 @@ def connections(
                 base_url=settings.telegram_base_url,
                 language=settings.language,
                 hook=Hook(url, settings.telegram_webhook_host, settings.telegram_webhook_port) if url else None,
+                audiences=lambda: audiences(rights.policy, "telegram"),
+                directory=settings.data_dir,
                 welcome=welcome,
                 moved=moved,
             )

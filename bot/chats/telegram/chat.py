@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 import telegram
@@ -17,7 +18,7 @@ from bot.chats.telegram import errors, limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.incoming import Messages, Welcome
-from bot.chats.telegram.menu import set_menu
+from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.polling import Polling, without_webhook
 from bot.chats.telegram.presses import Presses
@@ -56,6 +57,7 @@ class TelegramChat:
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.
+    `audiences` tells who sees a menu of commands; in `directory` is remembered what Telegram was told of that.
     `hook` is where updates are posted to; without it they are polled for.
     `language` is one of the catalogue for everybody, or "auto" for each person's own.
     `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
@@ -71,6 +73,8 @@ class TelegramChat:
         base_url: str = "",
         language: str = "auto",
         hook: Hook | None = None,
+        audiences: Audiences = tuple,
+        directory: Path | None = None,
         welcome: Welcome = lambda _person, _place: True,
         moved: Callable[[Address, str], Awaitable[None]] | None = None,
         times: Times | None = None,
@@ -78,10 +82,10 @@ class TelegramChat:
     ) -> None:
         self._token = token
         self._root = base_url.rstrip("/") or API
-        self._commands = commands
         self._language = language
         self._hook = hook
         self._times = times or Times()
+        self._menus = Menus(commands, audiences, directory, self._times.menus)
         self._bot: telegram.Bot | None = None
         self._source: Polling | Webhook | None = None
         self._online = asyncio.Event()
@@ -178,7 +182,7 @@ class TelegramChat:
         try:
             await self._log_in(bot)
             updates = Updates(bot, self._messages, self._presses, self._language)
-            menu = asyncio.ensure_future(set_menu(bot, self._commands))
+            menus = asyncio.ensure_future(self._menus.keep(bot))
             try:
                 if self._hook is not None:
                     self._source = Webhook(bot, self._hook, updates.take, KINDS, self._times)
@@ -187,7 +191,7 @@ class TelegramChat:
                     self._source = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
                 await self._source.run()
             finally:
-                menu.cancel()
+                menus.cancel()
                 await updates.close()
         except InvalidToken:
             raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None

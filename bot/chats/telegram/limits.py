@@ -55,6 +55,12 @@ COMMAND_NAME: Final = 32
 COMMAND_ABOUT: Final = 256
 """Commands of the menu, characters of a name and of a description (Bot API, setMyCommands, BotCommand)."""
 
+MENUS: Final = 200
+"""Menus of people and chats at most: each is a request or two at a change; ours."""
+
+MENU_LOOK_SECONDS: Final = 15.0
+"""How soon a menu follows a change of rights; ours. Nothing is asked of Telegram while nothing changes."""
+
 GENERAL_TOPIC: Final = 1
 """Id of a forum's General topic, which is left out when sending (Bot API server: "message thread not found")."""
 

@@ -1,39 +1,145 @@
-"""The menu of commands that Telegram shows while typing."""
+"""The menus of commands that Telegram shows while typing: each person sees what that person may use."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2s
+from pathlib import Path
+from typing import Final
 
 import telegram
 
+from bot.access import Right
 from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
+from bot.people.audience import Audience
 from bot.texts import ENGLISH, LANGUAGES, speaking
 
 logger = logging.getLogger(__name__)
 
+Audiences = Callable[[], Sequence[Audience]]
+"""Who sees a menu of their own at this moment."""
+
+FILE: Final = "telegram_menus.json"
+"""Remembers which menus Telegram was told. Losing it costs one repetition."""
+STRANGERS: Final = frozenset({"help"})
+"""What everybody else sees: a bot without a menu looks broken, and a long one is an invitation."""
+
+_RETRY_SECONDS: Final = 600.0
+"""After so long what was refused is tried again: by then somebody may have begun a chat with the bot."""
+
 _NAME = re.compile(rf"[a-z0-9_]{{1,{limits.COMMAND_NAME}}}")
 
 
-async def set_menu(bot: telegram.Bot, commands: Sequence[CommandSpec]) -> None:
-    """Set the menu in every language; when that fails, commands work all the same and the log tells."""
-    try:
-        async with errors.translated("the menu of commands"):
-            await bot.set_my_commands(_menu(commands, ENGLISH))
-            for language in LANGUAGES[1:]:
-                await bot.set_my_commands(_menu(commands, language), language_code=language)
-    except (ChatError, FloodWait) as refused:
-        logger.warning("Telegram shows no menu of commands, or an old one: %s", refused)
+class Menus:
+    """Keeps the menus as the rights are. A menu that cannot be set is no loss: commands work all the same."""
+
+    def __init__(
+        self, commands: Sequence[CommandSpec], audiences: Audiences, directory: Path | None, look: float
+    ) -> None:
+        """`directory` is where is remembered what was told; without one it is told at each start."""
+        self._commands = [command for command in commands if _NAME.fullmatch(command.name)]
+        self._audiences = audiences
+        self._file = None if directory is None else directory / FILE
+        self._look = look
+        self._told: dict[str, str] = {}
+
+    async def keep(self, bot: telegram.Bot) -> None:
+        """Tell Telegram what changed, now and whenever the rights change, until cancelled."""
+        account = str(bot.id)
+        self._told = dict(await asyncio.to_thread(self._read, account))
+        known: Sequence[Audience] | None = None
+        clock = asyncio.get_running_loop().time
+        again = clock()
+        while True:
+            audiences, wait = self._audiences(), self._look
+            if audiences != known or clock() >= again:
+                known, again = audiences, clock() + _RETRY_SECONDS
+                try:
+                    await self._tell(bot, account, audiences)
+                except FloodWait as flood:
+                    logger.info("The rest of the menus of commands waits: %s", flood)
+                    known, wait = None, flood.seconds
+            await asyncio.sleep(wait)
+
+    async def _tell(self, bot: telegram.Bot, account: str, audiences: Sequence[Audience]) -> None:
+        wanted: dict[str, tuple[telegram.BotCommandScope, list[CommandSpec]]] = {
+            "": (telegram.BotCommandScopeDefault(), [one for one in self._commands if one.name in STRANGERS])
+        }
+        for one in audiences[: limits.MENUS]:
+            shown = [spec for spec in self._commands if one.admin or spec.right is not Right.ADMIN]
+            wanted[f"{one.chat}/{one.person}"] = (_scope(one), shown)
+        before = dict(self._told)
+        try:
+            for key, (scope, commands) in wanted.items():
+                await self._set(bot, key, scope, commands)
+            for key in [key for key in self._told if key not in wanted]:
+                await self._remove(bot, key)
+        finally:
+            if self._told != before:
+                await asyncio.to_thread(self._write, account)
+
+    async def _set(
+        self, bot: telegram.Bot, key: str, scope: telegram.BotCommandScope, commands: Sequence[CommandSpec]
+    ) -> None:
+        menus = {language: _menu(commands, language) for language in LANGUAGES}
+        texts = json.dumps({language: [one.to_dict() for one in menu] for language, menu in menus.items()})
+        fingerprint = blake2s(texts.encode()).hexdigest()
+        if self._told.get(key) == fingerprint:
+            return
+        try:
+            async with errors.translated("the menu of commands"):
+                for language, menu in menus.items():
+                    code = None if language == ENGLISH else language
+                    await bot.set_my_commands(menu, scope=scope, language_code=code)
+        except ChatError as refused:
+            # Often somebody who never wrote to the bot: there is no such chat yet.
+            level = logging.INFO if key else logging.WARNING
+            logger.log(level, "Telegram shows no menu of commands, or an old one, in a chat: %s", refused)
+        else:
+            self._told[key] = fingerprint
+
+    async def _remove(self, bot: telegram.Bot, key: str) -> None:
+        chat, _, person = key.partition("/")
+        try:
+            async with errors.translated("the removal of a menu"):
+                for language in LANGUAGES:
+                    code = None if language == ENGLISH else language
+                    await bot.delete_my_commands(scope=_scope(Audience(chat, person)), language_code=code)
+        except ChatError as gone:
+            logger.info("A menu of commands could not be taken away: %s", gone)
+        del self._told[key]
+
+    def _read(self, account: str) -> Mapping[str, str]:
+        if self._file is None:
+            return {}
+        try:
+            found = json.loads(self._file.read_text(encoding="utf-8"))[account]
+            return {str(key): str(told) for key, told in found.items()}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            return {}
+
+    def _write(self, account: str) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write_text(json.dumps({account: self._told}), encoding="utf-8")
+        except OSError as error:
+            logger.info("The menus are told again at the next start: %s", error.strerror)
+
+
+def _scope(audience: Audience) -> telegram.BotCommandScope:
+    if audience.person:
+        return telegram.BotCommandScopeChatMember(int(audience.chat), int(audience.person))
+    return telegram.BotCommandScopeChat(int(audience.chat))
 
 
 def _menu(commands: Sequence[CommandSpec], language: str) -> list[telegram.BotCommand]:
     with speaking(language):
-        menu = [
-            telegram.BotCommand(command.name, command.help[: limits.COMMAND_ABOUT])
-            for command in commands
-            if _NAME.fullmatch(command.name)
-        ]
+        menu = [telegram.BotCommand(command.name, command.help[: limits.COMMAND_ABOUT]) for command in commands]
     return menu[: limits.COMMANDS]

@@ -19,3 +19,4 @@ class Times:
     press: float = limits.PRESS_SECONDS
     album: float = limits.ALBUM_SECONDS
     look: float = limits.WEBHOOK_LOOK_SECONDS
+    menus: float = limits.MENU_LOOK_SECONDS

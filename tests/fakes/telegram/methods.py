@@ -51,6 +51,7 @@ class Methods:
             "answerCallbackQuery": self.answer_press,
             "setMyCommands": self.set_commands,
             "getMyCommands": self.get_commands,
+            "deleteMyCommands": self.delete_commands,
             "sendChatAction": self.chat_action,
             "getFile": self.get_file,
             "createForumTopic": self.create_topic,
@@ -143,11 +144,23 @@ class Methods:
                 raise bad("BOT_COMMAND_INVALID")
             if not 1 <= len(about) <= 256:
                 raise bad("BOT_COMMAND_DESCRIPTION_INVALID")
-        self._world.commands = commands
+        self._world.menus[self._menu_of(form)] = commands
         return True
 
-    async def get_commands(self, _form: Form) -> Any:
-        return self._world.commands
+    async def get_commands(self, form: Form) -> Any:
+        return self._world.menus.get(self._menu_of(form), [])
+
+    async def delete_commands(self, form: Form) -> Any:
+        self._world.menus.pop(self._menu_of(form), None)
+        return True
+
+    def _menu_of(self, form: Form) -> str:
+        """Scope and language as one word, such as "default", "chat -5 zh" or "chat_member -5 7"."""
+        scope = json.loads(form.get("scope") or '{"type": "default"}')
+        if "chat_id" in scope and int(scope["chat_id"]) not in self._world.chats:
+            raise bad("chat not found")
+        words = [scope["type"], scope.get("chat_id", ""), scope.get("user_id", ""), form.get("language_code", "")]
+        return " ".join(str(word) for word in words if word)
 
     async def chat_action(self, form: Form) -> Any:
         chat = checks.chat_of(self._world, form)

@@ -151,7 +151,7 @@ class World:
         self.messages: dict[int, dict[int, Message]] = {}
         self.files: dict[str, File] = {}
         self.presses: dict[str, Press] = {}
-        self.commands: list[dict[str, str]] = []
+        self.menus: dict[str, list[dict[str, str]]] = {}
         self.actions: list[tuple[int, str]] = []
         self._numbers = itertools.count(1)
         self._last_message: dict[int, int] = {}

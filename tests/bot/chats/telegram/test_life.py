@@ -11,7 +11,6 @@ import pytest
 
 from bot.chats.base import ChatError, Message, MessageRef, Reply
 from bot.chats.telegram import TelegramChat
-from bot.commands.spec import COMMANDS
 from bot.logs import set_up_logs
 from bot.settings import load_settings
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
@@ -40,13 +39,6 @@ async def test_a_token_that_is_taken_back_ends_it(home: Home, intake: Recording)
     home.fake.token = "700000001:another"
     with pytest.raises(ChatError, match="TELEGRAM_BOT_TOKEN"):
         await asyncio.wait_for(task, 10)
-
-
-async def test_the_menu_is_set_at_the_start(home: Home, chat: TelegramChat) -> None:
-    await home.fake.wait_until(lambda: home.fake.world.commands)
-    assert [command["command"] for command in home.fake.world.commands] == [command.name for command in COMMANDS]
-    assert all(command["description"] for command in home.fake.world.commands)
-    assert chat.capabilities.edit_interval_group == 6
 
 
 async def test_a_menu_that_is_refused_is_a_line_in_the_log(

@@ -1,0 +1,94 @@
+"""Menus of commands: as the rights are, in two languages, and told only when something changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.access import Grant, Lists, Policy, Right
+from bot.chats.telegram import TelegramChat
+from bot.commands.spec import COMMANDS
+from bot.people.audience import Audience, audiences
+from tests.bot.chats.telegram.conftest import QUICK, Home, running
+from tests.bot.chats.telegram.recording import Recording
+
+USED = [command.name for command in COMMANDS if command.right is not Right.ADMIN]
+ALL = [command.name for command in COMMANDS]
+
+
+class People:
+    """A policy that a test may change."""
+
+    def __init__(self, *users: str, chats: Sequence[str] = (), admins: Sequence[str] = ()) -> None:
+        self.policy = Policy({"telegram": Lists(frozenset(), frozenset(chats), frozenset(users), frozenset(admins))})
+
+    def __call__(self) -> tuple[Audience, ...]:
+        return audiences(self.policy, "telegram")
+
+
+@asynccontextmanager
+async def shown(home: Home, people: People, path: Path) -> AsyncIterator[TelegramChat]:
+    times = replace(QUICK, menus=0.02)
+    async with running(home, Recording(), times=times, audiences=people, directory=path) as chat:
+        yield chat
+
+
+def names(home: Home, menu: str) -> list[str]:
+    return [command["command"] for command in home.fake.world.menus.get(menu, [])]
+
+
+async def test_each_sees_what_each_may_use(home: Home, tmp_path: Path) -> None:
+    ada = home.fake.user("ada")
+    home.fake.private(ada)
+    group, alice = home.group.id, home.alice.id
+    people = People(str(alice), chats=[str(group)], admins=[str(ada.id)])
+    async with shown(home, people, tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat_member {group} {ada.id} zh"))
+        assert names(home, "default") == names(home, "default zh") == ["help"]
+        assert names(home, f"chat {alice}") == names(home, f"chat {group}") == USED
+        assert names(home, f"chat {ada.id}") == names(home, f"chat_member {group} {ada.id}") == ALL
+        english, chinese = home.fake.world.menus[f"chat {alice}"], home.fake.world.menus[f"chat {alice} zh"]
+        assert english[0]["description"] != chinese[0]["description"]
+        assert all(command["description"] for command in english)
+
+
+async def test_what_did_not_change_is_not_told_again(home: Home, tmp_path: Path) -> None:
+    """Seen failing without the fingerprints: every start set every menu."""
+    people = People(str(home.alice.id))
+    async with shown(home, people, tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
+        await home.fake.wait_until((tmp_path / "telegram_menus.json").exists)
+    told = len(home.fake.called("setMyCommands"))
+    async with shown(home, people, tmp_path):
+        people.policy = replace(people.policy, grants=(Grant("telegram", str(home.alice.id), Right.ADMIN),))
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh") == ALL)
+        assert len(home.fake.called("setMyCommands")) == told + 2
+        people.policy = Policy()
+        await home.fake.wait_until(lambda: not names(home, f"chat {home.alice.id} zh"))
+        assert set(home.fake.world.menus) == {"default", "default zh"}
+
+
+async def test_a_menu_that_is_refused_keeps_nobody_from_the_others(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.fake.faults.fail("setMyCommands", 400, "Bad Request: BOT_COMMAND_INVALID")
+    (tmp_path / "telegram_menus.json").write_text("[1]")
+    async with shown(home, People("424242", str(home.alice.id)), tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
+    assert "bot_command_invalid" in caplog.text.lower()
+
+
+async def test_a_flood_is_waited_out(home: Home, tmp_path: Path) -> None:
+    home.fake.faults.flood(1, "setMyCommands")
+    async with shown(home, People(str(home.alice.id)), tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
+    assert len(home.fake.called("setMyCommands")) == 5
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy({"telegram": Lists(admins=frozenset({"9"}))})])
+def test_where_nobody_may_do_anything_nobody_sees_a_menu(policy: Policy) -> None:
+    assert audiences(policy, "telegram") == ()
