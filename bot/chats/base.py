@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +312,18 @@ class Chat(Protocol):
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message (a person's secret answer). Raises ChatError where that is not allowed."""
+        ...
+
+
+@runtime_checkable
+class KnowsRoles(Protocol):
+    """A chat that tells the roles of people who are not writing at the moment."""
+
+    async def roles_of(self, person: str, guild: str) -> frozenset[str]:
+        """The roles that a person has on a server now, as `guild/role`; none when they are not there any more.
+
+        Raises ChatError or FloodWait when the platform does not tell.
+        """
         ...
 
 

@@ -15,6 +15,7 @@ from bot.commands.parser import parse
 from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.schedules.model import Plan, Schedule
+from bot.schedules.roles import can_be_asked
 from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
 from bot.schedules.scheduler import local_time
 from bot.tasks.wording import clean
@@ -80,12 +81,13 @@ async def press(data: ButtonData, request: Request, services: Services) -> Reply
 
 
 async def _let_make(request: Request, services: Services, phones: Sequence[str]) -> None:
-    """Raise Refused unless the person may, also without the roles that are known only now, and has not too many."""
+    """Raise Refused unless the person may, at the time of a run too, and has not too many schedules."""
     later = replace(request, person=replace(request.person, roles=frozenset()))
     for phone in phones or ("",):
         require(request, services.policy, Right.USE, phone=phone)
-        if not verdict(later, services.policy, Right.USE, phone=phone).allowed:
-            raise Refused(say("schedule.unstored_role"))
+        later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
+    if not later_too and not can_be_asked(request.person, services):
+        raise Refused(say("schedule.unstored_role"))
     if len(await services.store.schedules.all(request.person)) >= MOST:
         raise Refused(say("schedule.full", number=MOST))
 

@@ -12,6 +12,7 @@ from bot.access import Right
 from bot.chats.base import CommandCall, Reply
 from bot.commands.request import NotAllowed, Refused, Request, Services, require
 from bot.schedules.model import Schedule
+from bot.schedules.roles import RolesUnknown, with_roles
 from bot.schedules.rules import count_due, next_due
 from bot.store.audit import AuditKind
 from bot.tasks.errors import TaskError
@@ -103,8 +104,9 @@ class Scheduler:
     async def _begin(self, schedule: Schedule) -> None:
         plan = schedule.plan
         call = CommandCall("do", plan.options, plan.text)
-        request = Request(plan.person, plan.place, _event(schedule), call)
         try:
+            person = await with_roles(plan.person, plan.place, self._services)
+            request = Request(person, plan.place, _event(schedule), call)
             require(request, self._services.policy, Right.USE)
             reply = await self._give(request, self._services)
         except NotAllowed as refused:
@@ -112,6 +114,9 @@ class Scheduler:
             await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)))
             # Told once: somebody who may not use the bot any more would else hear of it every time.
             await self._services.store.schedules.pause(schedule.id)
+        except RolesUnknown:
+            # Not with the roles of an earlier day: they may have been taken since.
+            await self._turn_down(schedule, say("scheduled.roles_unknown", **_facts(schedule)))
         except (Refused, TaskError) as refused:
             await self._turn_down(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
         else:

@@ -22,6 +22,7 @@ from bot.chats.discord.locales import Locales
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import PLATFORM
 from bot.chats.discord.presses import Presses
+from bot.chats.discord.roles import roles_of
 from bot.chats.discord.sending import Sender
 from bot.chats.discord.slash import SlashCommands, payload
 from bot.chats.discord.sync import CommandSync
@@ -180,6 +181,10 @@ class DiscordChat:
     async def delete(self, ref: MessageRef) -> None:
         """See `Chat.delete`."""
         await self._sender.delete(ref)
+
+    async def roles_of(self, person: str, guild: str) -> frozenset[str]:
+        """See `KnowsRoles`."""
+        return await roles_of(await self._logged_in(), person, guild)
 
     async def _stay(self) -> None:
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from simcord.backend.models import Role
 
 from bot.access import Grant, Lists, Policy, Right
-from bot.chats.base import Person
+from bot.chats.base import ChatError, KnowsRoles, Person
 from bot.tasks.model import TaskState
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
@@ -108,3 +109,21 @@ async def test_the_same_role_number_on_another_server_opens_nothing(home: Home, 
         await town.refusals(2)
         assert list(await town.world.desk.recent(9)) == []
         assert home.fake.from_bot(there) == []
+
+
+async def test_roles_are_told_of_who_does_not_write_and_none_of_who_has_left(
+    home: Home, intake: Recording, tmp_path: Path
+) -> None:
+    role = home.fake.role(home.guild, "tester")
+    bob = home.fake.user("bob", home.guild)
+    home.fake.give(bob, home.guild, role)
+    stranger = home.fake.user("stranger")
+    async with running(home, intake, tmp_path) as chat:
+        assert isinstance(chat, KnowsRoles)
+        guild = str(home.guild.id)
+        assert await chat.roles_of(str(bob.id), guild) == {f"{guild}/{role.id}"}
+        home.fake.take(bob, home.guild, role)
+        assert await chat.roles_of(str(bob.id), guild) == frozenset()
+        assert await chat.roles_of(str(stranger.id), guild) == frozenset()
+        with pytest.raises(ChatError):
+            await chat.roles_of(str(bob.id), "123456789")

@@ -1,0 +1,53 @@
+"""The roles of somebody who does not write at this moment: asked of the platform each time, and never kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import Final
+
+from bot.access import Policy
+from bot.chats.base import ChatError, FloodWait, KnowsRoles, Person, Place
+from bot.commands.request import Services
+
+ANSWER_S: Final = 20.0
+"""Seconds that a platform has to tell somebody's roles."""
+
+logger = logging.getLogger(__name__)
+
+
+class RolesUnknown(Exception):
+    """Rights or tiers hang on roles there, and the platform does not tell who has which."""
+
+
+async def with_roles(person: Person, place: Place, services: Services) -> Person:
+    """The person with the roles that they have on the place's server now, where roles mean anything there.
+
+    Raises RolesUnknown.
+    """
+    guild = place.address.guild
+    if not _matter(guild, services.policy):
+        return replace(person, roles=frozenset())
+    if (chat := _book(person, services)) is None:
+        raise RolesUnknown
+    try:
+        return replace(person, roles=await asyncio.wait_for(chat.roles_of(person.id, guild), ANSWER_S))
+    except (ChatError, FloodWait, TimeoutError) as error:
+        logger.warning("the roles of a person were not told: %s", error)
+        raise RolesUnknown from error
+
+
+def can_be_asked(person: Person, services: Services) -> bool:
+    """Whether the person's platform tells roles of people who do not write at that moment."""
+    return _book(person, services) is not None
+
+
+def _book(person: Person, services: Services) -> KnowsRoles | None:
+    chat: object = services.chats.get(person.platform)
+    return chat if isinstance(chat, KnowsRoles) else None
+
+
+def _matter(guild: str, policy: Policy) -> bool:
+    guilds = {grant.guild for grant in policy.grants} | {gift.guild for gift in policy.tiers}
+    return bool(guild) and guild in guilds
