@@ -57,8 +57,33 @@ class Typist:
         self.virtual.hand.replace("")
         before = len(self.virtual.journal.entries)
         await self.phone.act(TypeText(text), receipt="t")
-        entries = self.virtual.journal.entries[before:]
         assert self.virtual.truth.fields["title"] == text
+        self.check(before)
+
+    async def replaces(self, text: str) -> None:
+        """The text of the note, over whatever the field holds."""
+        look = await self.phone.observe()
+        field = max((each for each in look.elements or () if each.editable), key=lambda each: each.bounds.top)
+        before = len(self.virtual.journal.entries)
+        done = await self.phone.act(TypeText(text, at=field.bounds.centre, clear=True), receipt="t")
+        assert done.field_text == self.virtual.truth.fields["body"] == text
+        self.check(before)
+
+    async def searches(self, text: str) -> None:
+        """The text and Enter, in the browser."""
+        await self.phone.act(OpenApp("Browser"), receipt="b")
+        look = await self.phone.observe()
+        field = next(each for each in look.elements or () if each.editable)
+        before = len(self.virtual.journal.entries)
+        await self.phone.act(TypeText(text, at=field.bounds.centre, clear=True, submit=True), receipt="t")
+        assert self.virtual.truth.searches[-1:] == (text,)
+        self.check(before)
+        enters = [each for each in self.virtual.journal.entries[before:] if "KEYCODE_ENTER" in each.argv]
+        assert len(enters) == 1
+
+    def check(self, before: int) -> None:
+        """What the phone's journal has of one text."""
+        entries = self.virtual.journal.entries[before:]
         assert not [entry.argv for entry in entries if entry.kind == "substitution"]
         typing = [entry for entry in entries if entry.receipt]
         assert typing
@@ -93,3 +118,35 @@ def test_nothing_typed_is_read_by_a_shell(adb_server: AdbServer, lane: str, text
             check()
         finally:
             runner.run(typist.close(adb_server))
+
+
+LATIN = {
+    "quotes": 'it\'s "so" `there`',
+    "percent": "100%sure %s%%s %d%",
+    "substitution": "$(input keyevent 3) ${HOME} `reboot` $((1+1))",
+    "line ends": "one\ntwo\n\nthree",
+    "operators": "a && b || c; d | e > /sdcard/x < y & #!",
+    "1000 signs": ("0123456789 it's %s $(x) `y`; " * 40)[:1000],
+    "options": "-n --user 0",
+}
+ALL = LATIN | {
+    "Chinese": "你好，世界！今天的天气很好，我们去公园散步吧。",
+    "emoji": "👨\u200d👩\u200d👧 🇩🇪 👍🏽 ❤️",
+    "mixed": "100% 确定 'yes' $(否) `ja`\n第二行 👋",
+    "1000 Chinese signs": "汉字输入" * 250,
+    "right to left": "مرحبا עולם",
+}
+
+
+@pytest.mark.parametrize("lane", ["keys", "broadcast", "fast"])
+async def test_hard_texts_arrive_as_they_are(adb_server: AdbServer, lane: str) -> None:
+    """Each over the one before, read back, and at last with Enter."""
+    typist = Typist(lane)
+    try:
+        await typist.open(adb_server)
+        for text in (LATIN if lane == "keys" else ALL).values():
+            await typist.replaces(text)
+        for name in ("quotes", "percent", "substitution", "operators"):
+            await typist.searches(LATIN[name])
+    finally:
+        await typist.close(adb_server)
