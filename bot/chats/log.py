@@ -21,6 +21,13 @@ class KeptButton(_Frozen):
     style: str = "secondary"
 
 
+class KeptMenu(_Frozen):
+    """A list of which one choice is taken. The page shows all of them."""
+
+    choices: tuple[KeptButton, ...]
+    prompt: str = ""
+
+
 class KeptFile(_Frozen):
     """A file beside a message: its name, and the reference under which its bytes are kept."""
 
@@ -37,6 +44,7 @@ class Content(_Frozen):
     picture: str = ""
     files: tuple[KeptFile, ...] = ()
     buttons: tuple[tuple[KeptButton, ...], ...] = ()
+    menu: KeptMenu | None = None
     notify: bool = False
     reply_to: str = ""
 

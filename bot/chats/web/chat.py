@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 import secrets
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from agent.ports.frames import Frames
 from bot.chats.base import (
     Address,
+    Button,
     Capabilities,
     ChatError,
     ChatGone,
@@ -21,7 +23,7 @@ from bot.chats.base import (
     Turn,
     at_once,
 )
-from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile
+from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu
 from bot.chats.web.pulse import Pulse
 
 PLATFORM = "web"
@@ -31,6 +33,8 @@ OPERATOR = Person(platform=PLATFORM, id="operator", name="operator")
 TEXT_LIMIT = 100_000
 """Characters of one text on the page; a longer one is cut there and added as a file. Keeps the page quick."""
 
+MENU_CHOICES = 200
+"""More than anybody reads in a list."""
 ID_DIGITS = 18
 """A message's id fits in SQLite's 64 bits."""
 
@@ -47,6 +51,7 @@ CAPABILITIES = Capabilities(
     card_lifetime=math.inf,
     knows_delivery=True,
     deletes=True,
+    menu_choices=MENU_CHOICES,
 )
 
 
@@ -136,7 +141,8 @@ class WebChat:
             footer=message.footer,
             picture=(await self._kept(message.picture)).reference if message.picture else "",
             files=tuple(files),
-            buttons=_rows(message),
+            buttons=tuple(_kept(row) for row in message.buttons if row),
+            menu=KeptMenu(choices=_kept(message.menu.choices), prompt=message.menu.prompt) if message.menu else None,
             notify=message.notify,
             reply_to=message.reply_to.message if message.reply_to else "",
         )
@@ -148,12 +154,8 @@ class WebChat:
         return KeptFile(name=picture.name, reference=await self._frames.save(picture.data, suffix=suffix))
 
 
-def _rows(message: Message) -> tuple[tuple[KeptButton, ...], ...]:
-    return tuple(
-        tuple(KeptButton(label=button.label, data=button.data, style=button.style) for button in row)
-        for row in message.buttons
-        if row
-    )
+def _kept(buttons: Sequence[Button]) -> tuple[KeptButton, ...]:
+    return tuple(KeptButton(label=button.label, data=button.data, style=button.style) for button in buttons)
 
 
 def _check(place: Address) -> None:

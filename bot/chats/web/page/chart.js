@@ -4,7 +4,6 @@ import { h, svg } from "./dom.js";
 import { counted, locale, say } from "./words.js";
 import { tokens } from "./when.js";
 
-const WIDTH = 900;
 const HEIGHT = 220;
 const LEFT = 46;
 const BELOW = 26;
@@ -13,18 +12,20 @@ const LINES = 4;
 
 // `days` have day (YYYY-MM-DD), input, output and tasks. The table says the same to who does not see the bars.
 export function dayChart(days) {
+  // On a narrow screen fewer units make larger letters.
+  const width = matchMedia("(max-width: 760px)").matches ? 420 : 900;
   const top = rounded(Math.max(1, ...days.map((day) => day.input + day.output)));
   const scale = (value) => ((HEIGHT - BELOW - 10) * value) / top;
   const floor = HEIGHT - BELOW;
-  const slot = (WIDTH - LEFT - RIGHT) / days.length;
+  const slot = (width - LEFT - RIGHT) / days.length;
   const wide = Math.min(34, slot * 0.64);
-  const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", role: "img", "aria-label": say("page.usage.chart") });
+  const chart = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart", role: "img", "aria-label": say("page.usage.chart") });
   for (let line = 0; line <= LINES; line += 1) {
     const y = floor - scale((top * line) / LINES);
-    chart.append(svg("line", { x1: LEFT, x2: WIDTH, y1: y, y2: y, class: line ? "grid" : "floor" }));
+    chart.append(svg("line", { x1: LEFT, x2: width, y1: y, y2: y, class: line ? "grid" : "floor" }));
     chart.append(words(LEFT - 8, y + 4, tokens({ input: Math.round((top * line) / LINES) }), "end"));
   }
-  const every = Math.ceil(days.length / 8);
+  const every = Math.ceil(days.length / (width / 110));
   days.forEach((day, index) => {
     const x = LEFT + slot * index + (slot - wide) / 2;
     const group = svg("g", { class: "bar-of-day" });

@@ -3,6 +3,7 @@
 import { arrange, frameUrl, h, icon, setText } from "./dom.js";
 import { isCard } from "./model.js";
 import { show } from "./picture.js";
+import { drawMenu } from "./menu.js";
 import { has, say } from "./words.js";
 
 const KINDS = { "ask": "ask", "approve": "approve", "take over": "take_over", "secret": "secret" };
@@ -17,10 +18,11 @@ export class MessageView {
     this.files = h("div", { class: "files", hidden: true });
     this.reply = h("form", { class: "reply", hidden: true });
     this.buttons = h("div", { class: "row", hidden: true });
+    this.menu = h("form", { class: "menu", hidden: true });
     this.footer = h("div", { class: "footer" });
     this.thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), hidden: true,
       onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
-    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.buttons, this.reply, this.footer);
+    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.menu, this.reply, this.buttons, this.footer);
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
@@ -38,6 +40,8 @@ export class MessageView {
     this.drawQuestion(question);
     const told = `${final} · `;
     const twice = final && content.heading.toLowerCase().startsWith(told);
+    // In its task's own view the line above says what kind of question it is, and the page's title of which task.
+    this.heading.hidden = Boolean(question) && Boolean(entry.thread) && Boolean(content.body);
     setText(this.heading, twice ? content.heading.slice(told.length) : content.heading);
     if (final && !question) {
       this.kind.hidden = false;
@@ -51,6 +55,7 @@ export class MessageView {
     this.files.hidden = content.files.length === 0;
     this.files.replaceChildren(...content.files.map((file) =>
       h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
+    drawMenu(this.menu, content.menu, (choice) => this.act.press(this.entry, choice));
     drawButtons(this.buttons, content.buttons, (button) => this.act.press(this.entry, button));
   }
 

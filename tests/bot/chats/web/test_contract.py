@@ -1,105 +1,72 @@
-"""The console keeps the contract of every chat."""
+"""The console keeps what every chat must."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import aiohttp
 import pytest
 
-from bot.chats.base import Address, Chat, Incoming, MessageRef, Press
-from bot.chats.log import Entry
-from bot.chats.web.chat import HOME, OPERATOR
+from bot.chats.base import Address, MessageRef, Person, Press
+from bot.chats.web.chat import HOME, OPERATOR, WebChat
 from tests.bot.chats.contract import ChatContract, Shown
-from tests.bot.chats.talk_contract import TalkContract
-from tests.bot.chats.web.world import World, open_world
+from tests.bot.chats.web.world import World
 
 
 class WebBench:
-    """The console over HTTP, as its page uses it."""
+    """The console over HTTP, as the page sees it and presses in it."""
 
-    def __init__(self, directory: Path, stack: AsyncExitStack) -> None:
-        self.chat: Chat
-        self.origin = HOME
-        self.person = OPERATOR
-        self._directory = directory
-        self._stack = stack
-        self._world: World
-        self._client: aiohttp.ClientSession
-        self._events = 0
-
-    async def restart(self) -> None:
-        await self._stack.aclose()
-        self._world = await self._stack.enter_async_context(open_world(self._directory))
-        headers = {"Authorization": f"Bearer {self._world.token}"}
-        self._client = await self._stack.enter_async_context(aiohttp.ClientSession(self._world.url, headers=headers))
-        self.chat = self._world.chat
+    def __init__(self, world: World, client: aiohttp.ClientSession) -> None:
+        self._world = world
+        self._client = client
+        self.chat: WebChat = world.chat
+        self.origin: Address = HOME
+        self.person: Person = OPERATOR
 
     async def shown(self, place: Address) -> Sequence[Shown]:
-        entries = await self._world.log.page(place.thread, before=None, limit=100)
-        return [await self._as_seen(entry) for entry in entries if entry.author == "bot"]
+        async with self._client.get("/api/messages", params={"thread": place.thread}) as response:
+            entries = (await response.json())["messages"]
+        return [await self._seen(entry) for entry in entries]
+
+    async def _seen(self, entry: dict[str, Any]) -> Shown:
+        content = entry["content"]
+        texts = [content["heading"], content["body"], content["footer"]]
+        files = [content["picture"]] if content["picture"] else []
+        for file in content["files"]:
+            files.append(file["name"])
+            if file["name"] == "message.txt":
+                async with self._client.get(f"/api/frames/{file['reference']}") as response:
+                    texts.append(await response.text())
+        return Shown(
+            id=str(entry["id"]),
+            text="\n".join(filter(None, texts)),
+            buttons=tuple(button["data"] for row in content["buttons"] for button in row),
+            files=tuple(files),
+            # Only one person is there: what rings, rings for the operator.
+            mentions=(OPERATOR.id,) if content["notify"] else (),
+            silent=not content["notify"],
+            choices=tuple(choice["data"] for choice in (content["menu"] or {}).get("choices", ())),
+            reply_to=content["reply_to"],
+        )
 
     async def remove(self, ref: MessageRef) -> None:
-        await self._world.log.remove(int(ref.message))
+        await self.chat.delete(ref)
 
     async def lose(self, place: Address) -> None:
-        pytest.skip(f"nobody takes {place} away from the operator")
-
-    async def flood(self, seconds: float) -> None:
-        pytest.skip(f"the console never asks for {seconds} s of silence")
+        pytest.skip(f"nobody can take {place} away from the console")
 
     async def press(self, ref: MessageRef, data: str) -> Press:
-        await self._post("press", data=data, message=ref.message, thread=ref.address.thread)
+        said = {"data": data, "message": ref.message, "thread": ref.address.thread, "event": f"event-{data}"}
+        async with self._client.post("/api/press", json=said) as response:
+            assert response.status == 200
         return self._world.intake.presses[-1]
 
-    async def write(
-        self,
-        text: str,
-        *,
-        files: Sequence[tuple[str, bytes]] = (),
-        reply_to: MessageRef | None = None,
-        language: str = "en",
-    ) -> Incoming:
-        if files:
-            pytest.skip("files are handed in by /api/do, which has its own tests")
-        typed = text.replace("/opengui ", "/")
-        await self._post(
-            "say", {"Accept-Language": language}, text=typed, reply_to=reply_to.message if reply_to else ""
-        )
-        return self._world.intake.messages[-1]
-
-    async def there(self, ref: MessageRef) -> bool:
-        entries = await self._world.log.page(ref.address.thread, before=None, limit=100)
-        return int(ref.message) in [entry.id for entry in entries]
-
-    async def _post(self, name: str, headers: dict[str, str] | None = None, **body: Any) -> None:
-        self._events += 1
-        body["event"] = f"event-{self._events:04}"
-        async with self._client.post(f"/api/{name}", json=body, headers=headers) as response:
-            assert response.status == 200, await response.text()
-
-    async def _as_seen(self, entry: Entry) -> Shown:
-        content = entry.content
-        whole = [await self._world.frames.load(file.reference) for file in content.files if file.name == "message.txt"]
-        pictures = (content.picture,) if content.picture else ()
-        return Shown(
-            id=str(entry.id),
-            text="\n".join((content.heading, content.body, content.footer, *(data.decode() for data in whole))),
-            buttons=tuple(button.data for row in content.buttons for button in row),
-            files=(*pictures, *(file.name for file in content.files)),
-            mentions=(OPERATOR.id,) if content.notify else (),
-            silent=not content.notify,
-            reply_to=content.reply_to,
-        )
+    async def flood(self, seconds: float) -> None:
+        pytest.skip(f"the console takes everything at once, and never asks for {seconds} s of silence")
 
 
-class TestConsole(ChatContract, TalkContract):
+class TestWeb(ChatContract):
     @pytest.fixture
-    async def bench(self, tmp_path: Path) -> AsyncIterator[WebBench]:
-        async with AsyncExitStack() as stack:
-            bench = WebBench(tmp_path, stack)
-            await bench.restart()
-            yield bench
+    def bench(self, world: World, client: aiohttp.ClientSession) -> WebBench:
+        return WebBench(world, client)

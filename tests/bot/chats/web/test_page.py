@@ -10,7 +10,7 @@ from yarl import URL
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.chats.base import Address, Button, Message, MessageRef, Person, Picture, Reply
+from bot.chats.base import Address, Button, Menu, Message, MessageRef, Person, Picture, Reply
 from bot.chats.web.chat import HOME, address
 from bot.chats.web.door import Door
 from bot.chats.web.server import Console
@@ -125,6 +125,27 @@ async def test_a_question_is_answered_in_its_own_box(world: World, page: Page) -
     assert [(said.text, said.command, said.reply_to) for said in world.intake.messages] == [("the blue one", None, ref)]
     world.tables.questions = []
     await expect(page.get_by_label("Your answer")).to_have_count(0)
+
+
+async def test_one_of_many_choices_is_taken_with_the_keyboard(world: World, page: Page) -> None:
+    kinds = tuple(Button(f"Tea {number}", f"1:ans:q:{number}") for number in range(1, 41))
+    asked = Message(heading="Question", body="Which tea?", menu=Menu(kinds, "Forty teas"), notify=True)
+    ref = await world.chat.send(address("t5"), asked, nonce="q")
+    world.tables.tasks = [task("5", state=TaskState.WAITING)]
+    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    await open_task(page, "5")
+    give = page.get_by_role("button", name="Choose this")
+    await expect(page.get_by_role("radio")).to_have_count(40)
+    await expect(give).to_be_disabled()
+    await page.get_by_role("radio").first.focus()
+    for key in ("Space", "ArrowDown", "ArrowDown"):
+        await page.keyboard.press(key)
+    await expect(page.get_by_role("radio", name="Tea 3", exact=True)).to_be_checked()
+    await page.keyboard.press("Enter")
+    await expect(give).to_be_enabled()
+    assert [(press.data, press.message) for press in world.intake.presses] == [("1:ans:q:3", ref)]
+    await world.chat.edit(ref, Message(heading="Question", body="Which tea?", footer="operator: Tea 3"))
+    await expect(page.get_by_role("radio")).to_have_count(0)
 
 
 async def test_a_code_is_typed_covered_and_shown_nowhere(world: World, page: Page) -> None:
