@@ -13,6 +13,7 @@ from agent.graph.mind import GraphMind
 from agent.guards.policy import Policy, PolicyError
 from agent.runs.local import Equipment, LocalRunner
 from bot.access import Policy as AccessPolicy
+from bot.clocks import SteadyClock, seconds_since_boot
 from bot.endpoints import dialect_of
 from bot.live.settings import LiveSettings
 from bot.live.terms import LiveTerms
@@ -86,7 +87,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         await phones.start()
         rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
         admission = Admission(lambda: rights.policy)
-        leases = PhoneLeases(store.leases, phones, admits=admission.admits)
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         equipment = Equipment(
@@ -114,6 +115,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
             model=lambda: terms.models.vision.name,
             gate=quotas,
             admission=admission,
+            steady=seconds_since_boot,
         )
         stack.push_async_callback(desk.stop)
         await desk.start()

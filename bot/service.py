@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -18,6 +17,7 @@ from bot.chats.web.door import Door
 from bot.chats.web.errors import ConsoleError
 from bot.chats.web.server import Console
 from bot.checks.within import ServiceCheck
+from bot.clocks import SteadyClock
 from bot.commands import work
 from bot.commands.intake import Commands
 from bot.commands.request import Services
@@ -75,8 +75,9 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
-    paces = Paces(time.time)
-    turns = ReplyTurns(paces, chats, Clockwork(time.time, asyncio.sleep))
+    steady = SteadyClock()
+    paces = Paces(steady)
+    turns = ReplyTurns(paces, chats, Clockwork(steady, asyncio.sleep))
     zone = zone_named(settings.time_zone)
     transcriber = transcriber_of(settings)
     services = Services(
@@ -99,7 +100,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
-        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, paces=paces)
+        outbox = Outbox(core.desk, core.store, chats, settings.stream_steps, clock=steady, paces=paces)
         moves = ChatMoves(services, outbox, language=settings.language)
         connected = connections(settings, commands, core.rights, moves)
         chats.update({chat.platform: chat for chat in connected})

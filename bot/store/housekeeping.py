@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from bot.clocks import ClockWatch, seconds_since_boot
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreError
 from bot.store.keeping import KEEP_TASKS_DAYS
@@ -26,6 +27,8 @@ CHECKPOINTS_DAYS: Final = 1.0
 AT_ONCE: Final = 100
 """Tasks that are looked up at once. Each is removed in a transaction of its own, so that nobody waits for long."""
 _DAY_S: Final = 86_400.0
+BELIEVED_S: Final = _DAY_S
+"""So long nothing is removed after the clock was set: a wrong clock must not be what empties the house."""
 
 
 class Threads(Protocol):
@@ -67,12 +70,16 @@ class Housekeeper:
         *,
         keep_tasks_days: float = KEEP_TASKS_DAYS,
         clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = seconds_since_boot,
     ) -> None:
         self._store = store
         self._threads = threads
         self._directory = directory
         self._keep = keep_tasks_days * _DAY_S
         self._clock = clock
+        self._steady = steady
+        self._watch = ClockWatch(clock, steady)
+        self._believed_from = 0.0
         self.kept: Kept | None = None
         """What there was after the last round, None before the first."""
 
@@ -89,7 +96,16 @@ class Housekeeper:
 
     async def round(self) -> Removed:
         """Remove what is old. Raises StoreError; what was removed by then stays so, the rest is for the next round."""
-        now, pruning = self._clock(), self._store.pruning
+        now = self._clock()
+        if jump := self._watch.jumped():
+            self._believed_from = self._steady() + BELIEVED_S
+            logger.warning("The clock was set by %+.0f s; nothing is removed because of its age for a day.", jump)
+        removed = Removed() if self._steady() < self._believed_from else await self._remove(now)
+        self.kept = await asyncio.to_thread(kept_in, self._directory)
+        return removed
+
+    async def _remove(self, now: float) -> Removed:
+        pruning = self._store.pruning
         await self._store.tasks.forget_events(before=now - EVENTS_DAYS * _DAY_S)
         checkpoints = tasks = rows = 0
         # Never the rows of a task before its checkpoints: nobody would know of these any more.
@@ -105,7 +121,6 @@ class Housekeeper:
         while batch := await pruning.batch(now - self._keep):
             rows += batch
         pictures = await self._store.frames.prune(await self._store.tasks.files_in_use())
-        self.kept = await asyncio.to_thread(kept_in, self._directory)
         return Removed(tasks, checkpoints, rows, pictures)
 
     async def _run(self) -> None:

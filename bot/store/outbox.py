@@ -37,15 +37,24 @@ class OutboxRow:
     """Why it was given up; "" else."""
 
 
+LONGEST_SILENCE = 3 * 3600.0
+"""Seconds; the longest that a platform was reported to ask for is 10,323."""
+
+
 class Outbox:
     """The table of messages to send. Those of one task are sent in the order in which they were written."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def recover(self) -> None:
-        """At start: what was being sent when the process died is pending again, marked as uncertain."""
+    async def recover(self, now: float) -> None:
+        """At start: what was being sent when the process died is pending again, marked as uncertain.
+
+        Nothing is put off for longer than any platform asks for: the clock may have been set back.
+        """
         await self._change("UPDATE outbox SET state = 'pending', uncertain = 1 WHERE state = 'sending'")
+        latest = now + LONGEST_SILENCE
+        await self._change("UPDATE outbox SET not_before = ?1 WHERE state = 'pending' AND not_before > ?1", latest)
 
     async def add(
         self, transaction: Transaction, task: str, kind: OutboxKind, subject: str = "", *, name: str = "", now: float

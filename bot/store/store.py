@@ -12,6 +12,7 @@ from bot.store.cards import Cards
 from bot.store.changes import Changes
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database, Transaction
+from bot.store.deadlines import Deadlines
 from bot.store.figures import Figures
 from bot.store.frames import FrameFiles
 from bot.store.grants import Grants
@@ -63,6 +64,7 @@ class Store:
         self.missed = MissedTable(database)
         self.moves = Moves(database)
         self.figures = Figures(database)
+        self.deadlines = Deadlines(database)
         self.pruning = Pruning(database)
         self.frames = frames
 
@@ -79,7 +81,7 @@ class Store:
         database = await Database.open(directory / DATABASE_NAME)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
         store = cls(database, frames, clock)
-        await store.outbox.recover()
+        await store.outbox.recover(clock())
         return store
 
     async def close(self) -> None:

@@ -17,6 +17,7 @@ from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
 from bot.access import Policy
 from bot.chats.base import Person
+from bot.clocks import ClockWatch
 from bot.store.audit import AuditKind
 from bot.store.store import Store
 from bot.tasks.admission import Admission
@@ -45,6 +46,7 @@ class TaskDesk(DeskReading):
 
     What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
     `model` the name of the model that acts now, `gate` has to let every task in, `admission` is what the leases ask.
+    With `steady`, which nobody can set, a `clock` that is set shortens nobody's time.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class TaskDesk(DeskReading):
         model: Callable[[], str] = str,
         gate: Gate | None = None,
         admission: Admission | None = None,
+        steady: Callable[[], float] | None = None,
     ) -> None:
         self._limits = limits or DeskLimits()
         self._news = News()
@@ -73,7 +76,8 @@ class TaskDesk(DeskReading):
         control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
         self._control = Together(control, record, workers)
         self._hands = Hands(self._control, record, self._news, clock)
-        self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits)
+        watch = ClockWatch(clock, steady or clock)
+        self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits, watch)
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

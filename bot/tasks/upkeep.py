@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from agent.outcome import Outcome
+from bot.clocks import ClockWatch
 from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.calls import Calls
@@ -33,6 +34,7 @@ class Upkeep:
         calls: Calls,
         clock: Callable[[], float],
         limits: DeskLimits,
+        watch: ClockWatch,
     ) -> None:
         self._store = store
         self._record = record
@@ -41,6 +43,9 @@ class Upkeep:
         self._calls = calls
         self._clock = clock
         self._limits = limits
+        self._watch = watch
+        self._behind = 0.0
+        """Seconds by which the clock was set and which are not written yet."""
         self._turned = time.monotonic()
 
     async def recover(self) -> None:
@@ -79,6 +84,7 @@ class Upkeep:
 
     async def expire(self) -> None:
         """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
+        await self._follow_clock()
         now = self._clock()
         for question in await self._store.questions.expire(now=now):
             self._turned = time.monotonic()
@@ -90,6 +96,14 @@ class Upkeep:
                 task.id, Ending(Outcome.BLOCKED, "The service was restarted, and nobody resumed the task in time.")
             )
             self._news.changed(task.id)
+
+    async def _follow_clock(self) -> None:
+        """Nobody's time is over, or begins anew, because somebody has set the clock."""
+        self._behind += self._watch.jumped()
+        if self._behind:
+            logger.warning("The clock was set by %+.0f s; what waits for people has as long as before.", self._behind)
+            await self._store.deadlines.move(self._behind)
+            self._behind = 0.0
 
     async def _interrupt(self, task: Task) -> None:
         await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)

@@ -16,6 +16,7 @@ class TaskRow:
     text: str
     state: str
     started: float | None
+    outcome: str
 
 
 def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
@@ -29,10 +30,10 @@ def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
 
 def tasks(data: Path) -> list[TaskRow]:
     """All tasks, in the order of acceptance."""
-    found = rows(data, "SELECT id, text, state, started FROM tasks ORDER BY id")
+    found = rows(data, "SELECT id, text, state, started, COALESCE(outcome, '') FROM tasks ORDER BY id")
     return [
-        TaskRow(int(str(number)), str(text), str(state), started if isinstance(started, float) else None)
-        for number, text, state, started in found
+        TaskRow(int(str(number)), str(text), str(state), started if isinstance(started, float) else None, str(outcome))
+        for number, text, state, started, outcome in found
     ]
 
 

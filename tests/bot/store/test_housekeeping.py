@@ -95,7 +95,9 @@ class House:
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     async with open_checkpoints(tmp_path) as saver:
-        made = House(tmp_path, await Store.open(tmp_path, clock=lambda: made.now), saver)
+        times: list[House] = []
+        made = House(tmp_path, await Store.open(tmp_path, clock=lambda: times[-1].now if times else 0.0), saver)
+        times.append(made)
         yield made
         await made.store.close()
 

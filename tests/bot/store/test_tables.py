@@ -149,7 +149,7 @@ async def test_what_was_being_sent_at_a_crash_is_uncertain(store: Store) -> None
     task = await add_task(store)
     await store.write(lambda t: store.outbox.add(t, task.id, "final", now=1))
     assert await store.outbox.sending(1)
-    await store.outbox.recover()
+    await store.outbox.recover(0.0)
     (row,) = await store.outbox.pending(1)
     assert row.uncertain
 
