@@ -40,24 +40,29 @@ BAN_SECONDS: Final = 60.0
 
 
 @asynccontextmanager
-async def translated(doing: str) -> AsyncIterator[None]:
-    """Turn what discord.py raises into FloodWait, ChatGone or ChatError; `doing` completes "Discord refused …"."""
+async def translated(doing: str, *, needs: str = "") -> AsyncIterator[None]:
+    """Turn what discord.py raises into FloodWait, ChatGone or ChatError; `doing` completes "Discord refused …".
+
+    `needs` is the permission that it takes, as Discord's settings name it.
+    """
     try:
         async with asyncio.timeout(limits.REQUEST_SECONDS):
             yield
     except discord.RateLimited as limited:
         raise FloodWait(limited.retry_after) from limited
     except discord.HTTPException as refused:
-        raise _meaning(refused, doing) from refused
+        raise _meaning(refused, doing, needs) from refused
     except (TimeoutError, OSError, aiohttp.ClientError) as unreachable:
         raise ChatError(f"Discord could not be reached for {doing}; it may or may not have arrived.") from unreachable
     except discord.DiscordException as odd:
         raise ChatError(f"Discord answered {doing} in a way that was not understood: {odd}") from odd
 
 
-def _meaning(refused: discord.HTTPException, doing: str) -> Exception:
+def _meaning(refused: discord.HTTPException, doing: str, needs: str) -> Exception:
     if refused.status == 429:
         return FloodWait(_seconds(refused.response.headers.get("Retry-After", "")))
+    if refused.code == MISSING_PERMISSIONS and needs:
+        return ChatGone(f"Discord refused {doing}: the bot lacks the permission {needs} in this channel.")
     if refused.code in _GONE:
         return ChatGone(f"Discord refused {doing}: {_GONE[refused.code]}.")
     if refused.code in _OTHER:

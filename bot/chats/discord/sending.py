@@ -64,7 +64,8 @@ class Sender:
                 bool(place.thread),
                 partial(self._permissions.refused, parent),
             )
-            async with errors.translated("the message"):
+            needs = "Send Messages in Threads" if place.thread else "Send Messages"
+            async with errors.translated("the message", needs=needs):
                 sent = await post.send()
             first = first or sent.id
         await self._tell_what_is_lacking(
@@ -111,7 +112,7 @@ class Sender:
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message; one that is gone already is success."""
         client = await self._online()
-        async with errors.translated("the deletion of the message"):
+        async with errors.translated("the deletion of the message", needs="Manage Messages"):
             try:
                 await _partial(client, ref).delete()
             except discord.NotFound:

@@ -71,7 +71,7 @@ class Threads:
 
     async def _begin(self, channel: discord.TextChannel, message: int, name: str) -> int:
         """A thread on the message, or (0) on none."""
-        async with errors.translated("a thread"):
+        async with errors.translated("a thread", needs="Create Public Threads"):
             try:
                 thread = await (
                     channel.get_partial_message(message).create_thread(
