@@ -70,6 +70,7 @@ def task_json(task: Task) -> Json:
         "summary": task.summary,
         "data": task.data,
         "phone": task.phone,
+        "phone_name": task.phone_name,
         "phones": task.parts or 1,
         "person": task.person.name or task.person.id,
         "platform": task.origin.platform,

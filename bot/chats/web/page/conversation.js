@@ -174,7 +174,13 @@ export class Conversation {
 // The line below a task's title: its number, its phone, and who gave it elsewhere.
 export function about(task, model) {
   const who = task.platform !== "web" ? say("page.task.given", { person: task.person, platform: platformName(task.platform) }) : "";
-  return [say("page.task.number", { task: task.task }), model.phone(task.phone)?.name ?? task.phone, who].filter(Boolean).join(" · ");
+  return [say("page.task.number", { task: task.task }), phonesOf(task, model), who].filter(Boolean).join(" · ");
+}
+
+// The phone that a task has, by the name that it has now or had then, or how many phones it is for.
+export function phonesOf(task, model) {
+  if (task.phones > 1) return say("page.task.phones", { number: task.phones });
+  return model.phone(task.phone)?.name || task.phone_name || task.phone;
 }
 
 // What stands at the right of a task's title: the way to its other page, and where it stands.

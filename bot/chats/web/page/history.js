@@ -1,5 +1,6 @@
 // All tasks with their outcomes, the latest first, a page at a time.
 
+import { phonesOf } from "./conversation.js";
 import { arrange, h, setText } from "./dom.js";
 import { badge } from "./message.js";
 import { platformName, standing } from "./model.js";
@@ -65,10 +66,10 @@ export class History {
   }
 
   row(task) {
-    const mark = `${standing(task)} ${task.steps} ${this.model.phone(task.phone)?.name}`;
+    const mark = `${standing(task)} ${task.steps} ${phonesOf(task, this.model)}`;
     const known = this.rows.get(task.task);
     if (known?.dataset.mark === mark) return known;
-    const phone = this.model.phone(task.phone)?.name ?? task.phone;
+    const phone = phonesOf(task, this.model);
     const took = task.started && task.ended ? duration(task.ended - task.started) : "";
     const used = task.tokens.calls ? say("page.tokens", { number: tokens(task.tokens) }) : "";
     const who = task.platform === "web" ? "" : say("page.task.given", { person: task.person, platform: platformName(task.platform) });

@@ -1,8 +1,8 @@
 // A run, step by step: what was seen, thought and done. The arrow keys go through it.
 
-import { arrange, h, icon, setText } from "./dom.js";
 import { actionWords } from "./action.js";
 import { about } from "./conversation.js";
+import { arrange, h, icon, setText } from "./dom.js";
 import { Screen } from "./screen.js";
 import { load } from "./service.js";
 import { clock, duration, tokens } from "./when.js";
@@ -82,7 +82,7 @@ export class Replay {
       this.steps = steps;
       this.build();
       this.show(atEnd ? steps.length - 1 : Math.min(this.at, Math.max(0, steps.length - 1)));
-      this.tell(say("page.replay.none"), say(task.outcome === null ? "page.replay.soon" : "page.replay.never"));
+      this.tell(say("page.replay.none"), say(task.outcome === null ? "page.replay.soon" : task.steps ? "page.replay.gone" : "page.replay.never"));
     } catch (error) {
       if (error.status === 0) return;
       this.tell(say(error.status === 404 ? "page.task.unknown" : "page.replay.failed"), error.message);
@@ -172,6 +172,7 @@ function facts(step) {
   const rows = [
     [say("page.replay.action"), actionWords(step.action)],
     [say("page.replay.effect"), step.effect],
+    [say("page.replay.phone"), step.phone],
     [say("page.replay.app"), step.app],
     [say("page.replay.time"), [clock(step.at), step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ")],
     [say("page.replay.tokens"), step.tokens.calls ? say("page.replay.tokens_of", { input: tokens({ input: step.tokens.input }), output: tokens({ input: step.tokens.output }) }) : ""],

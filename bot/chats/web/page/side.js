@@ -1,5 +1,6 @@
 // The list on the left: the pages, the tasks of now and of late, the phones.
 
+import { phonesOf } from "./conversation.js";
 import { arrange, h, icon, setText } from "./dom.js";
 import { named } from "./message.js";
 import { standing } from "./model.js";
@@ -53,7 +54,7 @@ export class Side {
       this.items.set(task.task, item);
     }
     const asked = model.questionsOf(task.task).length > 0;
-    const phone = model.phone(task.phone)?.name ?? "";
+    const phone = phonesOf(task, model);
     const step = task.outcome === null && task.steps ? say("page.side.step", { step: task.steps }) : "";
     const when = task.outcome === null ? "" : ago(task.ended ?? task.created);
     item.dot.className = `dot ${standing(task)}`;

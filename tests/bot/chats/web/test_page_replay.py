@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -76,10 +78,22 @@ async def test_a_run_that_goes_on_is_followed(world: World, page: Page) -> None:
     await expect(page.locator("#view")).to_contain_text("Step 2 of 2")
 
 
+async def test_each_step_of_several_phones_names_its_own(world: World, page: Page) -> None:
+    world.tables.tasks = [ended("5", Outcome.SUCCEEDED, parts=2, phone="")]
+    world.tables.steps = [replace(step(1, None), phone_name="Pixel 7"), replace(step(1, None), phone_name="Galaxy")]
+    await page.evaluate("location.hash = '#replay-5'")
+    await expect(page.locator("#about")).to_have_text("Task 5 · 2 phones")
+    await expect(page.locator("#view .facts")).to_contain_text("Pixel 7")
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator("#view .facts")).to_contain_text("Galaxy")
+
+
 async def test_a_task_without_steps_says_so_and_an_unknown_one_too(world: World, page: Page) -> None:
-    world.tables.tasks = [ended("5", Outcome.CANCELLED)]
+    world.tables.tasks = [ended("6", Outcome.SUCCEEDED, steps=9), ended("5", Outcome.CANCELLED, steps=0)]
     await page.evaluate("location.hash = '#replay-5'")
     await expect(page.locator("#view")).to_contain_text("before its first step")
+    await page.evaluate("location.hash = '#replay-6'")
+    await expect(page.locator("#view")).to_contain_text("Its steps are not kept any more.")
     await page.evaluate("location.hash = '#replay-77'")
     await expect(page.locator("#view")).to_contain_text("There is no such task.")
     await page.evaluate("location.hash = '#task-77'")
