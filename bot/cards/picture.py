@@ -41,6 +41,13 @@ def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> byte
     return target.getvalue()
 
 
+def whole_screen(image: Image.Image) -> bytes:
+    """A PNG of the screen in every pixel, for a file: chats make pictures smaller than they came."""
+    target = io.BytesIO()
+    image.convert("RGB").save(target, "PNG")
+    return target.getvalue()
+
+
 def draw_sheet(images: Mapping[int, Image.Image]) -> bytes:
     """The screens of several phones side by side, all of one height, each with its number."""
     height = min(LONG_SIDE, max(image.height for image in images.values()))

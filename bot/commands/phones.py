@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from bot.cards.picture import draw_screen
+from bot.cards.picture import draw_screen, whole_screen
 from bot.chats.base import Message, Picture, Reply
 from bot.commands.choose import open_phones, phone_named, require_usable, state_of
 from bot.commands.request import Refused, Request, Services, may_see, plain
@@ -47,9 +48,13 @@ async def screen(request: Request, services: Services) -> Reply:
         raise Refused(say("screen.failed", name=info.name, why=error)) from error
     if seen.image is None or seen.secure:
         raise Refused(say("screen.secure", name=info.name))
-    picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
     words = [seen.package, say("screen.locked") if seen.locked else ""]
-    return Reply(Message(heading=info.name, body=" · ".join(word for word in words if word), picture=picture))
+    message = Message(heading=info.name, body=" · ".join(word for word in words if word))
+    if request.flag("full"):
+        file = Picture("screen.png", await asyncio.to_thread(whole_screen, seen.image))
+        return Reply(replace(message, files=(file,)))
+    picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
+    return Reply(replace(message, picture=picture))
 
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:

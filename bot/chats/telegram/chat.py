@@ -13,7 +13,18 @@ from typing import Final
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Turn, at_once
+from bot.chats.base import (
+    Address,
+    Capabilities,
+    ChatError,
+    FloodWait,
+    Intake,
+    Message,
+    MessageRef,
+    Person,
+    Turn,
+    at_once,
+)
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
@@ -27,9 +38,11 @@ from bot.chats.telegram.sending import Sender
 from bot.chats.telegram.shown import Shown
 from bot.chats.telegram.silence import Silence
 from bot.chats.telegram.times import Times
+from bot.chats.telegram.topics import Topics, link_to
 from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +109,7 @@ class TelegramChat:
         silence, shown = Silence(clock, self._moved), Shown()
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
+        self._topics = Topics(self._logged_in, silence, clock)
         names = {command.name for command in commands}
         albums = Albums(self._times.album)
         self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums)
@@ -142,14 +156,26 @@ class TelegramChat:
         await self._ended.wait()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Always `origin`: a chat or topic is shared by its tasks. The task's first message replies to `anchor`."""
-        del title
-        if anchor:
+        """A new topic, to which a reply to `anchor` leads; else `origin`, where the first message replies to it."""
+        place = await self._topics.open(origin, title)
+        if anchor and place == origin:
             self._sender.anchor(origin, anchor)
-        return origin
+        elif anchor:
+            told = Message(body=say("telegram.topic", link=link_to(place)), reply_to=MessageRef(origin, anchor))
+            try:
+                await self._sender.send(origin, told, nonce=f"topic:{place.chat}:{place.thread}")
+            except (ChatError, FloodWait) as refused:
+                logger.info("Where the task goes on is told in its topic alone: %s", refused)
+        return place
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """See `Chat.private_place`: it has the person's own number."""
+        return Address(PLATFORM, origin.account, person.id)
 
     async def close_place(self, place: Address) -> None:
-        """Nothing to do: no place was made for the task alone."""
+        """Close the task's topic; people can read it, and buttons there work."""
+        if place.thread:
+            await self._topics.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """See `Chat.send`. Telegram does not know nonces; one is used only to go on after a part that was sent."""

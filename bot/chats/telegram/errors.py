@@ -17,6 +17,7 @@ from bot.chats.telegram.requests import Flooded
 NOT_MODIFIED: Final = "message is not modified"
 NO_TEXT: Final = "there is no text in the message to edit"
 NOT_PARSED: Final = "can't parse entities"
+CLOSED_ALREADY: Final = "topic_not_modified"
 ALREADY_DELETED: Final = "message to delete not found"
 BAD_PHOTO: Final = (
     "photo_invalid_dimensions",

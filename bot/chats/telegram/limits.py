@@ -64,6 +64,12 @@ MENU_LOOK_SECONDS: Final = 15.0
 GENERAL_TOPIC: Final = 1
 """Id of a forum's General topic, which is left out when sending (Bot API server: "message thread not found")."""
 
+TOPIC_NAME: Final = 128
+"""Characters of a topic's name (Bot API, createForumTopic)."""
+
+NO_TOPICS_SECONDS: Final = 600.0
+"""For so long a group where no topic could be made is not asked again; ours."""
+
 POLL_SECONDS: Final = 30.0
 """How long Telegram holds a poll without news; ours. The Bot API allows up to 50."""
 

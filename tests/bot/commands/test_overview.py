@@ -114,6 +114,15 @@ async def test_screen_is_a_picture(world: World) -> None:
         assert image.size == (108, 240)
 
 
+async def test_a_screen_in_full_size_is_a_file(world: World) -> None:
+    reply = await world.type("screen --full")
+    assert reply.message is not None
+    (file,) = reply.message.files
+    assert reply.message.picture is None
+    with Image.open(io.BytesIO(file.data)) as image:
+        assert (file.name, image.format, image.size) == ("screen.png", "PNG", (108, 240))
+
+
 async def test_screen_says_why_there_is_no_picture(world: World) -> None:
     world.phones.sees["pixel"] = a_look(secure=True)
     reply = await world.type("screen")

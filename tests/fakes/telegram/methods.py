@@ -22,6 +22,9 @@ NOT_MODIFIED = (
 )
 TOO_OLD = "query is too old and response timeout expired or query ID is invalid"
 TOAST = 200
+GIFTS = dict.fromkeys(
+    ("unlimited_gifts", "limited_gifts", "unique_gifts", "premium_subscription", "gifts_from_channels"), False
+)
 
 
 class Methods:
@@ -54,7 +57,9 @@ class Methods:
             "deleteMyCommands": self.delete_commands,
             "sendChatAction": self.chat_action,
             "getFile": self.get_file,
+            "getChat": self.get_chat,
             "createForumTopic": self.create_topic,
+            "closeForumTopic": self.close_topic,
         }
 
     async def get_me(self, _form: Form) -> Any:
@@ -181,11 +186,25 @@ class Methods:
         name = str(form["name"])
         if not chat.forum:
             raise bad("the chat is not a forum")
+        if not chat.manages_topics:
+            raise bad("not enough rights to create a topic")
         if not 1 <= len(name) <= 128:
             raise bad("TOPIC_TITLE_EMPTY")
         number = self._world.message_number(chat)
         chat.topics[number] = name
         return {"message_thread_id": number, "name": name, "icon_color": 7322096}
+
+    async def close_topic(self, form: Form) -> Any:
+        chat = checks.chat_of(self._world, form)
+        topic = checks.thread_of(chat, form)
+        if topic in chat.closed:
+            raise bad("TOPIC_NOT_MODIFIED")
+        chat.closed.add(topic)
+        return True
+
+    async def get_chat(self, form: Form) -> Any:
+        full = {"accent_color_id": 0, "max_reaction_count": 11, "accepted_gift_types": GIFTS}
+        return checks.chat_of(self._world, form).payload() | full
 
     def _new(self, form: Form) -> Message:
         """A message of the bot with everything but its content."""

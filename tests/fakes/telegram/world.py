@@ -35,6 +35,10 @@ class Chat:
     lost: str = ""
     """Why the bot may not write here any more, as Telegram says it."""
     migrated_to: int = 0
+    manages_topics: bool = False
+    """Whether the bot may."""
+    closed: set[int] = field(default_factory=set)
+    """Topics that are closed."""
 
     @property
     def private(self) -> bool:

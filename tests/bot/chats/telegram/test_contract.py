@@ -126,3 +126,13 @@ class TestTopic(ChatContract, TalkContract):
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.forum, home.fake.topic(home.forum, "phones")) as bench:
             yield bench
+
+
+class TestForum(ChatContract):
+    """The General topic of a forum where the bot may make topics."""
+
+    @pytest.fixture
+    async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
+        home.forum.manages_topics = True
+        async with a_bench(intake, home, home.forum) as bench:
+            yield bench
