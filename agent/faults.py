@@ -10,6 +10,7 @@ from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, 
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
+from agent.wording import Spoken, sentence
 from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 
 
@@ -42,90 +43,51 @@ class Fault:
         return " ".join(part for part in (self.happened, self.not_done, self.next) if part)
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How faults of one sort end: `name` begins the kinds of their sentences."""
+
+    name: str
+    kind: FaultKind
+    outcome: Outcome = Outcome.FAILED
+    begun: bool = True
+    """Whether the task was at work: else its own sentence says what was not done."""
+
+
+_FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
+    (NoPhone, _Form("no_phone", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
+    (LeaseLost, _Form("lease_lost", FaultKind.PHONE, Outcome.BLOCKED)),
+    (FileLost, _Form("file_lost", FaultKind.STORAGE, Outcome.BLOCKED, begun=False)),
+    (FileRejected, _Form("file_rejected", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
+    (PhoneUnavailable, _Form("phone_unavailable", FaultKind.PHONE, Outcome.BLOCKED)),
+    (PhoneGone, _Form("phone_gone", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
+    (CaptureFailed, _Form("no_picture", FaultKind.PHONE)),
+    (PhoneTimeout, _Form("phone_silent", FaultKind.PHONE)),
+    (PhoneError, _Form("phone", FaultKind.PHONE)),
+    (ModelKeyRejected, _Form("model_key", FaultKind.MODEL, Outcome.BLOCKED)),
+    (UnknownModel, _Form("model_unknown", FaultKind.MODEL, Outcome.BLOCKED)),
+    (NoVision, _Form("model_blind", FaultKind.MODEL, Outcome.BLOCKED)),
+    (ModelUnreachable, _Form("model_unreachable", FaultKind.MODEL)),
+    (ModelError, _Form("model", FaultKind.MODEL)),
+    (OSError, _Form("storage", FaultKind.STORAGE)),
+)
+"""The first that fits counts."""
+_BUG = _Form("bug", FaultKind.BUG)
+
+
 def fault_of(error: BaseException) -> Fault:
     """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
-    stopped = "The task stopped there; nothing is repeated by itself."
-    match error:
-        case NoPhone():
-            return Fault(FaultKind.PHONE, str(error), "The task was not started on a phone.", "", Outcome.BLOCKED)
-        case LeaseLost():
-            return Fault(
-                FaultKind.PHONE,
-                "Another run holds the phone now.",
-                stopped,
-                "Give the task again; it will queue.",
-                Outcome.BLOCKED,
-            )
-        case FileLost():
-            return Fault(
-                FaultKind.STORAGE,
-                str(error),
-                "Nothing was done on the phone with it.",
-                "Give the task again with the file.",
-                Outcome.BLOCKED,
-            )
-        case FileRejected():
-            return Fault(
-                FaultKind.PHONE,
-                str(error),
-                "The task was not begun on the phone.",
-                "Make room on the phone, or give the task without the file.",
-                Outcome.BLOCKED,
-            )
-        case PhoneUnavailable():
-            return Fault(FaultKind.PHONE, str(error), stopped, "Then give the task again.", Outcome.BLOCKED)
-        case PhoneGone():
-            return Fault(
-                FaultKind.PHONE,
-                f"The phone was lost: {error}",
-                "The last action may or may not have arrived; it was not sent again.",
-                "Check the cable and `devices`, then give the task again.",
-                Outcome.BLOCKED,
-            )
-        case CaptureFailed():
-            return Fault(FaultKind.PHONE, f"No picture came from the phone: {error}", stopped, "See `opengui doctor`.")
-        case PhoneTimeout():
-            return Fault(
-                FaultKind.PHONE,
-                f"The phone did not answer in time: {error}",
-                stopped,
-                "See `opengui doctor`.",
-            )
-        case PhoneError():
-            return Fault(FaultKind.PHONE, str(error), stopped, "See `opengui doctor`.")
-        case ModelKeyRejected():
-            return Fault(
-                FaultKind.MODEL,
-                str(error),
-                stopped,
-                "Set VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY) and start again.",
-                Outcome.BLOCKED,
-            )
-        case UnknownModel():
-            return Fault(FaultKind.MODEL, str(error), stopped, "Check VLM_MODEL and VLM_BASE_URL.", Outcome.BLOCKED)
-        case NoVision():
-            return Fault(
-                FaultKind.MODEL,
-                str(error),
-                stopped,
-                "Choose a model that takes pictures in VLM_MODEL.",
-                Outcome.BLOCKED,
-            )
-        case ModelUnreachable():
-            return Fault(FaultKind.MODEL, str(error), stopped, "Try again in a few minutes.")
-        case ModelError():
-            return Fault(FaultKind.MODEL, str(error), stopped, "Try again, or choose another model.")
-        case OSError():
-            return Fault(
-                FaultKind.STORAGE,
-                f"The data directory could not be used: {error.strerror or type(error).__name__}.",
-                stopped,
-                "Check disk space and file rights.",
-            )
-        case _:
-            return Fault(
-                FaultKind.BUG,
-                f"Something in the program went wrong ({type(error).__name__}).",
-                stopped,
-                "The log has the details; please report it.",
-            )
+    form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
+    happened = sentence(f"fault.{form.name}.happened", why=_why(error, form))
+    not_done = sentence("fault.stopped") if form.begun else sentence(f"fault.{form.name}.not_done")
+    then = "" if form.name == "no_phone" else sentence(f"fault.{form.name}.next")
+    return Fault(form.kind, happened, not_done, then, form.outcome)
+
+
+def _why(error: BaseException, form: _Form) -> str:
+    """Of what may hold paths or code, no more than what it is."""
+    if form is _BUG:
+        return type(error).__name__
+    if isinstance(error, OSError) and form.name == "storage":
+        return error.strerror or type(error).__name__
+    return error.words if isinstance(error, Spoken) else str(error)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.wording import Spoken
+
 
 class GivenFile(BaseModel):
     """`content` is a reference to stored bytes (see agent.ports.frames), `name` what it is to be called there."""
@@ -14,8 +16,8 @@ class GivenFile(BaseModel):
     content: str
 
 
-class FileLost(Exception):
+class FileLost(Spoken):
     """A file that came with the task is not kept any more."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"The file {name} that came with the task is not kept any more.")
+        super().__init__("file.lost", name=name)

@@ -33,6 +33,7 @@ from agent.runs.active import ActiveRun
 from agent.runs.forms import config_of, ended, fresh
 from agent.runs.preparing import prepared
 from agent.terms import TermsSource
+from agent.wording import sentence
 from devices.errors import PhoneError
 from devices.phone import Phones
 
@@ -79,7 +80,7 @@ class LocalRunner:
                     yield event
             except Stopped:
                 if run.control.cancelled:
-                    yield await self._cut(order, Outcome.CANCELLED, "Cancelled.")
+                    yield await self._cut(order, Outcome.CANCELLED, sentence("ended.cancelled"))
             except (PhoneError, NoPhone, FileLost) as error:
                 fault = fault_of(error)
                 yield await self._cut(order, fault.outcome, fault.sentence)
@@ -213,7 +214,7 @@ class LocalRunner:
         run.live.fresh = run.live.sight = run.live.watch.pending = None
         yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
         if len(run.files) < len(order.files):
-            yield Told(text=f"Putting on the phone: {', '.join(file.name for file in order.files)}")
+            yield Told(text=sentence("told.files", names=", ".join(file.name for file in order.files)))
         await prepared(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:

@@ -1,5 +1,7 @@
 """Every sentence that people read, in one catalogue: a folder a language, a file an area; {names} are filled in.
 
+What the agent says has its English with the agent (`agent/sentences.toml`) and its translations here.
+
 What language is spoken is a matter of the surroundings: whoever knows the person says `speaking`, and all that is
 said below it, in tasks and threads that begin there too, is in that language.
 """
@@ -13,24 +15,22 @@ from contextvars import ContextVar
 from importlib.resources import files
 from typing import Final
 
+from agent.wording import SENTENCES, flat, worded
+
+AGENT: Final = "agent."
+"""Begins the keys of the agent's own sentences."""
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "zh")
 """The languages of the catalogue; the first is complete by rule and stands in where another has no sentence."""
 
 
-def _flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in table.items():
-        key = f"{above}{name}"
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{key}.")
-        else:
-            yield key, str(value).strip()
-
-
 def _read(language: str) -> Iterator[tuple[str, str]]:
+    if language == ENGLISH:
+        # What the agent says stands with the agent; here are its translations.
+        yield from ((f"{AGENT}{kind}", text) for kind, text in SENTENCES.items())
     for file in files(__name__).joinpath(language).iterdir():
         if file.name.endswith(".toml"):
-            yield from _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+            yield from flat(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
 CATALOGUES: Final[Mapping[str, Mapping[str, str]]] = {language: dict(_read(language)) for language in LANGUAGES}
@@ -56,7 +56,8 @@ def speaking(language: str) -> Iterator[None]:
     """Say everything in this language until the block ends; an unknown one is English."""
     before = _spoken.set(language if language in LANGUAGES else ENGLISH)
     try:
-        yield
+        with worded(_of_agent):
+            yield
     finally:
         _spoken.reset(before)
 
@@ -66,6 +67,11 @@ def say(key: str, **values: object) -> str:
 
     Only the catalogue's own text is a format; braces inside the values stay as they are.
     """
+    return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
+
+
+def _of_agent(kind: str, values: Mapping[str, object]) -> str:
+    key = f"{AGENT}{kind}"
     return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
 
 

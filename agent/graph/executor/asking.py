@@ -11,12 +11,7 @@ from agent.guards.facts import facts_of
 from agent.guards.showing import in_one_line
 from agent.observing import Sight
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
-
-LOCKED = "The phone is locked with a PIN, pattern or password. Please unlock it, then press Done."
-STUCK = (
-    "I am stuck: I keep doing the same without any effect (last: {did}). The goal is: {goal}. "
-    "What shall I do? You can tell me another way, or do it on the phone and tell me so."
-)
+from agent.wording import sentence
 
 
 def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver | EnterSecret) -> dict[str, Any]:
@@ -41,15 +36,15 @@ def approval(
 ) -> dict[str, Any]:
     """May this be done? With the exact text or amount, as far as the screen tells."""
     if isinstance(action, SendFile):
-        lines = [f"This {reason}.", f"File: {action.path}"]
+        lines = [sentence("ask.reason", reason=reason), sentence("ask.file", path=action.path)]
         return _approval(state, context, what, lines, frame)
     facts = facts_of(sight.observation)
     app = context.policy.app_name(sight.observation.package)
-    lines = [f"In {app}: this {reason}." if app else f"This {reason}."]
+    lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
     if isinstance(action, Type):
-        lines.append(f"Text to type: {action.text}")
+        lines.append(sentence("ask.text", text=action.text))
     elif isinstance(action, OpenUrl):
-        lines.append(f"Address: {action.url}")
+        lines.append(sentence("ask.address", url=action.url))
     lines.extend(facts.lines)
     return _approval(state, context, what, lines, frame)
 
@@ -57,27 +52,27 @@ def approval(
 def _approval(
     state: ExecutorState, context: RunContext, what: str, lines: list[str], frame: str | None
 ) -> dict[str, Any]:
-    text, detail = in_one_line(f"May I {what}?"), "\n".join(map(in_one_line, lines))
+    text, detail = in_one_line(sentence("ask.may", what=what)), "\n".join(map(in_one_line, lines))
     return _data(state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame)
 
 
 def secret_instead(state: ExecutorState, context: RunContext, field: str, sight: Sight) -> dict[str, Any]:
     """A person types what the model would have typed into a field for a secret."""
-    app = context.policy.app_name(sight.observation.package) or "the app in front"
-    text = (
-        f"{app} wants a password or code{f' ({field})' if field else ''}. What you give goes straight into the phone."
-    )
+    app = context.policy.app_name(sight.observation.package) or sentence("ask.front")
+    text = sentence("ask.secret_field", app=app, field=field) if field else sentence("ask.secret", app=app)
     return _data(state, context, QuestionKind.SECRET, text)
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> dict[str, Any]:
     """A person unlocks the phone."""
-    return _data(state, context, QuestionKind.TAKE_OVER, LOCKED, (DONE,), tail=f".lock{number}", frame=frame)
+    return _data(
+        state, context, QuestionKind.TAKE_OVER, sentence("ask.locked"), (DONE,), tail=f".lock{number}", frame=frame
+    )
 
 
 def stuck(state: ExecutorState, context: RunContext, did: str, number: int) -> dict[str, Any]:
     """A person says how to go on."""
-    text = STUCK.format(did=did, goal=state["goal"])
+    text = sentence("ask.stuck", did=did, goal=state["goal"])
     return _data(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from agent.events import Told
 from agent.graph.executor.context import RunContext
+from agent.wording import Spoken, sentence
 from devices.errors import PhoneUnavailable
 from devices.phone import Health, PhoneInfo
 
 EMPTY_BATTERY = 3
-"""Percent. Android shuts down at 0 (BatteryService.shutdownIfNoPowerLocked), a worn battery some percent earlier; a step
+"""Percent. Android shuts down at 0 (BatteryService.shutdownIfNoPowerLocked), a worn battery a little earlier; a step
 takes up to a minute, and none may be cut off in the middle of an action.
 """
 WARM = 45.0
@@ -19,25 +20,25 @@ TOO_HOT = 60.0
 """
 
 
+class PhoneSpent(Spoken, PhoneUnavailable):
+    """The phone has to be charged or to cool down before anything more is begun on it."""
+
+
 def look_after(context: RunContext) -> None:
-    """Tell of a low battery and of heat, once each. Raises PhoneUnavailable when the run has to end for it."""
+    """Tell of a low battery and of heat, once each. Raises PhoneSpent when the run has to end for it."""
     info, told = context.phone.info, context.live.told
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:
-        raise PhoneUnavailable(
-            f"The battery of {info.name} is at {info.battery} % and is not being charged: the phone may go off at any "
-            "moment. Charge it."
-        )
+        raise PhoneSpent("condition.empty", phone=info.name, percent=info.battery)
     if info.temperature is not None and info.temperature >= TOO_HOT:
-        raise PhoneUnavailable(
-            f"{info.name} is too hot: its battery has {info.temperature:.0f} °C. Let it cool down below {WARM:.0f} °C."
-        )
+        degrees = f"{info.temperature:.0f}"
+        raise PhoneSpent("condition.hot", phone=info.name, degrees=degrees, cool=f"{WARM:.0f}")
     if draining and "battery" not in told:
         told.add("battery")
-        context.emit(Told(text=f"The battery of {info.name} is at {info.battery} %: charge it."))
+        context.emit(Told(text=sentence("told.battery", phone=info.name, percent=info.battery)))
     if _warm(info) and "heat" not in told:
         told.add("heat")
-        context.emit(Told(text=f"{info.name} is hot: its battery has {info.temperature:.0f} °C."))
+        context.emit(Told(text=sentence("told.heat", phone=info.name, degrees=f"{info.temperature:.0f}")))
 
 
 def _warm(info: PhoneInfo) -> bool:

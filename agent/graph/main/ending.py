@@ -6,6 +6,7 @@ from typing import Any
 
 from agent.graph.main.state import MainState
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 
 def outcome_of(state: MainState) -> Outcome:
@@ -30,14 +31,14 @@ def outcome_of(state: MainState) -> Outcome:
 def told_plainly(state: MainState) -> str:
     """The summary without a model: what each part said, what was not done and why."""
     lines = [result["summary"] for result in state["results"] if result["summary"]]
-    lines += [f"Not done, because it was refused: {todo['title']}. {todo['note']}".strip() for todo in _refused(state)]
+    lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
     left = [todo["title"] for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
     fault = state.get("fault")
     if fault is not None and fault["summary"]:
         lines.append(fault["summary"])
     if left:
-        lines.append(f"Not done: {'; '.join(left)}.")
-    return "\n".join(lines) or "Nothing was done."
+        lines.append(sentence("ended.left", titles="; ".join(left)))
+    return "\n".join(lines) or sentence("ended.nothing")
 
 
 def _refused(state: MainState) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 
 def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> dict[str, Any]:
@@ -18,7 +19,13 @@ def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> d
     if isinstance(error, Stopped):
         if not control.cancelled:
             raise error
-        return {"fault": {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": "Cancelled."}}
+        return {
+            "fault": {
+                "kind": FaultKind.PERSON.value,
+                "outcome": Outcome.CANCELLED.value,
+                "summary": sentence("ended.cancelled"),
+            }
+        }
     return fault_update(error.fault if isinstance(error, BudgetReached) else fault_of(error))
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from agent.faults import Fault, FaultKind
 from agent.models.base import Usage
 from agent.outcome import Outcome
-
-NOT_DONE = "The task was stopped there and is not done."
+from agent.wording import sentence
 
 
 class BudgetReached(Exception):
@@ -44,34 +43,33 @@ class TaskLimits:
             return self.out_of_time()
         used = usage.input + usage.output
         if self.tokens is not None and used >= self.tokens:
-            return _budget(f"The task has used {used} tokens; the limit is {self.tokens}.", "MAX_TOKENS")
+            return _budget(sentence("limit.tokens", used=used, limit=self.tokens), "MAX_TOKENS")
         if self.cost is not None and usage.cost is not None and usage.cost >= self.cost:
-            return _budget(f"The task has cost {usage.cost:.4f}; the limit is {self.cost:g}.", "MAX_COST")
+            return _budget(sentence("limit.cost", used=f"{usage.cost:.4f}", limit=f"{self.cost:g}"), "MAX_COST")
         return None
 
     def out_of_time(self) -> Fault:
         """The fault of a task that was worked on for too long."""
-        return _budget(f"The task was worked on for {self.minutes:g} minutes, which is the limit.", "MAX_MINUTES")
+        return _budget(sentence("limit.minutes", minutes=f"{self.minutes:g}"), "MAX_MINUTES")
 
     def too_many_replans(self) -> Fault:
         """The fault of a plan that was changed too often."""
-        return _cap(f"The plan was changed {self.replans} times and still does not lead there.")
+        return _cap(sentence("limit.replans", number=self.replans))
 
     def too_many_subtasks(self) -> Fault:
         """The fault of a plan with no end."""
-        return _cap(f"{self.subtasks} sub-tasks were worked on, which is the limit.")
+        return _cap(sentence("limit.subtasks", number=self.subtasks))
 
 
 def too_many_steps(steps: int) -> Fault:
     """The fault of a plan whose parts have used up all steps."""
-    return _cap(f"The limit of {steps} steps was reached before the task was done.")
+    return _cap(sentence("limit.steps", number=steps))
 
 
 def _budget(happened: str, setting: str) -> Fault:
-    return Fault(
-        FaultKind.BUDGET, happened, NOT_DONE, f"Raise {setting}, or give the rest as a new task.", Outcome.BLOCKED
-    )
+    then = sentence("limit.raise", setting=setting)
+    return Fault(FaultKind.BUDGET, happened, sentence("limit.not_done"), then, Outcome.BLOCKED)
 
 
 def _cap(happened: str) -> Fault:
-    return Fault(FaultKind.MODEL, happened, NOT_DONE, "Try smaller tasks, one after the other.")
+    return Fault(FaultKind.MODEL, happened, sentence("limit.not_done"), sentence("limit.smaller"))

@@ -14,6 +14,7 @@ from agent.graph.executor.state import ANSWERED, ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, Answer, Question, QuestionKind
+from agent.wording import sentence
 
 UNLOCKED = "The phone was locked. A person says that it is unlocked now."
 STUCK = "You went in circles, so the person was asked how to go on. The person answered: {answer}"
@@ -30,7 +31,7 @@ async def call_user(
     if context.control.cancelled:
         return Command(goto="check_loop")
     if answer.expired:
-        summary = f"Nobody answered in time: {asked.text}"
+        summary = sentence("ended.no_answer", question=asked.text)
         return Command(goto="executor_exit", update={"result": ended(Outcome.BLOCKED, summary)})
     if state.get("aside"):
         told = UNLOCKED if asked.kind is QuestionKind.TAKE_OVER else STUCK.format(answer=answer.text)

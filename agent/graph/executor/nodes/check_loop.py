@@ -14,6 +14,7 @@ from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.guards.stuck import Level, Move, level
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
 REMINDER = (
@@ -25,7 +26,6 @@ REPLAN = (
     "You are still going in circles. Stop and make a new plan: say in one line why this way does not work, think of "
     "two other ways to the goal ({goal}), and begin with the better one. If there is none, finish with failure."
 )
-GIVEN_UP = "The same steps were repeated without any effect, so this part was given up."
 
 
 async def check_loop(
@@ -42,20 +42,18 @@ async def check_loop(
         context.live.watch.pending = None
         await control.hold()
     if control.cancelled:
-        update["result"] = ended(Outcome.CANCELLED, "Cancelled.")
+        update["result"] = ended(Outcome.CANCELLED, sentence("ended.cancelled"))
         return Command(goto="executor_exit", update=update)
     if state.get("result") is not None:
         return Command(goto="executor_exit", update=update)
     if update.get("step", state["step"]) > state["max_steps"]:
-        update["result"] = ended(
-            Outcome.FAILED, f"The limit of {state['max_steps']} steps was reached before the task was done."
-        )
+        update["result"] = ended(Outcome.FAILED, sentence("limit.steps", number=state["max_steps"]))
         return Command(goto="executor_exit", update=update)
     told: list[str] = update.get("told", state["told"])
     moves = [Move(*move) for move in update.get("history", state["history"])]
     stuck = level(moves)
     if stuck is Level.REPLAN and state.get("plan") and not state.get("given_up", 0):
-        update |= {"result": ended(Outcome.FAILED, GIVEN_UP), "given_up": 1}
+        update |= {"result": ended(Outcome.FAILED, sentence("ended.circles")), "given_up": 1}
         return Command(goto="executor_exit", update=update)
     if stuck is Level.PERSON or (stuck is Level.REPLAN and state.get("plan")):
         update |= {"told": told, "aside": True, "asides": state.get("asides", 0) + 1}

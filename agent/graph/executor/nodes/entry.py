@@ -11,6 +11,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, ended, usage_data
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 
 async def executor_entry(
@@ -47,6 +48,6 @@ async def executor_entry(
         "result": None,
     }
     if runtime.context.control.cancelled:
-        fresh["result"] = ended(Outcome.CANCELLED, "Cancelled before anything was done.")
+        fresh["result"] = ended(Outcome.CANCELLED, sentence("ended.cancelled_first"))
         return Command(goto="executor_exit", update=fresh)
     return Command(goto="screenshot", update=fresh)

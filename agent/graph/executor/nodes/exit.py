@@ -9,6 +9,7 @@ from agent.graph.executor.early import tell
 from agent.graph.executor.state import ExecutorState, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 
 async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
@@ -21,5 +22,5 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
         closed = close_step(state, context, did=state["did"], effect=state["effect"], told=[])
         update |= {"past": closed["past"], "did": []}
     if state.get("result") is None:
-        update["result"] = ended(Outcome.FAILED, "The work ended without a result.")
+        update["result"] = ended(Outcome.FAILED, sentence("ended.no_result"))
     return update

@@ -16,6 +16,7 @@ from agent.graph.executor.state import ExecutorState, ended, usage_data, usage_o
 from agent.graph.executor.verify import verify
 from agent.observing import Sight
 from agent.outcome import Outcome
+from agent.wording import sentence
 
 BAD_REPLIES = 3
 """Unusable answers in a row that end the sub-task."""
@@ -57,8 +58,7 @@ def _bad(state: ExecutorState, reason: str) -> Route:
     did = "nothing: the answer could not be used"
     update: dict[str, Any] = {"bad_replies": count, "did": [did], "effect": [reason]}
     if count >= BAD_REPLIES:
-        summary = f"The model gave {count} answers in a row that could not be used. The last one: {reason}"
-        update["result"] = ended(Outcome.FAILED, summary)
+        update["result"] = ended(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
         return Command(goto="executor_exit", update=update)
     update["told"] = [f"Your last answer could not be used and nothing was done. {reason}"]
     return Command(goto="check_loop", update=update)

@@ -19,6 +19,7 @@ from agent.graph.executor.early import corrected
 from agent.graph.executor.locking import unlock_question, woken
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
+from agent.wording import sentence
 from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout
 from devices.phone import Observation
 
@@ -95,7 +96,7 @@ async def _look(context: RunContext) -> Observation:
         except PhoneGone as error:
             if attempt == CAPTURE_TRIES:
                 raise
-            context.emit(Told(text=f"The phone is away ({error}); waiting {context.grace:.0f} s for it."))
+            context.emit(Told(text=sentence("told.away", why=error, seconds=f"{context.grace:.0f}")))
             await context.phones.wait_for(context.phone.info.id, timeout=context.grace)
         seen = context.live.fresh = None
     raise CaptureFailed("no picture")

@@ -21,6 +21,7 @@ from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
+from agent.wording import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
         update["outcome"] = outcome.value
-        update["summary"] = intent.answer or "There is nothing to do on a phone here."
+        update["summary"] = intent.answer or sentence("ended.no_phone_needed")
         return Command(goto="__end__", update=update)
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)

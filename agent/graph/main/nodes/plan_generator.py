@@ -21,6 +21,7 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.ports.knowledge import Passage
 from agent.prompts import prompt
+from agent.wording import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -69,8 +70,9 @@ async def _search(text: str, context: TaskContext) -> tuple[Passage, ...]:
         found = await context.knowledge.search(text, limit=PASSAGES)
     except OSError as error:
         logger.warning("the documents could not be searched: %s", error)
-        context.emit(Told(text="The documents could not be searched; the plan is made without them."))
+        context.emit(Told(text=sentence("told.no_documents")))
         return ()
     if found:
-        context.emit(Told(text=f"Read in the documents: {', '.join(dict.fromkeys(hit.file for hit in found))}"))
+        names = ", ".join(dict.fromkeys(hit.file for hit in found))
+        context.emit(Told(text=sentence("told.documents", names=names)))
     return found

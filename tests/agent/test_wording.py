@@ -1,0 +1,94 @@
+"""What the agent says: every kind that is used is there with its values, none is left over, and others may word it."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import string
+from pathlib import Path
+
+import pytest
+
+from agent.faults import fault_of
+from agent.files import FileLost
+from agent.graph.executor.condition import PhoneSpent
+from agent.models.errors import ModelUnreachable
+from agent.outcome import Outcome
+from agent.ports.journal import LeaseLost
+from agent.ports.leases import NoPhone
+from agent.wording import SENTENCES, sentence, worded
+from devices.errors import PhoneGone, PhoneUnavailable
+
+AGENT = Path(__file__).parents[2] / "agent"
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def said() -> dict[str, set[str]]:
+    """Kinds (or their fixed beginnings, with a dot at the end) and the names of their values."""
+    found: dict[str, set[str]] = {}
+    for file in AGENT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+            kind = node.args[0]
+            spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
+            if name not in {"sentence", "PhoneSpent"} and not (name == "super().__init__" and spoken):
+                continue
+            if isinstance(kind, ast.Constant) and isinstance(kind.value, str) and "." in kind.value[:-1]:
+                found[kind.value] = {word.arg for word in node.keywords if word.arg}
+            elif isinstance(kind, ast.JoinedStr) and isinstance(kind.values[0], ast.Constant):
+                found[str(kind.values[0].value)] = set()
+    return found
+
+
+def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
+    kinds = said()
+    whole = {kind: values for kind, values in kinds.items() if not kind.endswith(".")}
+    begun = tuple(kind for kind in kinds if kind.endswith("."))
+    assert {kind: placeholders(SENTENCES[kind]) for kind in whole} == whole
+    assert [kind for kind in SENTENCES if kind not in whole and not kind.startswith(begun)] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "words"),
+    [
+        (
+            NoPhone("No phone is connected."),
+            Outcome.BLOCKED,
+            "No phone is connected. The task was not started on a phone.",
+        ),
+        (LeaseLost("r"), Outcome.BLOCKED, "Another run holds the phone now. The task stopped there"),
+        (PhoneGone("the cable"), Outcome.BLOCKED, "The phone was lost: the cable The last action may or may not"),
+        (PhoneUnavailable("Allow it."), Outcome.BLOCKED, "Allow it. The task stopped there"),
+        (
+            ModelUnreachable("429"),
+            Outcome.FAILED,
+            "429 The task stopped there; nothing is repeated by itself. Try again",
+        ),
+        (OSError(28, "No space left"), Outcome.FAILED, "could not be used: No space left."),
+        (ValueError("/etc/secret"), Outcome.FAILED, "went wrong (ValueError)."),
+        (FileLost("a.txt"), Outcome.BLOCKED, "The file a.txt that came with the task is not kept any more."),
+    ],
+)
+def test_a_fault_has_its_words(error: Exception, outcome: Outcome, words: str) -> None:
+    fault = fault_of(error)
+    assert fault.outcome is outcome
+    assert words in fault.sentence
+    assert "secret" not in fault.sentence
+
+
+async def test_others_may_word_it_and_the_log_stays_english() -> None:
+    spent = PhoneSpent("condition.empty", phone="Pixel", percent=3)
+    with worded(lambda kind, values: f"{kind} {dict(values)}"):
+        assert await asyncio.create_task(asyncio.to_thread(sentence, "ended.cancelled")) == "ended.cancelled {}"
+        assert "condition.empty {'phone': 'Pixel', 'percent': 3}" in fault_of(spent).sentence
+    assert str(spent).startswith("The battery of Pixel is at 3 %")
+    assert sentence("ended.cancelled") == "Cancelled."
+
+
+def test_values_are_never_formats() -> None:
+    assert sentence("ask.may", what="{0} {x}") == "May I {0} {x}?"
