@@ -9,7 +9,7 @@ from devices.simulator.faults import Faults
 from devices.simulator.screen.entry import Field
 from devices.simulator.screen.nodes import Touch
 from devices.simulator.state import LATIN_KEYBOARD, LAUNCHER, Activity, PhoneState, Task
-from devices.simulator.strings import translate
+from devices.simulator.strings import date_text, translate
 from devices.simulator.toggles import is_on
 
 MAIN = "main"
@@ -48,9 +48,14 @@ class Desk:
         """Whether the dark theme is on."""
         return is_on(self.state, "dark")
 
-    def say(self, text: str) -> str:
-        """The text in the phone's language."""
-        return translate(text, self.state.locale)
+    def say(self, text: str, **values: str) -> str:
+        """The text in the phone's language, with values in the places that it has for them."""
+        said = translate(text, self.state.locale)
+        return said.format(**values) if values else said
+
+    def say_date(self, day: datetime) -> str:
+        """Weekday, day and month."""
+        return date_text(day, self.state.locale)
 
     # Tasks
 

@@ -1,63 +1,29 @@
-"""The few words that the phone says in Chinese too; everything else stays as it is."""
+"""What the phone says in Chinese, too."""
 
 from __future__ import annotations
 
-CHINESE = {
-    "Browser": "浏览器",
-    "Settings": "设置",
-    "Notes": "便签",
-    "Messages": "信息",
-    "Clock": "时钟",
-    "Shop": "商店",
-    "Account": "账号",
-    "Vault": "保险箱",
-    "Search or type web address": "搜索或输入网址",
-    "Search": "搜索",
-    "Search settings": "搜索设置",
-    "Wi-Fi": "WLAN",
-    "Bluetooth": "蓝牙",
-    "Aeroplane mode": "飞行模式",
-    "Dark theme": "深色主题",
-    "Location": "位置信息",
-    "Battery Saver": "省电模式",
-    "Do Not Disturb": "勿扰模式",
-    "Auto-rotate screen": "自动旋转屏幕",
-    "Adaptive brightness": "自动调节亮度",
-    "Display": "显示",
-    "About phone": "关于手机",
-    "Network & internet": "网络和互联网",
-    "Notifications": "通知",
-    "On": "开启",
-    "Off": "关闭",
-    "New note": "新建便签",
-    "Title": "标题",
-    "Note": "内容",
-    "Save": "保存",
-    "Delete": "删除",
-    "New message": "新信息",
-    "To": "收件人",
-    "Text message": "短信内容",
-    "Send": "发送",
-    "Back": "返回",
-    "Alarms": "闹钟",
-    "Cart": "购物车",
-    "Add to cart": "加入购物车",
-    "Place order": "提交订单",
-    "Checkout": "结算",
-    "Sign in": "登录",
-    "User name": "用户名",
-    "Next": "下一步",
-    "Verification code": "验证码",
-    "Verify": "验证",
-    "Sign out": "退出登录",
-    "Swipe up to open": "向上滑动解锁",
-    "Enter PIN": "输入 PIN 码",
-    "Loading…": "正在加载…",
-    "Clear all": "全部清除",
-    "No recent items": "没有最近的应用",
-}
+import importlib.resources
+import tomllib
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+
+WEEKDAYS = "一二三四五六日"
+
+
+@cache
+def chinese() -> Mapping[str, str]:
+    """Chinese by English text; placeholders are the same in both."""
+    return tomllib.loads((importlib.resources.files("devices.simulator") / "chinese.toml").read_text("utf-8"))
 
 
 def translate(text: str, locale: str) -> str:
     """The text in the language of a locale such as `zh-CN`."""
-    return CHINESE.get(text, text) if locale.startswith("zh") else text
+    return chinese().get(text, text) if locale.startswith("zh") else text
+
+
+def date_text(day: datetime, locale: str) -> str:
+    """`Saturday, 21 November`, or as Android writes it in Chinese."""
+    if locale.startswith("zh"):
+        return f"{day.month}月{day.day}日 星期{WEEKDAYS[day.weekday()]}"
+    return day.strftime("%A, %d %B")

@@ -15,8 +15,12 @@ def main(desk: Desk) -> Page:
         return Page(
             title=desk.say("Account"),
             body=[
-                _head("account_circle", f"Signed in as {who}", "This phone may use the account."),
-                list_row("Security", subtitle="Last sign-in: today", icon="shield_check_outline"),
+                _head(
+                    "account_circle",
+                    desk.say("Signed in as {who}", who=who),
+                    desk.say("This phone may use the account."),
+                ),
+                list_row(desk.say("Security"), subtitle=desk.say("Last sign-in: today"), icon="shield_check_outline"),
             ],
             bottom=Button(
                 desk.say("Sign out"), lambda: _sign_out(desk), "sign_out", filled=False, margin=(16, 8, 16, 12)
@@ -25,7 +29,7 @@ def main(desk: Desk) -> Page:
     return Page(
         title=desk.say("Account"),
         body=[
-            _head("account_circle_outline", desk.say("Sign in"), "Use your user name or e-mail address."),
+            _head("account_circle_outline", desk.say("Sign in"), desk.say("Use your user name or e-mail address.")),
             _form([desk.field("user_name", "User name", on_enter=lambda: _next(desk))]),
         ],
         bottom=Button(desk.say("Next"), lambda: _next(desk), "next", margin=(16, 8, 16, 12)),
@@ -36,14 +40,18 @@ def code(desk: Desk) -> Page:
     """The second step: a code that was sent somewhere else."""
     wrong = desk.page.arguments.get("wrong") == "yes"
     error: list[Widget] = (
-        [Gap(8), Label("Wrong code. Try again.", 15, colour="error", identifier="error")] if wrong else []
+        [Gap(8), Label(desk.say("Wrong code. Try again."), 15, colour="error", identifier="error")] if wrong else []
     )
     name = desk.page.arguments["user"]
     return Page(
         title=desk.say("Verification code"),
         on_back=desk.close_page,
         body=[
-            _head("message_lock_outline", "Enter the 6-digit code", f"We sent a code to the phone of {name}."),
+            _head(
+                "message_lock_outline",
+                desk.say("Enter the 6-digit code"),
+                desk.say("We sent a code to the phone of {name}.", name=name),
+            ),
             _form([desk.field("code", "6-digit code", on_enter=lambda: _verify(desk)), *error]),
         ],
         bottom=Button(desk.say("Verify"), lambda: _verify(desk), "verify", margin=(16, 8, 16, 12)),

@@ -39,10 +39,10 @@ def main(desk: Desk) -> Page:
         Box(
             children=[
                 Picture(icon, 28, "white", 56, colour),
-                Label(name, 14, colour="muted", align="centre"),
+                Label(desk.say(name), 14, colour="muted", align="centre"),
             ],
             gap=6,
-            on_tap=partial(search, desk, name),
+            on_tap=partial(search, desk, desk.say(name)),
         )
         for name, icon, colour in SHORTCUTS
     ]
@@ -86,9 +86,9 @@ def results(desk: Desk) -> Page:
             identifier="result",
         )
 
-    found = [card(*each) for each in found_for(query, desk.state.seed)]
+    found = [card(*each) for each in found_for(desk, query)]
     ruled: list[Widget] = [widget for each in found for widget in (each, Rule())]
-    count = Label("About 1,240 results", 14, colour="faint")
+    count = Label(desk.say("About 1,240 results"), 14, colour="faint")
     return Page(header=_bar(desk), body=[Box(children=[count], padding=(20, 12, 20, 4)), *ruled])
 
 
@@ -97,9 +97,9 @@ def site(desk: Desk) -> Page:
     url = desk.page.arguments["url"]
     title = desk.page.arguments.get("title") or urlsplit(url).netloc or url
     text = (
-        f"This page was opened at {url}.",
-        "Welcome. Here you find an introduction, a list of recent changes and answers to common questions.",
-        "Read on to learn more, or use the address bar to go somewhere else.",
+        desk.say("This page was opened at {url}.", url=url),
+        desk.say("Welcome. Here you find an introduction, a list of recent changes and answers to common questions."),
+        desk.say("Read on to learn more, or use the address bar to go somewhere else."),
     )
     return Page(
         header=_bar(desk),
@@ -117,11 +117,13 @@ def site(desk: Desk) -> Page:
     )
 
 
-def found_for(query: str, seed: int) -> list[tuple[str, str, str]]:
+def found_for(desk: Desk, query: str) -> list[tuple[str, str, str]]:
     """The results for a query: title, site, text."""
     slug = re.sub(r"\W+", "-", query.lower()).strip("-") or "page"
-    filled = [tuple(part.format(q=query, s=slug) for part in each) for each in RESULTS]
-    return [(title, where, text) for title, where, text in shuffled(filled, seed, "results")]
+    filled = [
+        (desk.say(title, q=query), where.format(s=slug), desk.say(text, q=query)) for title, where, text in RESULTS
+    ]
+    return shuffled(filled, desk.state.seed, "results")
 
 
 def go(desk: Desk, text: str) -> None:
@@ -160,7 +162,7 @@ def _bar_field(desk: Desk) -> Widget:
 def _bar(desk: Desk) -> Widget:
     return Row(
         parts=[
-            Wide(40, Picture("home_outline", 24, "text", description="Home page", on_tap=desk.restart)),
+            Wide(40, Picture("home_outline", 24, "text", description=desk.say("Home page"), on_tap=desk.restart)),
             Row(
                 parts=[Wide(24, Picture("lock_outline", 18, "muted")), _bar_field(desk)],
                 gap=8,
@@ -168,7 +170,7 @@ def _bar(desk: Desk) -> Widget:
                 fill="raised",
                 radius=24,
             ),
-            Wide(32, Picture("dots_vertical", 24, "text", description="More options")),
+            Wide(32, Picture("dots_vertical", 24, "text", description=desk.say("More options"))),
         ],
         gap=6,
         padding=(8, 8, 8, 8),

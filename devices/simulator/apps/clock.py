@@ -16,7 +16,7 @@ def main(desk: Desk) -> Page:
     now = desk.clock()
 
     def row(alarm: Alarm) -> Widget:
-        days = "Every day" if alarm.on else "Not scheduled"
+        days = desk.say("Every day" if alarm.on else "Not scheduled")
         toggle = Switch(alarm.on, "onoff", partial(_switch, alarm))
         return Row(
             parts=[
@@ -37,7 +37,7 @@ def main(desk: Desk) -> Page:
     face = Box(
         children=[
             Label(now.strftime("%H:%M"), 80, 300, align="centre", identifier="current_time"),
-            Label(now.strftime("%A, %d %B"), 17, colour="muted", align="centre", identifier="date"),
+            Label(desk.say_date(now), 17, colour="muted", align="centre", identifier="date"),
         ],
         padding=(16, 12, 16, 8),
     )

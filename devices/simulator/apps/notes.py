@@ -28,7 +28,7 @@ def main(desk: Desk) -> Page:
             on_tap=partial(_edit, desk, note),
         )
 
-    empty = [Box(children=[Label("No notes yet", 16, colour="muted", align="centre")], padding=(0, 80, 0, 0))]
+    empty = [Box(children=[Label(desk.say("No notes yet"), 16, colour="muted", align="centre")], padding=(0, 80, 0, 0))]
     return Page(
         title=desk.say("Notes"),
         large=True,

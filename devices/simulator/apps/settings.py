@@ -26,7 +26,7 @@ def main(desk: Desk) -> Page:
     """Every switch and every sub-page."""
     rows: list[Widget] = [_switch_row(desk, toggle.name) for toggle in TOGGLES]
     rows += [
-        list_row(desk.say(title), subtitle=summary, icon=icon, on_tap=partial(_open, desk, page))
+        list_row(desk.say(title), subtitle=desk.say(summary), icon=icon, on_tap=partial(_open, desk, page))
         for page, title, summary, icon in SUB_PAGES
     ]
     search = Row(
@@ -54,13 +54,17 @@ def notifications(desk: Desk) -> Page:
 def storage(desk: Desk) -> Page:
     """Numbers only."""
     rows = [("Apps", "31 GB"), ("Images", "12 GB"), ("System", "9.8 GB"), ("Documents", "1.2 GB")]
-    return _sub_page(desk, "Storage", [list_row(name, subtitle=size, icon="folder_outline") for name, size in rows])
+    return _sub_page(
+        desk, "Storage", [list_row(desk.say(name), subtitle=size, icon="folder_outline") for name, size in rows]
+    )
 
 
 def sound(desk: Desk) -> Page:
     """Numbers only."""
     rows = [("Media volume", "60%"), ("Ring volume", "80%"), ("Phone ringtone", "Morning"), ("Vibration", "On")]
-    return _sub_page(desk, "Sound & vibration", [list_row(name, subtitle=value) for name, value in rows])
+    return _sub_page(
+        desk, "Sound & vibration", [list_row(desk.say(name), subtitle=desk.say(value)) for name, value in rows]
+    )
 
 
 def about(desk: Desk) -> Page:
@@ -73,7 +77,7 @@ def about(desk: Desk) -> Page:
         ("Serial number", identity.serial),
         ("Build number", "VP1A.240101.001"),
     ]
-    return _sub_page(desk, "About phone", [list_row(title, subtitle=value) for title, value in rows])
+    return _sub_page(desk, "About phone", [list_row(desk.say(title), subtitle=value) for title, value in rows])
 
 
 def _sub_page(desk: Desk, title: str, rows: list[Widget]) -> Page:

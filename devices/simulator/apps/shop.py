@@ -45,7 +45,7 @@ def main(desk: Desk) -> Page:
                 Wide(72, _tile(product, 72, 34)),
                 Box(
                     children=[
-                        Label(product.name, 17, 500, most=1),
+                        Label(desk.say(product.name), 17, 500, most=1),
                         Label(dollars(product.cents), 16, colour="primary", weight=500),
                     ],
                     gap=4,
@@ -76,12 +76,12 @@ def product(desk: Desk) -> Page:
             Box(children=[_tile(item, 220, 110)], padding=(20, 8, 20, 20)),
             Box(
                 children=[
-                    Label(item.name, 26, identifier="product_name"),
+                    Label(desk.say(item.name), 26, identifier="product_name"),
                     Label(dollars(item.cents), 22, 500, "primary", identifier="price"),
                     Gap(4),
-                    Label(item.text, 16, colour="muted"),
+                    Label(desk.say(item.text), 16, colour="muted"),
                     Gap(4),
-                    Label("In stock. Arrives in 2 days.", 15, colour="good"),
+                    Label(desk.say("In stock. Arrives in 2 days."), 15, colour="good"),
                 ],
                 gap=6,
                 padding=(20, 0, 20, 0),
@@ -97,15 +97,21 @@ def cart(desk: Desk) -> Page:
     """What was chosen, and the sum."""
 
     def row(index: int, item: Product) -> Widget:
-        remove = Picture("close", 22, "muted", description=f"Remove {item.name}", on_tap=partial(_remove, desk, index))
-        return list_row(item.name, subtitle=dollars(item.cents), trailing=remove, trailing_width=48)
+        name = desk.say(item.name)
+        words = desk.say("Remove {name}", name=name)
+        remove = Picture("close", 22, "muted", description=words, on_tap=partial(_remove, desk, index))
+        return list_row(name, subtitle=dollars(item.cents), trailing=remove, trailing_width=48)
 
     items = [BY_NAME[name] for name in desk.state.cart]
-    empty = [Box(children=[Label("Your cart is empty", 16, colour="muted", align="centre")], padding=(0, 80, 0, 0))]
+    words = Label(desk.say("Your cart is empty"), 16, colour="muted", align="centre")
+    empty = [Box(children=[words], padding=(0, 80, 0, 0))]
     return Page(
         title=desk.say("Cart"),
         on_back=desk.close_page,
-        body=[*(row(index, item) for index, item in enumerate(items)), *([Rule(), _sum(items)] if items else empty)],
+        body=[
+            *(row(index, item) for index, item in enumerate(items)),
+            *([Rule(), _sum(desk, items)] if items else empty),
+        ],
         bottom=Button(
             desk.say("Checkout"),
             lambda: _go(desk, "payment"),
@@ -121,20 +127,25 @@ def payment(desk: Desk) -> Page:
     items = [BY_NAME[name] for name in desk.state.cart]
     total = sum(item.cents for item in items)
     return Page(
-        title="Payment",
+        title=desk.say("Payment"),
         on_back=desk.close_page,
         body=[
             Box(
                 children=[
-                    Label("Total", 16, colour="muted", align="centre"),
-                    Label(f"Pay {dollars(total)}", 38, 500, align="centre", identifier="amount"),
+                    Label(desk.say("Total"), 16, colour="muted", align="centre"),
+                    Label(
+                        desk.say("Pay {amount}", amount=dollars(total)), 38, 500, align="centre", identifier="amount"
+                    ),
                 ],
                 padding=(20, 20, 20, 20),
             ),
-            *(list_row(item.name, subtitle=dollars(item.cents), icon="package_variant_closed") for item in items),
+            *(
+                list_row(desk.say(item.name), subtitle=dollars(item.cents), icon="package_variant_closed")
+                for item in items
+            ),
             Rule(),
-            list_row("Card", subtitle="Visa •••• 4242", icon="credit_card_outline"),
-            list_row("Deliver to", subtitle="1 Example Street", icon="home_outline"),
+            list_row(desk.say("Card"), subtitle="Visa •••• 4242", icon="credit_card_outline"),
+            list_row(desk.say("Deliver to"), subtitle=desk.say("1 Example Street"), icon="home_outline"),
         ],
         bottom=Button(
             desk.say("Place order"), lambda: _order(desk), "place_order", enabled=bool(items), margin=(16, 8, 16, 12)
@@ -152,14 +163,19 @@ def done(desk: Desk) -> Page:
                 children=[
                     Picture("check_circle", 72, "good"),
                     Gap(12),
-                    Label("Order placed", 26, align="centre", identifier="headline"),
-                    Label(f"You paid {dollars(order.total_cents)}.", 16, colour="muted", align="centre"),
+                    Label(desk.say("Order placed"), 26, align="centre", identifier="headline"),
+                    Label(
+                        desk.say("You paid {amount}.", amount=dollars(order.total_cents)),
+                        16,
+                        colour="muted",
+                        align="centre",
+                    ),
                 ],
                 gap=4,
                 padding=(20, 60, 20, 20),
             )
         ],
-        bottom=Button("Continue shopping", desk.restart, "continue", filled=False, margin=(16, 8, 16, 12)),
+        bottom=Button(desk.say("Continue shopping"), desk.restart, "continue", filled=False, margin=(16, 8, 16, 12)),
     )
 
 
@@ -169,10 +185,10 @@ def _tile(item: Product, height: float, size: float) -> Widget:
     )
 
 
-def _sum(items: list[Product]) -> Widget:
+def _sum(desk: Desk, items: list[Product]) -> Widget:
     total = dollars(sum(item.cents for item in items))
     return Row(
-        parts=[Label("Total", 18, 500), Wide(110, Label(total, 18, 500, align="right", identifier="total"))],
+        parts=[Label(desk.say("Total"), 18, 500), Wide(110, Label(total, 18, 500, align="right", identifier="total"))],
         padding=(20, 18, 20, 18),
     )
 

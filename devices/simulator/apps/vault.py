@@ -13,10 +13,10 @@ def main(desk: Desk) -> Page:
         title=desk.say("Vault"),
         secure=True,
         body=[
-            list_row("Recovery words", subtitle="maple river candle orbit", icon="key_variant"),
-            list_row("Bank card", subtitle="•••• 4417", icon="credit_card_outline"),
+            list_row(desk.say("Recovery words"), subtitle="maple river candle orbit", icon="key_variant"),
+            list_row(desk.say("Bank card"), subtitle="•••• 4417", icon="credit_card_outline"),
         ],
-        bottom=Button("Close", desk.close_page, "close", filled=False, margin=(16, 8, 16, 12)),
+        bottom=Button(desk.say("Close"), desk.close_page, "close", filled=False, margin=(16, 8, 16, 12)),
     )
 
 

@@ -29,7 +29,7 @@ def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
     head = Box(
         children=[
             Label(now.strftime("%H:%M"), 68, 300, "white", "centre", identifier="clock"),
-            Label(now.strftime("%A, %d %B"), 18, 400, "soft_white", "centre", identifier="date"),
+            Label(desk.say_date(now), 18, 400, "soft_white", "centre", identifier="date"),
         ],
         padding=(0, 26, 0, 0),
     )
@@ -89,7 +89,7 @@ def lock_screen(desk: Desk, box: Bounds, scale: Scale) -> Node:
         Picture("lock_outline", 26, "white"),
         Gap(14),
         Label(now.strftime("%H:%M"), 84, 300, "white", "centre", identifier="clock"),
-        Label(now.strftime("%A, %d %B"), 19, 400, "soft_white", "centre", identifier="date"),
+        Label(desk.say_date(now), 19, 400, "soft_white", "centre", identifier="date"),
     ]
     if desk.state.asking_pin:
         dots = "●" * len(desk.state.pin_typed) or desk.say("Enter PIN")
@@ -173,7 +173,7 @@ def shade(desk: Desk, box: Bounds, scale: Scale, notices: Sequence[tuple[str, st
         )
         for title, text in notices
     ]
-    empty: list[Widget] = [Label("No notifications", 16, colour="muted", align="centre")]
+    empty: list[Widget] = [Label(desk.say("No notifications"), 16, colour="muted", align="centre")]
     time = Box(children=[Label(desk.clock().strftime("%H:%M"), 40, 400)], padding=(24, 20, 24, 16))
     root = Node(
         role="android.widget.FrameLayout", bounds=box, identifier="notification_panel", paint=((box, Fill("raised")),)
