@@ -117,6 +117,22 @@ async def test_an_approval_is_given_by_a_button(place: Place) -> None:
         assert place.phone.truth.notes == ()
 
 
+async def test_what_was_written_at_night_waits_for_a_press(place: Place) -> None:
+    async with town(*BLUETOOTH) as here:
+        await here.fake.say(here.alice, here.group, "/do switch Bluetooth on", age=3600)
+        async with place.service(**here.settings):
+            listed = await here.bot_says("switch Bluetooth on", here.group)
+            assert "while I was away" in listed.text
+            assert not place.phone.truth.toggles["bluetooth"]
+        async with place.service(**here.settings):
+            await here.fake.connected()
+            (run,) = listed.buttons
+            await here.fake.press(here.alice, listed, run)
+            await here.bot_says("It is done.", here.group)
+            assert place.phone.truth.toggles["bluetooth"]
+            assert "done now" in listed.text
+
+
 async def test_strangers_move_nothing(place: Place) -> None:
     """Seen failing with `authorize` always allowing: the phone is then touched for each of them."""
     async with town(*BLUETOOTH) as here, place.service(**here.settings):
