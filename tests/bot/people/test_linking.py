@@ -117,7 +117,7 @@ async def test_rights_that_admins_gave_follow_but_never_admin_and_never_the_list
 
 
 async def test_taking_a_right_back_leaves_no_way_in_over_a_link(tmp_path: Path) -> None:
-    """Seen failing with `unlink` left out of `people deny`: the linked account's right still let Eve in."""
+    """Seen failing with `unlink` left out of `people deny`."""
     async with a_world(tmp_path, policy=POLICY, pairing=True) as world:
         await world.type("people allow discord:666", OPERATOR, CONSOLE)
         await link(world, EVE, TELE_EVE)
@@ -149,6 +149,7 @@ async def test_a_stranger_can_type_a_code_only_while_pairing_is_on_and_in_privat
 
 
 async def test_nobody_is_linked_by_a_slip_and_nobody_else_confirms(world: World) -> None:
+    """Seen failing with the confirmation left out of `typed`."""
     code = code_in(await world.type("pair me", ADA, PRIVATE))
     assert "if somebody sent it to you, do not" in words(await world.type(f"pair {code}", TELE_ANNA, TELE))
     assert world.rights.policy.links == ()
@@ -160,6 +161,7 @@ async def test_nobody_is_linked_by_a_slip_and_nobody_else_confirms(world: World)
 
 
 async def test_a_code_that_others_could_read_is_not_good_any_more(world: World) -> None:
+    """Seen failing with the look at the place left out of `typed`."""
     assert "in private" in words(await world.type("pair", ANNA)), "none is given in a group"
     assert "Your code" in words(await world.invoke(CommandCall("pair", {"code": "me"}), BEN)), "only they see it"
     code = code_in(await world.type("pair", ANNA, PRIVATE))

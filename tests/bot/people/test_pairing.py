@@ -60,7 +60,7 @@ async def test_nothing_but_pairing_is_done_and_nothing_is_said_in_groups(world: 
 
 
 async def test_the_one_who_waits_cannot_approve_anything(world: World) -> None:
-    """Seen failing with the right of `pair` in the list of commands set to `use`: Anna then let Eve in."""
+    """Seen failing with `require` left out of `pair`: Anna then let Eve in."""
     await world.type("people allow discord:42", OPERATOR, CONSOLE)
     code = code_in(await world.say("hello", EVE, PRIVATE))
     assert "Only an admin" in words(await world.type(f"pair {code}", ANNA, PRIVATE))

@@ -56,7 +56,7 @@ def words(reply: Reply) -> str:
 
 
 async def test_a_role_is_enough_as_long_as_it_is_held(rig: Rig, chat: Telling) -> None:
-    """Seen failing with `with_roles` giving back roles that are not asked for: the nurse of yesterday still ran."""
+    """Seen failing with `with_roles` giving back roles that nobody was asked for."""
     await rig.plan("every 1h do look at the weather", NURSE)
     (first,) = await rig.after(HOUR)
     assert first.outcome is None
