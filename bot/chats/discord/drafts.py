@@ -40,9 +40,11 @@ class Draft:
 def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> list[Draft]:
     """The message in one or more pieces; picture, files, menu and buttons stay with the first.
 
-    Without `files` (the bot may not attach any) pictures are left out and long text is cut instead of attached.
+    Without `files` (the bot may not attach any) pictures are left out, and long text becomes more messages before it
+    is cut.
     """
-    rendered = render(message, mention=mention)
+    most = limits.PARTS if files else limits.PARTS_WITHOUT_FILES
+    rendered = render(message, mention=mention, most=most)
     first, *others = rendered.parts
     pictures: tuple[Picture, ...] = ()
     if files:

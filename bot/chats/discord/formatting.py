@@ -30,11 +30,11 @@ class Rendered:
     whole: str = ""
 
 
-def render(message: Message, *, mention: str = "") -> Rendered:
+def render(message: Message, *, mention: str = "", most: int = limits.PARTS) -> Rendered:
     """The message's heading, body and footer as markdown, split where it is too long.
 
-    `mention` is the id of the only person who is mentioned. The last part carries the footer. Empty messages become
-    one empty part.
+    `mention` is the id of the only person who is mentioned. A text of more than `most` parts is for a file. The last
+    part carries the footer. Empty messages become one empty part.
     """
     head = f"<@{mention}> " if mention else ""
     if message.heading:
@@ -43,7 +43,7 @@ def render(message: Message, *, mention: str = "") -> Rendered:
     room = limits.TEXT - size(head) - size(foot) - 1
     parts = split(message.body, room)
     whole = ""
-    if len(parts) > limits.PARTS:
+    if len(parts) > most:
         parts, whole = [*parts[:1]], message.body
     last = len(parts) - 1
     texts = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,7 @@ class Lacking:
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions
         self._told = Remembered(None if directory is None else directory / FILE)
+        self._telling = asyncio.Lock()
         self._logged: dict[int, tuple[str, ...]] = {}
         self.prefix_unread = ""
         """The prefix, when Discord refuses the Message Content intent."""
@@ -49,10 +51,11 @@ class Lacking:
         names = [name for name in missing if name not in _TOLD_WHEN_NEEDED]
         if self.prefix_unread:
             names.append(CONTENT)
-        told = (await self._told.get(str(channel.id))).split()
-        if set(names) <= set(told):
-            return None
-        await self._told.put(str(channel.id), " ".join(names))
+        async with self._telling:
+            told = (await self._told.get(str(channel.id))).split()
+            if set(names) <= set(told):
+                return None
+            await self._told.put(str(channel.id), " ".join(names))
         lines = [f"• {self._sentence(name)}" for name in names]
         return Message(
             heading=say("discord.lacking", channel=f"#{channel.name}"),

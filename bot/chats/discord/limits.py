@@ -12,6 +12,9 @@ TEXT: Final = 2000
 PARTS: Final = 4
 """Messages that one text may become; ours. What is longer is sent as a file."""
 
+PARTS_WITHOUT_FILES: Final = 12
+"""The same where the bot may not attach files; what is longer still is cut; ours."""
+
 FILES: Final = 10
 """Files of one message (developer docs, Create Message)."""
 

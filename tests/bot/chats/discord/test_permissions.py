@@ -47,6 +47,18 @@ async def test_without_attach_files_the_text_comes_alone(
     assert len(refused) == (0 if announced else 1), "what was refused is not tried each time"
 
 
+async def test_without_attach_files_a_long_text_is_sent_in_more_messages(
+    home: Home, intake: Recording, chat: DiscordChat
+) -> None:
+    await take(home, intake, "attach_files", announced=True)
+    words = [f"word{number}" for number in range(2000)]
+    await chat.send(home.address(), Message("Result", " ".join(words)), nonce="long")
+    sent = [message.content for message in home.fake.from_bot(home.channel)]
+    assert set(words) <= set(" ".join(sent).split())
+    await chat.send(home.address(), Message("Result", " ".join(words * 2)), nonce="longer")
+    assert say("discord.cut") in home.fake.from_bot(home.channel)[-1].content
+
+
 @KNOWN
 async def test_without_history_there_are_no_replies_and_threads_begin_on_no_message(
     home: Home, intake: Recording, chat: DiscordChat, announced: bool
