@@ -31,7 +31,7 @@ async def test_the_newest_comes_and_the_others_are_told(stocked: World) -> None:
     assert reply.message is not None
     assert reply.message.files == (Picture("report.pdf", b"new"),)
     assert "Pixel /sdcard/Download/report.pdf" in words(reply)
-    assert "1 more with that name, older ones: /sdcard/Documents/report.pdf" in words(reply)
+    assert "1 more fit, older ones: /sdcard/Documents/report.pdf" in words(reply)
 
 
 async def test_what_is_not_there_is_told_with_the_folders(stocked: World) -> None:
