@@ -38,9 +38,11 @@ from bot.watching.metrics import Metrics
 from bot.watching.pages import WatchPages
 from bot.watching.pulse import Pulse
 from bot.watching.sources import of_chats, of_core
+from bot.watching.spans import spans_to
 from bot.watching.status import status_line
 from bot.watching.waits import Waits
 from bot.zones import zone_named
+from devices.measuring import listening
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +120,11 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
             core.store.figures, core.phones, pulse, core.desk.still_for, waits, lambda: core.housekeeper.kept
         )
         stack.callback(core.desk.on_event(metrics.hear))
+        stack.enter_context(listening(metrics.part))
+        if (spans := spans_to(settings.otlp_endpoint)) is not None:
+            stack.push_async_callback(spans.close)
+            stack.callback(core.desk.on_event(spans.hear))
+            stack.enter_context(listening(spans.part))
         await _console(core, web, commands, following, WatchPages(pulse, metrics, waits), waits, stack, announce)
         yield
 

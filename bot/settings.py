@@ -161,6 +161,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "time_zone": "time_zone",
     "log_level": "log_level",
     "log_format": "log_format",
+    "otlp_endpoint": "url",
     "keep_days": "above_zero",
     "keep_gigabytes": "above_zero",
     "keep_tasks_days": "above_zero",
@@ -244,6 +245,7 @@ class Settings(BaseSettings):
     pairing: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["text", "json"] = "text"
+    otlp_endpoint: Url = ""
     keep_days: Annotated[float, Field(gt=0)] = KEEP_DAYS
     keep_gigabytes: Annotated[float, Field(gt=0)] = KEEP_GIGABYTES
     keep_tasks_days: Annotated[float, Field(gt=0)] = KEEP_TASKS_DAYS

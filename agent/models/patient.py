@@ -11,6 +11,7 @@ from typing import Final
 
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
+from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class PatientModel:
         """The model's name as the endpoint knows it."""
         return self._model.name
 
+    @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """See Model. A caption is not waited for: it is not worth it."""
         streamed = None if on_delta is None else _Streamed(on_delta)

@@ -16,6 +16,7 @@ from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
 from bot.store.shrinking import shrink
+from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,7 @@ class Database:
         with explained(self._path):
             return list(await self._reader.execute_fetchall(sql, values))
 
+    @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run `work` in a transaction and return its result once that is on the disk.
 

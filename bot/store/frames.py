@@ -14,6 +14,7 @@ from pathlib import Path
 from bot.store.errors import StoreAway
 from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.patience import PATIENCE_S, patiently
+from devices.measuring import measured
 
 _REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z0-9]{1,10}")
 
@@ -45,6 +46,7 @@ class FrameFiles:
             self._root, self._clock, keep_days=self._keep_days, keep_bytes=self._keep_bytes, patience=PATIENCE_S
         )
 
+    @measured("store")
     async def save(self, data: bytes, *, suffix: str) -> str:
         """Keep the bytes; the reference is their SHA-256 and the suffix (with or without its dot).
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter as Count
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
@@ -15,10 +16,13 @@ from bot.store.housekeeping import Kept
 from bot.tasks.model import TaskState
 from bot.watching.pulse import Pulse
 from bot.watching.waits import Waits
+from devices.measuring import Part
 from devices.phone import Health, Phones
 
 STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
 """Seconds; a step is a look, a call of the model and an action."""
+PART_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
+"""Seconds; a transaction takes milliseconds, a picture a fifth of a second, a model's answer up to minutes."""
 LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
 
 
@@ -66,7 +70,18 @@ class Metrics:
             "opengui_refusals", "Refusals since the store began", ["platform", "kind"], registry=registry
         )
         self._seconds = Histogram("opengui_step_seconds", "Seconds of a step", buckets=STEP_BUCKETS, registry=registry)
+        self._parts = Histogram(
+            "opengui_part_seconds", "Seconds of a part of the work", ["part"], buckets=PART_BUCKETS, registry=registry
+        )
+        for part in get_args(Part):
+            self._parts.labels(part)
         self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
+
+    @contextmanager
+    def part(self, part: Part) -> Iterator[None]:
+        """A part of the work is done inside. See `devices.measuring`."""
+        with self._parts.labels(part).time():
+            yield
 
     def hear(self, task: str, event: TaskEvent) -> None:
         """An event of a task's work. What a task used outside its steps (plan, summary) comes with its end."""

@@ -11,6 +11,7 @@ from devices.adb.fastlane.requests import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, from_jpeg, from_png, from_raw
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed
+from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ class Camera:
         self._refused = False
         self._took = {True: [], False: []}
 
+    @measured("frame")
     async def capture(self) -> Frame:
         """The screen now. Raises CaptureFailed after three broken pictures; PhoneGone and the like at once."""
         for attempt in range(1, ATTEMPTS + 1):

@@ -25,6 +25,7 @@ from devices.adb.state import State, read_state
 from devices.adb.together import together
 from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
+from devices.measuring import measured
 from devices.phone import Done, Element, Observation, PhoneInfo
 from devices.storage import StoredFile
 
@@ -206,6 +207,7 @@ class AdbPhone:
             focused_text=focused_text(elements),
         )
 
+    @measured("act")
     async def act(self, what: Input, *, receipt: str) -> Done:
         """See `Phone.act`."""
         self._launched = isinstance(what, OpenApp | OpenUrl)

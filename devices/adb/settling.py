@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageChops
 
 from devices.adb.pictures import Frame
+from devices.measuring import measured
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
@@ -66,6 +67,7 @@ class Rest:
     settled: bool
 
 
+@measured("settle")
 async def settle(
     capture: Callable[[], Awaitable[Frame]],
     before: Image.Image,

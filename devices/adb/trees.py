@@ -11,6 +11,7 @@ from devices.adb.hierarchy import NoHierarchy, parse
 from devices.adb.shell import Shell
 from devices.errors import PhoneTimeout
 from devices.geometry import Size
+from devices.measuring import measured
 from devices.phone import Element
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class Trees:
         self._skip = 0
         self._by_file = False
 
+    @measured("tree")
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
         """The elements on a screen of this size, or None when they did not come in time.
 

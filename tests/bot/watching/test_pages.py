@@ -24,6 +24,7 @@ from bot.watching.metrics import Metrics
 from bot.watching.pages import WatchPages
 from bot.watching.pulse import DESK_STILL_S, Pulse
 from bot.watching.waits import Waits
+from devices.measuring import listening
 from devices.pool import AdbPhones
 from tests.bot.store.conftest import add_task
 
@@ -117,6 +118,16 @@ async def test_the_numbers_are_those_of_store_and_work(watched: Watched) -> None
     assert told["opengui_loop_lag_seconds",] == 0
     assert told["opengui_kept_bytes", "pictures"] == 1000
     assert told["opengui_kept_bytes", "checkpoints"] == 30
+
+
+async def test_the_time_of_a_step_is_told_by_part(watched: Watched) -> None:
+    with listening(watched.metrics.part):
+        await watched.store.frames.save(b"picture", suffix="jpg")
+        await add_task(watched.store)
+    await add_task(watched.store, "2")
+    told = await watched.numbers()
+    assert told["opengui_part_seconds_count", "store"] == 2, "and nothing afterwards"
+    assert told["opengui_part_seconds_count", "frame"] == 0, "what may be there is told also while it is none"
 
 
 async def test_no_contents_and_no_people_are_in_them(watched: Watched) -> None:
