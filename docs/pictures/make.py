@@ -16,7 +16,7 @@ import socket
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, STDOUT, Process, create_subprocess_exec
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -30,30 +30,40 @@ from devices.simulator.phone import VirtualPhone
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-TASK = "do open browser and search OpenGUI, then tap the first result"
-DESKTOP, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=390, height=844)
+TASK = "do --device Kitchen open browser and search OpenGUI, then tap the first result, then go back"
+DESKTOP, LOW = ViewportSize(width=1440, height=900), ViewportSize(width=1200, height=620)
+NARROW = ViewportSize(width=390, height=844)
 START_S, RUN_S = 60.0, 120.0
 SLOW_MS = 4000
+REPLAYED = 2
+"""Steps forward in the replay, to one with a touch."""
 MORNING = datetime(2025, 5, 14, 9, 41).astimezone()
 LARGEST = 400_000
 """Bytes of one picture: a README should open quickly on a phone, too."""
 
 
 async def main() -> None:
-    """The phone by itself, then the console in the middle of a task."""
+    """The phone by itself, then the console in the middle of a task, and its pages when that is done."""
     await phone_screens()
-    async with VirtualPhone() as phone, service(phone.address) as (process, address), async_playwright() as playwright:
+    async with (
+        VirtualPhone() as phone,
+        VirtualPhone(number=2, clock=lambda: MORNING) as other,
+        service({phone.address: "Kitchen", other.address: "Office"}) as (process, address),
+        async_playwright() as playwright,
+    ):
         # Chromium's own sandbox needs rights that containers do not give.
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await browser.new_page(viewport=DESKTOP, color_scheme="light")
+        page = await browser.new_page(viewport=DESKTOP, color_scheme="light", locale="en-GB")
         await page.goto(address)
         await expect(page.locator("#link")).to_have_text("Connected")
+        for name in ("Kitchen", "Office"):
+            await expect(page.locator("#phone-list")).to_contain_text(name, timeout=RUN_S * 1000)
         # A virtual phone is quicker than any eye: this one takes its time to answer.
         phone.faults.set(input_ms=SLOW_MS)
-        await page.get_by_label("Command").fill(TASK)
+        await page.get_by_label("Command", exact=True).fill(TASK)
         await page.keyboard.press("Enter")
-        await expect(page.locator("#task-list")).to_contain_text("step 2", timeout=RUN_S * 1000)
-        await expect(page.locator("#stage")).to_contain_text("Step 2")
+        await expect(page.locator("#task-list")).to_contain_text("step 3", timeout=RUN_S * 1000)
+        await expect(page.locator("#stage")).to_contain_text("Step 3")
         await expect(page.locator("#stage img")).to_be_visible()
         # The service stands still for a moment, so that all pictures show the same one.
         process.send_signal(signal.SIGSTOP)
@@ -69,6 +79,18 @@ async def main() -> None:
         await page.set_viewport_size(DESKTOP)
         await expect(page.locator("#badge")).to_contain_text("succeeded", timeout=RUN_S * 1000)
         assert phone.truth.searches == ("OpenGUI",)
+        await page.get_by_role("link", name="Replay").click()
+        await expect(page.locator("#view .screen img")).to_be_visible()
+        for _ in range(REPLAYED):
+            await page.keyboard.press("ArrowRight")
+        await expect(page.locator("#view .screen circle").first).to_be_visible()
+        await shoot(page, "console-replay.png")
+        other.desk.launch("shop")
+        other.changed()
+        await page.set_viewport_size(LOW)
+        await page.evaluate("location.hash = '#phones'")
+        await expect(page.locator("#view .phone img")).to_have_count(2)
+        await shoot(page, "console-phones.png")
         await browser.close()
 
 
@@ -121,15 +143,16 @@ def write(png: bytes, name: str) -> None:
 
 
 @asynccontextmanager
-async def service(phone: str) -> AsyncIterator[tuple[Process, str]]:
-    """A service with this phone and nothing else, and the address of its console."""
+async def service(phones: Mapping[str, str]) -> AsyncIterator[tuple[Process, str]]:
+    """A service with these phones, by address with their names, and nothing else; and the address of its console."""
     port = free_port()
     with tempfile.TemporaryDirectory() as directory:
         kept = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
         settings = {
             "PYTHONPATH": str(REPOSITORY),
             "ANDROID_ADB_SERVER_PORT": str(port),
-            "ANDROID_SERIALS": phone,
+            "ANDROID_SERIALS": ",".join(phones),
+            "PHONE_NAMES": ",".join(f"{serial}={name}" for serial, name in phones.items()),
             "VIRTUAL_PHONES": "0",
             "CONSOLE_PORT": "0",
             "DATA_DIR": str(Path(directory) / "data"),

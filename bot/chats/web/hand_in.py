@@ -19,7 +19,7 @@ from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse
 from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
-from bot.tasks.lines import INTERRUPTED, Heard, Runs, encoded, line_of
+from bot.tasks.lines import Heard, Runs, encoded, interrupted, line_of
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class HandIn:
                     await response.write(encoded(line_of(heard)))
                     if heard.last:
                         return
-            await response.write(encoded(INTERRUPTED))
+            await response.write(encoded(interrupted()))
         finally:
             stopping.cancel()
 

@@ -24,6 +24,8 @@ AT_ONCE = 100
 """Changes read from the log in one go."""
 MOST_BEHIND = 1000
 """Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
+HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""The last one tells nginx to pass each event on at once."""
 REVISION = re.compile(r"[0-9]{1,18}")
 """Fits in SQLite's 64 bits."""
 
@@ -51,7 +53,7 @@ class Events:
         now = await self._behind.log.revision()
         since = int(wanted) if wanted else now
         lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"})
+        response = web.StreamResponse(headers=HEADERS)
         await response.prepare(request)
         try:
             if lost:
