@@ -16,6 +16,7 @@ from bot.tasks.news import News
 from bot.tasks.record import Record
 from bot.tasks.states import require
 from bot.tasks.workers import Workers
+from bot.texts import say, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +45,9 @@ class TaskControl:
             self._workers.mark_cancelled(task.id, name)
             self._calls.later(self._mind.cancel(task.id))
             quiet = await self._workers.wait(task.id, self._limits.patience)
-        summary = f"Cancelled by {name}."
-        if not quiet:
-            summary += " The agent did not stop in time and was cut off; its last action may still reach the phone."
+        with speaking(task.person.language):
+            words = [say("desk.ended.cancelled", name=name), *([] if quiet else [say("desk.ended.cut_off")])]
+            summary = " ".join(words)
         ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary))
         self._news.changed(task.id)
         if not quiet:
@@ -75,7 +76,7 @@ class TaskControl:
     async def resume(self, task: Task, note: str) -> Task:
         """Go on. After a restart the mind begins where it stopped."""
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
-            raise WrongState(task, "resumed")
+            raise WrongState(task, "working")
         await self._record.close_hands(task.id)
         going = await self._record.move(task.id, _resumed)
         if not self._workers.alive(task.id):

@@ -37,6 +37,7 @@ from bot.tasks.together import Together
 from bot.tasks.upkeep import Upkeep
 from bot.tasks.wording import answer_of, clean
 from bot.tasks.workers import Workers
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -116,12 +117,12 @@ class TaskDesk(DeskReading):
 
     async def accept(self, wish: TaskWish) -> Accepted:
         """Keep the task and begin with it. Raises BadText, DeskFull or OverQuota."""
-        wish = replace(wish, text=clean(wish.text, "The task"))
+        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
         return await self._calls.unbroken(self._accept(wish))
 
     async def turn_down(self, wish: TaskWish, why: str) -> Accepted:
         """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
-        wish = replace(wish, text=clean(wish.text, "The task"))
+        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
         return await self._calls.unbroken(self._turn_down(wish, why))
 
     async def cancel(self, task: str, by: Person) -> Task:
@@ -143,7 +144,7 @@ class TaskDesk(DeskReading):
 
     async def resume(self, task: str, note: str, by: Person) -> Task:
         """Go on with a paused or interrupted task. Raises UnknownTask, WrongState, BadText or MindFailed."""
-        note = clean(note, "The note") if note.strip() else ""
+        note = clean(note, say("desk.text.note")) if note.strip() else ""
         found = await self.known(task)
         logger.info("task %s: resume, by %s", task, by.id)
         return await self._calls.unbroken(self._control.resume(found, note))
@@ -165,7 +166,7 @@ class TaskDesk(DeskReading):
 
     async def steer(self, task: str, note: str, by: Person) -> Task:
         """Give the task a note that is read before its next step. Raises as `resume` does."""
-        note = clean(note, "The note")
+        note = clean(note, say("desk.text.note"))
         found = await self.known(task)
         logger.info("task %s: a note, by %s", task, by.id)
         return await self._calls.unbroken(self._control.steer(found, note))
@@ -188,9 +189,7 @@ class TaskDesk(DeskReading):
     async def _accept(self, wish: TaskWish) -> Accepted:
         live = sum(not task.parts for task in await self._store.tasks.active())
         if live + max(1, len(wish.phones)) > self._limits.max_live:
-            raise DeskFull(
-                f"There are {self._limits.max_live} tasks already. Nothing was done; try again when some have ended."
-            )
+            raise DeskFull(say("desk.full", number=self._limits.max_live))
         try:
             accepted = await self._record.accept(wish)
         except OverQuota as refused:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.tasks.model import Task, TaskState
+from bot.tasks.model import Task
+from bot.texts import say
 
 
 class TaskError(Exception):
@@ -13,32 +14,34 @@ class UnknownTask(TaskError):
     """There is no such task."""
 
     def __init__(self, task: str) -> None:
-        super().__init__(f"There is no task {task!r}.")
+        super().__init__(say("desk.no_task", task=task[:40]))
 
 
 class UnknownQuestion(TaskError):
     """There is no such question."""
 
     def __init__(self, question: str) -> None:
-        super().__init__(f"There is no question {question!r}.")
+        super().__init__(say("desk.no_question", question=question[:40]))
 
 
 class WrongState(TaskError):
-    """The task is in a state in which this cannot be done. `task` is as it stands now."""
+    """The task is in a state in which this cannot be done. `task` is as it stands now.
+
+    `wanted` is the state that it was to have, or "taken" (over by a person) or "steered".
+    """
 
     def __init__(self, task: Task, wanted: str) -> None:
         self.task = task
         self.state = task.state
-        super().__init__(f"Task {task.called} {_STANDS[task.state]}: it cannot be {wanted} now.")
+        words = say(f"desk.wanted.{wanted}")
+        super().__init__(say("desk.wrong_state", task=task.called, standing=_standing(task), wanted=words))
 
 
 class NotWaiting(TaskError):
     """The task does not wait for a phone, so it has no place in a queue."""
 
     def __init__(self, task: Task) -> None:
-        super().__init__(
-            f"Task {task.called} {_STANDS[task.state]} and does not wait for a phone. Nothing was changed."
-        )
+        super().__init__(say("desk.not_waiting", task=task.called, standing=_standing(task)))
 
 
 class BadText(TaskError):
@@ -62,21 +65,12 @@ class NotStill(TaskError):
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        super().__init__(
-            f"Task {task.called} is paused: it begins nothing new. What it was just doing has not ended yet and may "
-            "still reach the phone."
-        )
+        super().__init__(say("desk.not_still", task=task.called))
 
 
 class MindFailed(TaskError):
     """The agent could not take the request."""
 
 
-_STANDS = {
-    TaskState.QUEUED: "is queued",
-    TaskState.WORKING: "is at work",
-    TaskState.WAITING: "waits for an answer",
-    TaskState.PAUSED: "is paused",
-    TaskState.INTERRUPTED: "was interrupted by a restart",
-    TaskState.ENDED: "has ended",
-}
+def _standing(task: Task) -> str:
+    return say(f"desk.stands.{task.state}")

@@ -14,6 +14,7 @@ from bot.tasks.desk import TaskDesk
 from bot.tasks.errors import TaskError
 from bot.tasks.lines import Heard
 from bot.tasks.model import Task
+from bot.texts import say
 
 KEPT_TASKS = 100
 """Tasks whose events are remembered; a follower comes within moments after the acceptance."""
@@ -103,7 +104,7 @@ class Following:
             answered = await self._desk.answer(question, text, person)
         except TaskError as error:
             return str(error)
-        return "" if answered.won else "The question was answered before, or its time is over."
+        return "" if answered.won else say("desk.answered_before")
 
     def _happened(self, task: str, event: TaskEvent) -> None:
         if isinstance(event, Thinking):

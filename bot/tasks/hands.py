@@ -30,7 +30,7 @@ class Hands:
         Raises WrongState, MindFailed, or NotStill as a pause does (the question is open all the same).
         """
         if task.state not in {TaskState.WORKING, TaskState.PAUSED}:
-            raise WrongState(task, "taken over")
+            raise WrongState(task, "taken")
         if task.state is TaskState.PAUSED:
             return await self._ask(task, by)
         try:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -14,7 +15,8 @@ from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.patience import PATIENCE_S
-from bot.tasks.queue import ANY_PHONE, NotAdmitted, Waiter, granted, hopeless, place_of
+from bot.tasks.queue import NotAdmitted, Waiter, granted, hopeless, place_of
+from bot.texts import say
 from devices.phone import Phones
 
 logger = logging.getLogger(__name__)
@@ -34,6 +36,7 @@ def _anybody(_run: str, _phone: str) -> bool:
 class _Waiting:
     waiter: Waiter
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    context: Context = field(default_factory=copy_context)
     lease: Lease | None = None
     trouble: NoPhone | None = None
     hopeless_since: float | None = None
@@ -176,7 +179,8 @@ class PhoneLeases:
     def _judge(self, waiting: _Waiting, now: float) -> None:
         """Whether the wish can still be served; its phone may be away for a while."""
         waiter = waiting.waiter
-        trouble = hopeless(waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
+        # In the language of whoever waits, though the heartbeat asks.
+        trouble = waiting.context.run(hopeless, waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
         if isinstance(trouble, NotAdmitted):
             waiting.trouble = trouble
             waiting.news.set()
@@ -225,4 +229,4 @@ class PhoneLeases:
         return frozenset(lease.phone for lease in self._held.values())
 
     def _name(self, wish: str) -> str:
-        return next((phone.name for phone in self._phones.list() if phone.id == wish), wish) or ANY_PHONE
+        return next((phone.name for phone in self._phones.list() if phone.id == wish), wish) or say("desk.phone.any")

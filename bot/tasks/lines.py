@@ -10,12 +10,7 @@ from typing import Any, Protocol
 from agent.events import Asked, Step, TaskEnded, TaskEvent
 from bot.chats.base import Person
 from bot.tasks.views import tokens_json
-
-INTERRUPTED: dict[str, Any] = {
-    "type": "interrupted",
-    "text": "The service is stopping. The task is kept; it is told in the console when the service is back.",
-}
-"""The last line when there is no final one."""
+from bot.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,11 @@ def _line(event: TaskEvent) -> dict[str, Any]:
             return line | {"tokens": tokens_json(event.usage)}
         case _:
             return event.model_dump(mode="json")
+
+
+def interrupted() -> dict[str, Any]:
+    """The last line when there is no final one."""
+    return {"type": "interrupted", "text": say("desk.stopping")}
 
 
 def encoded(line: dict[str, Any]) -> bytes:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from agent.ports.leases import NoPhone
+from bot.texts import say
 from devices.phone import Health, PhoneInfo
-
-ANY_PHONE = "any phone"
-NO_PHONE_CONNECTED = "No phone is connected. Connect one by USB with USB debugging switched on, or pair one over Wi-Fi."
 
 _BEST_FIRST = (Health.READY, Health.ASLEEP, Health.LOW_BATTERY, Health.LOCKED)
 """A locked phone comes last: somebody may have to be asked to unlock it."""
@@ -70,11 +68,11 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
     """
     if wish and not admits(wish):
         name = next((phone.name for phone in phones if phone.id == wish), wish)
-        return NotAdmitted(f"The phone {name} may not be used any more by who gave the task.")
+        return NotAdmitted(say("desk.phone.not_open", name=name))
     known, phones = phones, [phone for phone in phones if admits(phone.id)]
     held = [phone for phone in held if admits(phone)]
     if known and not phones and not held:
-        return NotAdmitted("No connected phone may be used by who gave the task.")
+        return NotAdmitted(say("desk.phone.none_open"))
     wished = [phone for phone in phones if wish in {"", phone.id}]
     if any(phone.health.usable for phone in wished) or (wish in held if wish else held):
         return None
@@ -82,10 +80,10 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
         return NoPhone(" ".join(_trouble(phone) for phone in wished))
     if phones:
         names = ", ".join(f"{phone.name} ({phone.id})" for phone in phones)
-        return NoPhone(f"The phone {wish!r} is not connected. Connected: {names}.")
-    return NoPhone(NO_PHONE_CONNECTED)
+        return NoPhone(say("desk.phone.unknown", name=wish, names=names))
+    return NoPhone(say("desk.phone.none"))
 
 
 def _trouble(phone: PhoneInfo) -> str:
-    why = f"{phone.name} cannot be used: {(phone.reason or phone.health.value).rstrip('.')}."
+    why = say("desk.phone.unusable", name=phone.name, why=(phone.reason or phone.health.value).rstrip("."))
     return f"{why} {phone.fix}".strip()

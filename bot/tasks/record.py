@@ -144,7 +144,7 @@ class Record:
             # Of several phones one may wait for an answer, where the others stand still.
             still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
             if current.state not in still:
-                raise WrongState(current, "taken over")
+                raise WrongState(current, "taken")
             questions = self._store.questions
             if any(one.question.id.startswith(HANDS) for one in await questions.open(task, source=transaction)):
                 return False

@@ -25,20 +25,11 @@ TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
     TaskState.ENDED: frozenset(),
 }
 
-_WANTED = {
-    TaskState.QUEUED: "queued",
-    TaskState.WORKING: "resumed",
-    TaskState.WAITING: "asked about",
-    TaskState.PAUSED: "paused",
-    TaskState.INTERRUPTED: "interrupted",
-    TaskState.ENDED: "ended",
-}
-
 
 def require(task: Task, to: TaskState) -> None:
     """Raises WrongState when `to` may not follow the task's state."""
     if to not in TRANSITIONS[task.state]:
-        raise WrongState(task, _WANTED[to])
+        raise WrongState(task, to.value)
 
 
 def moved(task: Task, to: TaskState, *, now: float, outcome: Outcome | None = None) -> Task:

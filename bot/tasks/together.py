@@ -49,7 +49,7 @@ class Together:
             return await self._control.resume(task, note)
         await self._record.close_hands(task.id)
         parts = [part for part in await self._record.parts(task.id) if part.state in _STILL]
-        return await self._each(task, "resumed", parts, lambda part: self._control.resume(part, note))
+        return await self._each(task, "working", parts, lambda part: self._control.resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
         """Hand the note to whoever works on it. Raises WrongState when nobody does, or MindFailed."""

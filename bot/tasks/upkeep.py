@@ -18,6 +18,7 @@ from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News
 from bot.tasks.record import Record
 from bot.tasks.workers import Workers
+from bot.texts import say, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -92,9 +93,8 @@ class Upkeep:
             # A mind that hangs on one must not keep the others from expiring.
             await self._calls.bounded(self._workers.deliver(question))
         for task in await self._store.tasks.interrupted_before(now - self._limits.interrupted):
-            await self._record.end(
-                task.id, Ending(Outcome.BLOCKED, "The service was restarted, and nobody resumed the task in time.")
-            )
+            with speaking(task.person.language):
+                await self._record.end(task.id, Ending(Outcome.BLOCKED, say("desk.ended.not_resumed")))
             self._news.changed(task.id)
 
     async def _follow_clock(self) -> None:

@@ -6,6 +6,7 @@ import unicodedata
 
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.tasks.errors import BadText
+from bot.texts import say
 
 MAX_TEXT = 4_000
 """Characters of a task, a note or an answer."""
@@ -29,9 +30,9 @@ def clean(text: str, what: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     kept = "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
     if not kept:
-        raise BadText(f"{what} is empty. Nothing was done.")
+        raise BadText(say("desk.text.empty", what=what))
     if len(kept) > MAX_TEXT:
-        raise BadText(f"{what} has {len(kept)} characters; at most {MAX_TEXT} are possible. Nothing was done.")
+        raise BadText(say("desk.text.long", what=what, length=len(kept), most=MAX_TEXT))
     return kept
 
 
@@ -42,9 +43,9 @@ def answer_of(kind: QuestionKind, text: str) -> str:
     """
     if kind is QuestionKind.SECRET:
         if not text or len(text) > MAX_TEXT:
-            raise BadText(f"A code or password has 1 to {MAX_TEXT} characters. Nothing was done.")
+            raise BadText(say("desk.text.secret", most=MAX_TEXT))
         return text
-    cleaned = clean(text, "The answer")
+    cleaned = clean(text, say("desk.text.answer"))
     word = cleaned.casefold().strip(" .!。！")
     match kind:
         case QuestionKind.APPROVE if word in _ALLOWING:
@@ -52,10 +53,10 @@ def answer_of(kind: QuestionKind, text: str) -> str:
         case QuestionKind.APPROVE if word in _DENYING:
             return DENY
         case QuestionKind.APPROVE:
-            raise BadText(f"Please answer {ALLOW} or {DENY}. Nothing was done.")
+            raise BadText(say("desk.text.allow", allow=ALLOW, deny=DENY))
         case QuestionKind.TAKE_OVER if word in _DONE:
             return DONE
         case QuestionKind.TAKE_OVER:
-            raise BadText(f"Please answer {DONE} when it is done on the phone. Nothing was done.")
+            raise BadText(say("desk.text.done", done=DONE))
         case _:
             return cleaned

@@ -14,6 +14,7 @@ from agent.mind import Mind, TaskOrder
 from agent.outcome import Outcome
 from agent.ports.leases import Leases
 from agent.questions import Answer
+from agent.wording import sentence
 from bot.tasks.admission import Admission
 from bot.tasks.keeping import Ending
 from bot.tasks.model import OpenQuestion, Task
@@ -118,6 +119,11 @@ class Workers:
 
         A question of the desk itself that nobody answered ends the task: the mind does not know it.
         """
+        # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
+        with speaking((await self._record.known(question.task)).person.language):
+            await self._deliver(question, text)
+
+    async def _deliver(self, question: OpenQuestion, text: str | None) -> None:
         if question.question.id.startswith(HANDS):
             await self._nobody_came(question.task)
             return
@@ -149,9 +155,12 @@ class Workers:
 
     async def _work(self, task: Task, worker: _Worker) -> None:
         ABOUT.set(About(task.id))
+        with speaking(task.person.language):
+            await self._work_on(task, worker)
+
+    async def _work_on(self, task: Task, worker: _Worker) -> None:
         try:
-            with speaking(task.person.language):
-                await self._listen(task, worker)
+            await self._listen(task, worker)
         except Exception as error:
             logger.exception("the work on task %s failed", task.id)
             await self._fail(task.id, error)
@@ -200,8 +209,9 @@ class Workers:
                 if (about := ABOUT.get()) is not None:
                     about.run, about.phone = event.run, event.phone_name
             case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by:
-                rest = event.summary.removeprefix("Cancelled.").strip()
-                event = event.model_copy(update={"summary": f"Cancelled by {worker.cancelled_by}. {rest}".strip()})
+                rest = event.summary.removeprefix(sentence("ended.cancelled")).strip()
+                words = say("desk.ended.cancelled", name=worker.cancelled_by)
+                event = event.model_copy(update={"summary": f"{words} {rest}".strip()})
             case _:
                 pass
         closed = await self._record.take(task, event)

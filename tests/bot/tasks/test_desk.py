@@ -203,7 +203,7 @@ async def test_a_note_reaches_the_mind_before_the_next_step(tmp_path: Path) -> N
             await one.desk.steer(task.id, "late", ANNA)
         with pytest.raises(BadText, match="The note is empty"):
             await one.desk.steer(task.id, " ", ANNA)
-        with pytest.raises(UnknownTask, match="no task '99'"):
+        with pytest.raises(UnknownTask, match='no task "99"'):
             await one.desk.steer("99", "hello", ANNA)
 
 

@@ -250,7 +250,7 @@ def test_places_count_those_who_wait_for_the_same() -> None:
     ("wish", "attached", "held", "why"),
     [
         ("", (), (), "No phone is connected"),
-        ("x", ("a",), (), r"'x' is not connected\. Connected: A \(a\)"),
+        ("x", ("a",), (), r'"x" is not connected\. Connected: A \(a\)'),
         ("", ("-a", "-b"), (), r"A cannot be used: offline\. B cannot be used"),
         ("x", ("a",), ("x",), None),
         ("", (), ("x",), None),

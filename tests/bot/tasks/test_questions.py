@@ -52,7 +52,7 @@ async def test_a_question_is_stored_told_and_answered_once(tmp_path: Path) -> No
         assert len({(answer.question.answer, answer.question.answered_by) for answer in answers}) == 1
         await one.until(question.task, TaskState.ENDED)
         assert not (await one.desk.answer(question.question.id, "no", BERT)).won
-        with pytest.raises(UnknownQuestion, match="no question 'x'"):
+        with pytest.raises(UnknownQuestion, match='no question "x"'):
             await one.desk.answer("x", "yes", ANNA)
         assert [kind for kind, _ in await one.outbox(question.task)] == ["question", "final"]
 

@@ -1,0 +1,77 @@
+"""A person reads what becomes of a task in their own language, whoever or whatever ends it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.events import TaskEnded, TaskEvent
+from agent.mind import TaskOrder
+from agent.outcome import Outcome
+from agent.ports.leases import NoPhone
+from agent.wording import sentence
+from bot.tasks.errors import WrongState
+from bot.tasks.leases import GRACE_S
+from bot.tasks.model import TaskState, TaskWish, WishedPhone
+from bot.texts import speaking
+from tests.bot.tasks.bench import ANNA, HERE, bench
+from tests.bot.tasks.minds import ScriptedMind
+from tests.bot.tasks.test_leases import shelf
+
+MEI = replace(ANNA, id="2", name="Mei", language="zh")
+
+
+async def ends(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+    """Says what the agent says by itself."""
+    yield TaskEnded(outcome=Outcome.BLOCKED, summary=sentence("ended.circles"))
+
+
+async def breaks(order: TaskOrder) -> AsyncIterator[TaskEvent]:
+    if order.text:
+        raise ValueError("a bug")
+    yield TaskEnded(outcome=Outcome.FAILED, summary="")
+
+
+async def ended(path: Path, mind: ScriptedMind, *phones: WishedPhone) -> str:
+    async with bench(path, mind) as one:
+        task = (await one.desk.accept(TaskWish("打开设置", MEI, HERE, "", phones=phones))).task
+        return (await one.until(task, TaskState.ENDED)).summary
+
+
+async def test_what_the_agent_says(tmp_path: Path) -> None:
+    assert await ended(tmp_path, ScriptedMind(ends)) == "同样的步骤反复做都没有效果，所以放弃了这一部分。"
+
+
+async def test_a_fault(tmp_path: Path) -> None:
+    summary = await ended(tmp_path, ScriptedMind(breaks))
+    assert summary == "程序出了问题（ValueError）。 任务在此停止；不会自动重复任何操作。 详情在日志里；请报告这个问题。"
+
+
+async def test_several_phones(tmp_path: Path) -> None:
+    summary = await ended(tmp_path, ScriptedMind(ends), WishedPhone("a", "甲"), WishedPhone("b", "乙"))
+    assert summary.splitlines()[0] == "2 部手机中有 0 部已完成。"
+
+
+async def test_what_people_do(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedMind(breaks)) as one:
+        task = (await one.desk.accept(TaskWish("打开设置", MEI, HERE, ""))).task
+        await one.until(task, TaskState.ENDED)
+        with speaking("zh"), pytest.raises(WrongState, match="任务 1 已结束：现在不能结束。"):
+            await one.desk.cancel(task.id, MEI)
+
+
+async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(tmp_path: Path) -> None:
+    """Seen failing (in English) with `hopeless` asked in the context of the heartbeat."""
+    async with shelf(tmp_path, "a") as one:
+        await one.take("r1", "a")
+        with speaking("zh"):
+            waiting = await one.queue("r2", "a").at(1)
+        one.phones.set()
+        await one.leases.release("r1")
+        one.clock.now += GRACE_S
+        await one.leases.heartbeat()
+        with pytest.raises(NoPhone, match="没有连接手机"):
+            await waiting.lease()
