@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -36,7 +35,6 @@ def _anybody(_run: str, _phone: str) -> bool:
 class _Waiting:
     waiter: Waiter
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    context: Context = field(default_factory=copy_context)
     lease: Lease | None = None
     trouble: NoPhone | None = None
     hopeless_since: float | None = None
@@ -179,8 +177,7 @@ class PhoneLeases:
     def _judge(self, waiting: _Waiting, now: float) -> None:
         """Whether the wish can still be served; its phone may be away for a while."""
         waiter = waiting.waiter
-        # In the language of whoever waits, though the heartbeat asks.
-        trouble = waiting.context.run(hopeless, waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
+        trouble = hopeless(waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
         if isinstance(trouble, NotAdmitted):
             waiting.trouble = trouble
             waiting.news.set()

@@ -64,7 +64,7 @@ async def test_what_people_do(tmp_path: Path) -> None:
 
 
 async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(tmp_path: Path) -> None:
-    """Seen failing (in English) with `hopeless` asked in the context of the heartbeat."""
+    """Whoever waits looks once more itself, after the heartbeat has told that there is no hope."""
     async with shelf(tmp_path, "a") as one:
         await one.take("r1", "a")
         with speaking("zh"):
