@@ -102,9 +102,9 @@ def _listed(words: list[str]) -> str:
 
 def _thumb(image: Image.Image) -> Image.Image:
     top = int(image.height * STATUS_BAR_SHARE)
-    return (
-        image.crop((0, top, image.width, image.height)).convert("L").resize(THUMB, Image.Resampling.BOX, reducing_gap=2)
-    )
+    factor = max(1, image.width // (2 * THUMB[0]))
+    small = image.reduce(factor, box=(0, min(top, image.height - 1), image.width, image.height))
+    return small.convert("L").resize(THUMB, Image.Resampling.BOX)
 
 
 def _hash(image: Image.Image) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,15 +24,20 @@ class Figures:
 
 
 def figures_of(server: ModelServer) -> Figures:
-    """The figures of one task. A request that was answered in vain counts as upload and tokens, not as a step."""
+    """The figures of all that an endpoint was asked, by one task."""
+    return figures_in(server.requests, server.tokens.input)
+
+
+def figures_in(requests: Sequence[Recorded], tokens: int = 0) -> Figures:
+    """The figures of one task's requests. One that was answered in vain counts as upload and tokens, not as a step."""
     last: dict[int, Recorded] = {}
     acting = 0
-    for request in server.requests:
+    for request in requests:
         step = step_of(request)
         if step is not None and "You check whether" not in request.text:
             last[step] = request
             acting += 1
     ordered = [last[step] for step in sorted(last)]
     gaps = tuple(after.arrived - before.answered for before, after in pairwise(ordered) if before.answered is not None)
-    upload = sum(int(request.headers.get("Content-Length", 0)) for request in server.requests)
-    return Figures(gaps, upload, server.tokens.input, len(ordered), acting - len(ordered))
+    upload = sum(int(request.headers.get("Content-Length", 0)) for request in requests)
+    return Figures(gaps, upload, tokens, len(ordered), acting - len(ordered))

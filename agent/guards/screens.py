@@ -46,8 +46,9 @@ def _is_clock(element: Element) -> bool:
 
 def _small(image: Image.Image) -> Image.Image:
     top = int(image.height * STATUS_BAR_SHARE)
-    part = image.crop((0, top, image.width, image.height)).convert("L")
-    return part.resize(SMALL, Image.Resampling.BOX, reducing_gap=2)
+    factor = max(1, image.width // (2 * SMALL[0]))
+    small = image.reduce(factor, box=(0, min(top, image.height - 1), image.width, image.height))
+    return small.convert("L").resize(SMALL, Image.Resampling.BOX)
 
 
 def _coarse(image: Image.Image) -> str:

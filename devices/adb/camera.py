@@ -76,11 +76,13 @@ class Camera:
         if frame is None:
             by_lane, began = False, time.monotonic()
             line = "screencap -p" if self._png else "screencap"
-            data = await self._shell.raw(line, timeout=CAPTURE_TIMEOUT, doing="taking a picture")
-            frame = await asyncio.to_thread(from_png if self._png else from_raw, data)
+            frame = await self._shell.read(line, self._read, timeout=CAPTURE_TIMEOUT, doing="taking a picture")
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
         return frame
+
+    def _read(self, data: memoryview) -> Frame:
+        return from_png(bytes(data)) if self._png else from_raw(data)
 
     async def _fast(self) -> Frame | None:
         """By the fast lane; None when it gave none, or none that can be read: then it is not asked again."""

@@ -108,6 +108,12 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         received: bytes = connection.conn.recv(CHUNK)
         return received
 
+    def receive_into(self, connection: adbutils.AdbConnection, room: memoryview) -> int:
+        """The same into memory that is there; how many bytes came, 0 at the end."""
+        connection.conn.settimeout(self.remaining)
+        taken: int = connection.conn.recv_into(room, min(len(room), CHUNK))
+        return taken
+
     def sever(self) -> None:
         """Shut every socket down, from any thread: whoever reads from one gets an end of file now."""
         with self._guard:

@@ -52,7 +52,7 @@ class Frame:
         return isinstance(low, (int, float)) and isinstance(high, (int, float)) and high < DARKEST
 
 
-def from_raw(data: bytes) -> Frame:
+def from_raw(data: bytes | memoryview) -> Frame:
     """The picture that `screencap` writes without `-p`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
@@ -63,7 +63,7 @@ def from_raw(data: bytes) -> Frame:
         raise CaptureFailed(f"the phone sent {len(data)} bytes instead of a picture")
     width, height, pixels = struct.unpack_from("<III", data)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
-        raise CaptureFailed(f"the phone sent no picture but: {data[:80].decode(errors='replace').strip()!r}")
+        raise CaptureFailed(f"the phone sent no picture but: {bytes(data[:80]).decode(errors='replace').strip()!r}")
     if pixels not in _FORMATS:
         raise UnknownFormat(f"pixel format {pixels} is not known")
     mode, depth = _FORMATS[pixels]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
+from devices.adb.buffers import Buffers, fill
 from devices.adb.connection import Call, Connection
 from devices.errors import PhoneGone, PhoneTimeout
+
+T = TypeVar("T")
 
 DEFAULT_TIMEOUT = 10.0
 """Seconds for a command; `am start` and `ime set` take up to a few on a loaded phone."""
 
+_buffers = Buffers()
 _STDOUT, _STDERR, _EXIT = 1, 2, 3
 _HEADER = 5
 _MARK = "X4EXIT:"
@@ -51,8 +57,17 @@ class Shell:
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
         """The bytes that a command prints, without any translation of line ends; no exit code."""
+        return await self.read(line, bytes, timeout=timeout, doing=doing)
+
+    async def read(
+        self, line: str, read: Callable[[memoryview], T], *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command"
+    ) -> T:
+        """What `read` makes of the same bytes, without a copy of them.
+
+        `read` runs in a thread and must not keep the bytes: their memory is used again. Raises what it raises.
+        """
         _check_length(line)
-        return await self.connection.run(lambda call: _raw(call, line), timeout=timeout, doing=doing)
+        return await self.connection.run(lambda call: _raw(call, line, read), timeout=timeout, doing=doing)
 
     async def features(self) -> frozenset[str]:
         """What the phone's adb daemon can do, asked once per link."""
@@ -77,14 +92,15 @@ def _features(call: Call) -> frozenset[str]:
     return frozenset(str(connection.read_string_block()).split(","))
 
 
-def _raw(call: Call, line: str) -> bytes:
+def _raw(call: Call, line: str, read: Callable[[memoryview], T]) -> T:
     connection = call.open(f"exec:{line}")
-    pieces = []
-    while piece := call.receive(connection):
-        pieces.append(piece)
-    if call.severed:
-        raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
-    return b"".join(pieces)
+    first = call.receive(connection)  # a phone takes its time before the first byte: no memory is held meanwhile
+    with _buffers.lent(call.remaining) as piece:
+        length = fill(piece, first, lambda room: call.receive_into(connection, room)) if first else 0
+        if call.severed:
+            raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
+        with memoryview(piece) as whole, whole[:length] as told:
+            return read(told)
 
 
 def _run_v1(call: Call, line: str) -> Result:

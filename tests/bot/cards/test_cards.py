@@ -49,7 +49,7 @@ async def test_a_working_card(frames: FrameFiles) -> None:
     assert card.mention is None
     assert card.picture is not None
     with Image.open(io.BytesIO(card.picture.data)) as image:
-        assert max(image.size) == 1280
+        assert max(image.size) == 1200
         scale = image.width / 1080
         centre, radius = (round(540 * scale), round(1200 * scale)), image.width // 22
         red = image.getpixel((centre[0] + radius - 2, centre[1]))
