@@ -27,7 +27,7 @@ class Faults:
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
     no_touch: `input` is refused, as makers do who want a switch of their own for it.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
-    gets the focus.
+    gets the focus. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip: these are not installed.
     """
 
     frame_ms: int = 0
@@ -44,6 +44,9 @@ class Faults:
     deaf: bool = False
     no_touch: bool = False
     reset_keyboard: bool = False
+    no_lane: bool = False
+    no_adb_keyboard: bool = False
+    no_unzip: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 

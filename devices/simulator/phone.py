@@ -124,6 +124,11 @@ class VirtualPhone:
         return truth_of(self.state)
 
     @property
+    def adb_keyboard(self) -> bool:
+        """Whether ADBKeyboard is installed."""
+        return self.state.adb_keyboard_installed and not self.faults.no_adb_keyboard
+
+    @property
     def link(self) -> LinkState:
         """How it treats adb servers now."""
         return self._adbd.state

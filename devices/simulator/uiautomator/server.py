@@ -72,6 +72,8 @@ class UiAutomator:
             problem = f"Error: Could not find or load main class {MAIN_CLASS}"
         elif self._ended is not None:
             problem = REGISTERED
+        elif self._phone.faults.no_lane:
+            problem = "Aborted"
         if problem:
             await stream.write(f"{problem}\n".encode())
             return

@@ -11,7 +11,7 @@ from PIL import ImageChops
 from devices.adb.camera import TRIALS
 from devices.adb.driver import AdbPhone
 from devices.adb.settling import Probe
-from devices.errors import PhoneError, PhoneGone
+from devices.errors import PhoneError, PhoneGone, UntypableText
 from devices.inputs import OpenApp, Tap, TypeText
 from devices.phone import Done, Observation
 from devices.simulator.adbd import LinkState
@@ -274,3 +274,20 @@ async def test_a_picture_by_the_lane_rests_as_one_by_command_does(fast: Bench) -
         assert Probe.of(one).same_as(Probe.of(other))
     apart = ImageChops.difference(Probe.of(by_lane.image).luma, Probe.of(plain.image).luma)
     assert max(level for level, cells in enumerate(apart.histogram()) if cells) <= 3
+
+
+async def test_every_convenience_can_be_missing(bench: Bench) -> None:
+    """Plain adb is enough, and says what it cannot do."""
+    bench.virtual.files.write(JAR, SERVER_FILE.read_bytes())
+    bench.virtual.faults.set(no_lane=True, no_adb_keyboard=True)
+    phone = AdbPhone(bench.connection, bench.phone.info, fast_lane=True)
+    await phone.prepare()
+    await opened(phone)
+    assert (phone.info.lane, phone.info.pictures) == ("adb", "adb")
+    assert "its server ended at once: Aborted" in phone.info.lane_reason
+    plain = Bench(phone, bench.virtual, bench.server)
+    await new_note(plain)
+    assert (await type_title(plain, "plain")).field_text == "plain"
+    with pytest.raises(UntypableText, match="ADBKeyboard"):
+        await type_title(plain, "你好")
+    await phone.restore()

@@ -9,7 +9,6 @@ from devices.inputs import OpenApp
 from devices.simulator.adbd import LinkState
 from devices.simulator.happenings import Link
 from devices.simulator.moments import Moment
-from devices.simulator.shell.commands import COMMANDS
 from tests.devices.adb.conftest import Bench
 
 
@@ -81,8 +80,9 @@ async def test_a_cable_pulled_while_labels_are_read_sent_nothing(bench: Bench) -
     assert bench.virtual.journal.inputs() == []
 
 
-async def test_a_phone_without_unzip_tells_no_labels(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(COMMANDS, "unzip")  # a program of the virtual phone, as on Android before 9
+async def test_a_phone_without_unzip_tells_no_labels(bench: Bench) -> None:
+    """As on Android before 9."""
+    bench.virtual.faults.set(no_unzip=True)
     bench.virtual.state.locale = "zh-CN"
     with pytest.raises(UnknownApp, match="Look for it in the launcher"):
         await bench.phone.act(OpenApp("商店"), receipt="o")

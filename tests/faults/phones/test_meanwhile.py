@@ -145,8 +145,9 @@ async def test_adbd_hangs_for_a_while(rig: Rig) -> None:
     assert "Not done" in await written(rig, Writer(by_icon=True, moment="opening", meanwhile=hang))
 
 
-async def test_adbd_hangs_for_good(rig: Rig) -> None:
-    writer = Writer(by_icon=True, moment="opening", meanwhile=lambda: rig.phone.faults.set(hang="*"))
+async def test_android_hangs_for_good(rig: Rig) -> None:
+    """Its services do not answer any more; each look is given up in time, and after the third one the run."""
+    writer = Writer(by_icon=True, moment="opening", meanwhile=lambda: rig.phone.faults.set(hang="dumpsys"))
     have, _ = writer.models()
     end = await Work(rig.mind(have), order("write a note")).ended()
     rig.phone.faults.set(hang="")

@@ -142,7 +142,7 @@ def _broadcast(call: Call, intent: Intent) -> int:
     call.say(f"Broadcasting: {intent}")
     phone = call.phone
     current = phone.state.settings["secure"].get("default_input_method") == ADB_KEYBOARD
-    if current and phone.state.adb_keyboard_installed:
+    if current and phone.adb_keyboard:
         match intent.action:
             case "ADB_INPUT_B64":
                 text = _decoded(intent.extras.get("msg", ""))

@@ -14,6 +14,9 @@ LABELS = {app.package: app.label for app in APPS}
 
 async def unzip(call: Call) -> int:
     """`unzip -p ARCHIVE NAME`: one part to standard output; nothing else is there."""
+    if call.phone.faults.no_unzip:
+        call.complain("/system/bin/sh: unzip: inaccessible or not found")
+        return 127
     if len(call.arguments) != 3 or call.arguments[0] != "-p":
         call.complain("unzip: only -p ARCHIVE NAME is known")
         return 1

@@ -105,7 +105,7 @@ async def wm(call: Call) -> int:
 async def ime(call: Call) -> int:
     """`ime list [-a] [-s]`, `ime enable|disable|set ID`, `ime reset`."""
     secure = call.phone.state.settings["secure"]
-    installed = [LATIN_KEYBOARD, *([ADB_KEYBOARD] if call.phone.state.adb_keyboard_installed else [])]
+    installed = [LATIN_KEYBOARD, *([ADB_KEYBOARD] if call.phone.adb_keyboard else [])]
     enabled = [name for name in secure.get("enabled_input_methods", "").split(":") if name in installed]
     action, *rest = call.arguments or ("help",)
     name = rest[-1] if rest else ""

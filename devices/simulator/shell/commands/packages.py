@@ -29,7 +29,7 @@ RESOLVED = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefaul
 def packages(call: Call) -> list[str]:
     """All installed packages."""
     names = [*SYSTEM_PACKAGES, *(app.package for app in APPS)]
-    if call.phone.state.adb_keyboard_installed:
+    if call.phone.adb_keyboard:
         names.append(ADB_KEYBOARD.partition("/")[0])
     return names
 
