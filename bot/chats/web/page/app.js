@@ -60,9 +60,11 @@ function turn() {
     at("view").scrollTop = 0;
   }
   page.open(id);
+  const hadFocus = at("side").classList.contains("open");
   drawer(false);
   draw();
-  if (model.ready) page.focus?.();
+  if (model.ready && page.focus) page.focus();
+  else if (hadFocus) at("view").focus();
 }
 
 function draw() {
@@ -142,6 +144,12 @@ function drawer(open) {
 }
 
 function wire() {
+  // The part behind the # is where the page is; a jump within it must not change that.
+  at("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    if (page.focus) page.focus();
+    else at("view").focus();
+  });
   at("menu").addEventListener("click", () => {
     drawer(true);
     at("close").focus();

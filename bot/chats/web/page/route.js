@@ -1,11 +1,14 @@
 // Where the page is: the part behind the # of the address, such as #task-5, #replay-5 or #phones.
 
+const NAMES = new Set(["task", "replay", "tasks", "phones", "usage", "check"]);
+const CONSOLE = { name: "console", id: "" };
+
 export function here() {
-  const [, name, rest] = /^#([a-z]+)(?:-(.+))?$/.exec(location.hash) ?? ["", "console", ""];
+  const [, name, rest] = /^#([a-z]+)(?:-(.+))?$/.exec(location.hash) ?? [];
   try {
-    return { name, id: decodeURIComponent(rest ?? "") };
+    return NAMES.has(name) ? { name, id: decodeURIComponent(rest ?? "") } : CONSOLE;
   } catch {
-    return { name: "console", id: "" };
+    return CONSOLE; // an address that was cut off in the middle of a letter
   }
 }
 

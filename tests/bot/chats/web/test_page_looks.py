@@ -32,6 +32,44 @@ async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: s
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+async def test_it_speaks_the_browsers_language(world: World, browser: Browser) -> None:
+    world.tables.tasks = [task("5")]
+    context = await browser.new_context(locale="zh-CN")
+    page = await context.new_page()
+    await page.goto(world.entry)
+    await expect(page.locator("#link")).to_have_text("已连接")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("控制台")
+    assert await page.evaluate("document.documentElement.lang") == "zh-Hans"
+    await page.get_by_role("link", name="用量").click()
+    await expect(page.locator("#view")).to_contain_text("还没有用量")
+    for name in ("tasks", "phones", "check", "replay-5", "task-5", "task-77"):
+        await page.evaluate("name => { location.hash = '#' + name; }", name)
+        await expect(page.locator("#about")).not_to_be_empty()
+        assert "page." not in await page.evaluate("document.body.innerText"), name
+
+
+async def test_every_page_is_reached_with_the_keyboard_alone(world: World, page: Page) -> None:
+    """Seen failing for the way past the menu: it led to the console from every other page."""
+    world.tables.tasks = [task("5", text="dark mode")]
+    await expect(page.get_by_role("link", name="dark mode")).to_be_visible()
+    reached = []
+    await page.locator("#skip").focus()
+    for _ in range(8):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.tagName") == "A":
+            reached.append(await page.evaluate("document.activeElement.getAttribute('href')"))
+    assert reached[:6] == ["#", "#tasks", "#phones", "#usage", "#check", "#task-5"]
+    await page.get_by_role("link", name="Usage").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Usage")
+    await page.locator("#skip").focus()
+    await page.keyboard.press("Enter")
+    assert await page.evaluate("document.activeElement.id") == "view"
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Usage")
+    await page.evaluate("location.hash = '#task-%E4'")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Console")
+
+
 async def test_text_can_be_read_on_its_ground(page: Page) -> None:
     """WCAG AA: 4.5 to 1 for every text colour on every ground of the page, light and dark."""
     for scheme in ("light", "dark"):
