@@ -17,6 +17,7 @@ from bot.texts import say
 STEER = "steer"
 """What a text to a running task means; it is no command that can be typed."""
 _STOPPING = frozenset({"cancel", "pause"})
+_WITH_CODES = frozenset({"pair"})
 
 
 async def hold_back(request: Request, services: Services) -> None:
@@ -32,6 +33,8 @@ async def hold_back(request: Request, services: Services) -> None:
         task = await (services.desk.get(named) if named else services.desk.latest_for(accounts, request.address))
         if task is None or task.created <= request.written:
             return
+    if request.call.name in _WITH_CODES:
+        raise Refused(say("missed.code"))  # a code is for the moment, and for no table
     refuse_late(request)
 
 

@@ -127,6 +127,13 @@ async def test_a_late_secret_is_neither_kept_nor_typed(world: World) -> None:
     assert found.answer is None
 
 
+async def test_a_late_code_is_not_kept(world: World) -> None:
+    reply = await world.type("pair ABCD2345", ADA, stale=True)
+    assert reply.message is not None
+    assert "Ask for a new one" in reply.message.body
+    assert await world.store.missed.unlisted() == ()
+
+
 async def test_files_come_along(world: World) -> None:
     files = (Attachment("notes.txt", b"hello"),)
     incoming = world.incoming("/do print this", command="do print this", stale=True, attachments=files)

@@ -67,11 +67,12 @@ async def test_a_stranger_is_not_listened_to(home: Home, tmp_path: Path) -> None
     """Seen failing with `Ears` asked before `_let_in`: the stranger's voice went to the endpoint."""
     async with listening(home, tmp_path) as (_, endpoint):
         eve = home.fake.user("eve")
-        await home.fake.say(eve, home.fake.private(eve), voice=("", SPEECH))
-        await home.fake.say(home.alice, home.group, voice=("", SPEECH))
-        await home.fake.say(home.alice, home.private, "/whoami")
+        await home.fake.say(eve, home.fake.private(eve), voice=("", b"eve speaks"))
+        await home.fake.say(home.alice, home.group, voice=("", b"to the others"))
+        await home.fake.settled()
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
         await home.answer(home.private)
-        assert endpoint.ear.heard == []
+        assert [heard.audio for heard in endpoint.ear.heard] == [SPEECH]
         assert home.fake.from_bot(home.group) == []
 
 
