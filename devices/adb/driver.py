@@ -163,7 +163,11 @@ class AdbPhone:
             elements, state = await reading.result()
         finally:
             await reading.drop()
-        return same_facts(since, state) and same_elements(since.elements, elements, since.size)
+        still = same_facts(since, state) and same_elements(since.elements, elements, since.size)
+        if still:
+            # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
+            self._seen = dataclasses.replace(self._seen, state=state)
+        return still
 
     async def glance(self) -> Image.Image | None:
         """See `Phone.glance`. The state is asked after the picture: one that was locked in between is not shown."""

@@ -17,6 +17,7 @@ from devices.adb.app_names import App
 from devices.adb.quoting import command
 from devices.adb.resources import Locale, NotATable, best, texts
 from devices.adb.shell import Shell
+from devices.adb.together import together
 from devices.errors import PhoneTimeout
 
 logger = logging.getLogger(__name__)
@@ -61,8 +62,9 @@ class Labels:
         wanted = [app for app in apps if app.resource and app.package in installed]
         wanted = [app for app in wanted if self._key(app, installed, language) not in self._known]
         try:
-            async with asyncio.timeout(ALL_SECONDS):
-                await asyncio.gather(*(read(app) for app in wanted))
+            async with asyncio.timeout(ALL_SECONDS), together() as group:
+                for app in wanted:
+                    group.create_task(read(app))
         except TimeoutError:
             logger.info("not all labels of %s were read in %.0f s", self._shell.connection.serial, ALL_SECONDS)
         return tuple(self._labelled(app, self._known.get(self._key(app, installed, language), ())) for app in apps)
