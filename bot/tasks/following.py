@@ -45,7 +45,7 @@ class _Follower:
         self.told += len(events)
         if self.part is None:
             return [Heard(event) for event in events]
-        return [Heard(event, self.part.id, self.part.phone_name) for event in events]
+        return [Heard(event, self.part.called, self.part.phone_name) for event in events]
 
 
 class Following:

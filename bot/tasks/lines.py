@@ -15,7 +15,7 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An event, and which phone's part it is of: its id and the phone's name, "" where one phone works."""
+    """An event, and which phone's part it is of, such as "12.1", with the phone's name; "" where one phone works."""
 
     event: TaskEvent
     part: str = ""

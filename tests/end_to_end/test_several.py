@@ -70,14 +70,14 @@ async def town(mind: Switching) -> AsyncIterator[Town]:
 
 
 def finals(here: Town) -> list[Message]:
-    return [message for message in here.fake.from_bot(here.group) if "phones are done." in message.text]
+    return [message for message in here.fake.from_bot(here.group) if "Done on 2 of 2 phones." in message.text]
 
 
 async def test_one_message_two_phones_one_end(place: Place, second: VirtualPhone) -> None:
     async with town(Switching()) as here, place.service(**here.settings):
         await here.fake.connected()
         await here.fake.say(here.alice, here.group, ASKED)
-        final = await here.bot_says("2 of 2 phones are done.", here.group)
+        final = await here.bot_says("Done on 2 of 2 phones.", here.group)
         assert place.phone.truth.toggles["bluetooth"]
         assert second.truth.toggles["bluetooth"]
         assert sorted(re.findall(r"\d\. (.+): Done\. It is done\.", final.text)) == ["Nokia", "Pixel"]
@@ -106,7 +106,7 @@ async def test_a_kill_in_the_middle_leaves_one_end(place: Place, second: Virtual
             notice = await here.bot_says("Interrupted", here.group)
             (resume,) = [data for data, label in notice.buttons.items() if "Resume" in label]
             await here.fake.press(here.alice, notice, resume)
-            await here.bot_says("2 of 2 phones are done.", here.group)
+            await here.bot_says("Done on 2 of 2 phones.", here.group)
             await here.fake.say(here.alice, here.group, "/tasks")
             await here.bot_says("Recent tasks", here.group)
         assert len(finals(here)) == 1

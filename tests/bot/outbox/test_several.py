@@ -53,10 +53,10 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         assert (await post.shown("Answered by Anna: blue")).buttons == ()
         for part in (first, second):
             post.world.mind.tell(part.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary=f"Open on {part.phone}."))
-        final = await post.closed("2 of 2 phones are done.\n1. Pixel: Done. Open on pixel.")
+        final = await post.closed("Done on 2 of 2 phones.\n1. Pixel: Done. Open on pixel.")
         assert final.buttons[0][0].label == "Again"
         assert await post.finals(task) == [("sent", "")]
-        assert len([one for one in post.chat.messages() if "phones are done" in one.body]) == 1
+        assert len([one for one in post.chat.messages() if "Done on 2 of 2 phones." in one.body]) == 1
         cards = [one for one in post.chat.messages() if one.heading == "Task 1 · open settings"]
         assert [one.body.splitlines()[0] for one in cards] == ["Done"]
         assert len(post.calls("open")) == 1

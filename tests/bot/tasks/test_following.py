@@ -156,13 +156,13 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
             async with asyncio.timeout(PATIENCE):
                 heard = [each async for each in followed.events(task.id)]
     assert [(each.part, each.event.type) for each in heard if each.phone == "Pixel"] == [
-        ("2", "started"),
-        ("2", "step"),
-        ("2", "final"),
+        ("1.1", "started"),
+        ("1.1", "step"),
+        ("1.1", "final"),
     ]
     assert [each.event.type for each in heard if each.phone == "Nokia"] == ["started", "step", "final"]
     lines = [line_of(each) for each in heard]
     assert [line["type"] for line in lines].count("final") == 1
     assert lines[-1]["type"] == "final"
-    assert "2 of 2 phones are done." in lines[-1]["summary"]
+    assert "Done on 2 of 2 phones." in lines[-1]["summary"]
     assert {line["on"] for line in lines if line["type"] == "part end"} == {"Pixel", "Nokia"}

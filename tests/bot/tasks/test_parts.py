@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, FileFound, Planned, Started, TaskEnded, Todo, Waiting
+from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
@@ -73,7 +74,7 @@ async def test_two_phones_one_task_one_end(tmp_path: Path) -> None:
             "Pixel: 7",
         )
         assert now.summary.splitlines() == [
-            "1 of 2 phones are done.",
+            "Done on 1 of 2 phones.",
             "1. Pixel: Done. It is done.",
             "2. Nokia: Blocked. It is locked.",
         ]
@@ -160,7 +161,7 @@ async def test_one_phone_is_stopped_and_the_other_goes_on(tmp_path: Path) -> Non
         now = await world.until(task, TaskState.ENDED)
         assert now.outcome is Outcome.CANCELLED
         assert now.summary.splitlines()[:2] == [
-            "1 of 2 phones are done.",
+            "Done on 1 of 2 phones.",
             "1. Pixel: Cancelled. Cancelled by Anna.",
         ]
 
@@ -270,6 +271,21 @@ async def test_files_and_plans_of_each_phone(tmp_path: Path) -> None:
         world.mind.tell(first.id, ended(), ended())
         world.mind.tell(second.id, ended())
         await world.until(task, TaskState.ENDED)
+
+
+async def test_what_is_attached_goes_to_each_phone_and_is_kept_while_one_works(tmp_path: Path) -> None:
+    async with two(tmp_path) as world:
+        files = (GivenFile(name="a.txt", content="ref"),)
+        wish = TaskWish("x", ANNA, CHANNEL.address, "", phones=PHONES, files=files)
+        task = (await world.desk.accept(wish)).task
+        first, second = await world.desk.parts(task.id)
+        await world.until(task, lambda _: len(world.mind.orders) == 2)
+        assert [(order.task, order.phone, order.files) for order in world.mind.orders] == [
+            (first.id, "pixel", files),
+            (second.id, "nokia", files),
+        ]
+        await world.desk.cancel(first.id, ANNA)
+        assert await world.store.tasks.files_in_use() == {"ref"}
 
 
 async def test_the_same_event_makes_no_second_parts(tmp_path: Path) -> None:
