@@ -4,7 +4,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
@@ -12,9 +11,9 @@ from agent.questions import QuestionKind
 from bot.chats.base import Address, Button, Message, MessageRef, Person, Reply
 from bot.chats.web.chat import HOME, OPERATOR, address
 from bot.chats.web.typed import NOT_KEPT
-from bot.chats.web.words import Words
 from bot.tasks.model import StepRow
-from tests.bot.chats.web.world import World, ended, picture, question, task
+from tests.bot.chats.web.standins import ended, picture, question, task
+from tests.bot.chats.web.world import World
 
 
 async def post(client: aiohttp.ClientSession, path: str, **body: object) -> dict[str, Any]:
@@ -243,22 +242,6 @@ async def test_one_task(world: World, client: aiohttp.ClientSession) -> None:
     assert (await get(client, "/api/tasks/3"))["text"] == "open settings"
     async with client.get("/api/tasks/4") as response:
         assert response.status == 404
-
-
-@pytest.mark.parametrize(
-    ("asked", "language", "standing"),
-    [("zh-CN,zh;q=0.9", "zh", "进行中"), ("en-GB", "en", "working"), ("fr", "en", "working"), ("", "en", "working")],
-)
-async def test_the_words_of_the_page(client: aiohttp.ClientSession, asked: str, language: str, standing: str) -> None:
-    async with client.get("/page/words.json", headers={"Accept-Language": asked}) as response:
-        found = await response.json()
-    assert (found["language"], found["words"]["page.standing.working"]) == (language, standing)
-    assert not any(key.startswith("settings.") for key in found["words"])
-
-
-def test_a_language_that_is_set_goes_before_the_browsers() -> None:
-    request = make_mocked_request("GET", "/page/words.json", headers={"Accept-Language": "en"})
-    assert (Words("zh").language(request), Words("auto").language(request)) == ("zh", "en")
 
 
 async def test_pictures_are_shown_and_everything_else_is_a_download(

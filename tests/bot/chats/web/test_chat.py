@@ -6,7 +6,8 @@ import pytest
 
 from bot.chats.base import Address, Button, Chat, ChatGone, Message, MessageRef, Picture
 from bot.chats.web.chat import HOME, TEXT_LIMIT, WebChat, address
-from tests.bot.chats.web.world import World, open_world, picture
+from tests.bot.chats.web.standins import picture
+from tests.bot.chats.web.world import World, open_world
 
 
 def as_chat(chat: WebChat) -> Chat:

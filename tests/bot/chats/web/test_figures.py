@@ -15,7 +15,8 @@ from bot.checks.settings import shown
 from bot.settings import Settings
 from bot.store.tasks import Tasks
 from bot.tasks.model import TaskState, TaskWish
-from tests.bot.chats.web.world import World, question, task
+from tests.bot.chats.web.standins import question, task
+from tests.bot.chats.web.world import World
 
 
 async def get(client: aiohttp.ClientSession, path: str) -> dict[str, Any]:

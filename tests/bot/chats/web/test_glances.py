@@ -15,7 +15,8 @@ from bot.chats.web.glances import GLANCE_EVERY, SHOWN, Glances
 from bot.tasks.model import TaskState
 from devices.errors import PhoneGone
 from devices.phone import Health
-from tests.bot.chats.web.world import PHONE, PhoneList, Tables, TaskTable, World, task
+from tests.bot.chats.web.standins import PHONE, PhoneList, Tables, TaskTable, task
+from tests.bot.chats.web.world import World
 
 IDLE = "/api/devices/pixel/glance"
 

@@ -16,7 +16,8 @@ from bot.chats.web.door import Door
 from bot.chats.web.server import Console
 from bot.chats.web.typed import NOT_KEPT
 from bot.tasks.model import TaskState
-from tests.bot.chats.web.world import World, ended, picture, question, task
+from tests.bot.chats.web.standins import ended, picture, question, task
+from tests.bot.chats.web.world import World
 
 pytestmark = pytest.mark.page
 

@@ -14,7 +14,8 @@ from bot.chats.web.chat import HOME, OPERATOR
 from bot.store.tasks import Tasks
 from bot.tasks.model import TaskState, TaskWish
 from devices.phone import Health
-from tests.bot.chats.web.world import PHONE, World, picture, task
+from tests.bot.chats.web.standins import PHONE, picture, task
+from tests.bot.chats.web.world import World
 
 pytestmark = pytest.mark.page
 

@@ -7,7 +7,8 @@ from playwright.async_api import Browser, Page, expect
 
 from bot.chats.base import Button, Message, Picture
 from bot.chats.web.chat import address
-from tests.bot.chats.web.world import World, picture, task
+from tests.bot.chats.web.standins import picture, task
+from tests.bot.chats.web.world import World
 
 pytestmark = pytest.mark.page
 

@@ -11,7 +11,8 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.chats.base import Person
 from bot.tasks.model import StepRow
-from tests.bot.chats.web.world import World, ended, picture, task
+from tests.bot.chats.web.standins import ended, picture, task
+from tests.bot.chats.web.world import World
 
 pytestmark = pytest.mark.page
 

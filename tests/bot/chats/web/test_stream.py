@@ -12,7 +12,8 @@ import pytest
 from bot.chats.base import Message
 from bot.chats.web.chat import address
 from bot.chats.web.stream import MOST_BEHIND
-from tests.bot.chats.web.world import World, task
+from tests.bot.chats.web.standins import task
+from tests.bot.chats.web.world import World
 
 Event = tuple[str, str, Any]
 
