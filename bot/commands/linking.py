@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.access import OPERATOR_PLATFORMS, Right
-from bot.chats.base import Message, Person, Reply
+from bot.chats.base import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.pairing import ALPHABET, LENGTH, Locked
 from bot.people.subjects import Subject
@@ -63,16 +63,16 @@ async def typed_by_stranger(request: Request, services: Services, text: str) -> 
 
 async def unlink(request: Request, services: Services, subject: Subject) -> Reply:
     """End the link of an account. Raises Refused when it has none."""
-    others = await services.rights.unlink(subject, request.person)
+    others = () if subject.guild else await services.rights.unlink(subject, request.person)
     if not others:
         raise Refused(say("link.none", who=subject))
     names = ", ".join(str(Subject.of_person(other)) for other in others)
     return _told(say("link.ended", who=subject, others=names))
 
 
-def linked_line(person: Person, services: Services) -> str:
-    """The person's other accounts, "" when there are none."""
-    others = services.policy.accounts(person)[1:]
+def linked_line(request: Request, services: Services) -> str:
+    """The person's other accounts, "" when there are none, or others would read which."""
+    others = services.policy.accounts(request.person)[1:] if _unseen(request) else ()
     names = ", ".join(f"{other.name or other.id} ({Subject.of_person(other)})" for other in others)
     return say("link.line", accounts=names) if names else ""
 

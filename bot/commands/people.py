@@ -48,7 +48,7 @@ async def whoami(request: Request, services: Services) -> Reply:
     """The ids that the lists of the settings are made of, and the rights that follow from them."""
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
     lines = [ids_of(request.person, request.place), say("whoami.rights", rights=", ".join(rights))]
-    lines += [linked] if (linked := linked_line(request.person, services)) else []
+    lines += [linked] if (linked := linked_line(request, services)) else []
     return Reply(Message(heading=request.person.name or request.person.id, body="\n".join(lines), private=True))
 
 

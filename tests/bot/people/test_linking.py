@@ -60,7 +60,7 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
         assert "no task" in words(await world.type(f"cancel {task.id}", TELE_ANNA, TELE)).lower()
         assert "one person from now on" in words(await link(world))
         assert "Linked with: Anna (discord:42)" in words(await world.type("whoami", TELE_ANNA, TELE))
-        assert "Anna on Telegram (telegram:5)" in words(await world.type("whoami", ANNA))
+        assert "Anna on Telegram (telegram:5)" in words(await world.type("whoami", ANNA, PRIVATE))
         assert "a private thing" in words(await world.type("tasks", TELE_ANNA, TELE))
         asked = await world.ask(task)
         assert "Answered" in words(await world.type("answer the blue one", TELE_ANNA, TELE))
@@ -74,9 +74,9 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
         listed = words(await world.type("people", OPERATOR, CONSOLE))
         assert "One person: discord:42 = telegram:5" in listed
     async with a_world(tmp_path, policy=KNOWN) as world:
-        assert "Linked with" in words(await world.type("whoami", ANNA))
+        assert "Linked with" in words(await world.type("whoami", ANNA, PRIVATE))
         assert "not linked with discord:42 any more" in words(await world.type("pair unlink", TELE_ANNA, TELE))
-        assert "Linked with" not in words(await world.type("whoami", ANNA))
+        assert "Linked with" not in words(await world.type("whoami", ANNA, PRIVATE))
         assert "is not linked" in words(await world.type("pair unlink", TELE_ANNA, TELE))
         assert "a private thing" not in words(await world.type("tasks", TELE_ANNA, TELE))
 
@@ -84,6 +84,8 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
 async def test_what_is_private_stays_out_of_groups_over_a_link_too(world: World) -> None:
     await world.working("a private thing", ANNA, PRIVATE)
     await link(world)
+    assert "telegram" not in words(await world.type("whoami", ANNA))
+    assert "is not linked" in words(await world.type("people unlink role:42", ADA))
     assert "a private thing" not in words(await world.type("tasks", TELE_ANNA, TELE_GROUP))
 
 
