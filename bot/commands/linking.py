@@ -21,7 +21,7 @@ def give_code(request: Request, services: Services) -> Reply:
     code = services.rights.linking.code_for(request.person)
     if not code:
         raise Refused(say("link.wait"))
-    return _told(say("link.code", code=code, prefix=request.prefix))
+    return _told(say("link.code", code=code))
 
 
 async def typed(request: Request, services: Services, code: str) -> Reply | None:

@@ -36,7 +36,8 @@ async def set_setting(request: Request, services: Services) -> Reply:
         raise Refused(say("set.unknown", name=words[0][:40], known=", ".join(names_of(live.now)))) from None
     except SettingsError as error:
         raise Refused(say("set.refused", why=error)) from None
-    lines = [say("set.done", name=name, old=old, new=new)]
+    at_once = "tier" in name  # a quota is looked at again after each step
+    lines = [say("set.done_now" if at_once else "set.done", name=name, old=old, new=new)]
     if name.endswith("model") and model_settings(live.now).offline:
         lines.append(say("set.offline"))
     return _told("\n".join(lines))

@@ -61,6 +61,8 @@ def value_of(settings: Settings, name: str) -> str:
         value = getattr(settings, FIELDS[name])
     if isinstance(value, bool):
         return say(f"set.value.{'yes' if value else 'no'}")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return say("set.value.none") if value in {None, ""} else str(value)
 
 
