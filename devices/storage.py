@@ -11,6 +11,9 @@ from devices.errors import FileRejected
 SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
 PRIVATE = ("android/data", "android/obb")
 """Folders of shared storage that belong to single apps; Android itself closes them to other apps since version 11."""
+DOWNLOADS = "/sdcard/Download/OpenGUI"
+GALLERY = "/sdcard/Pictures/OpenGUI"
+"""Where files go that are put on a phone, each run's in a folder; apps that pick a picture look into the gallery."""
 MAX_NAME_BYTES = 120
 """Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
 _TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
@@ -44,6 +47,22 @@ def safe_name(name: str) -> str:
     return f"{stem}{dot}{suffix}" if stem or suffix else "file"
 
 
+def run_of(path: str) -> str:
+    """The folder's name of whatever put this file on the phone, empty for a file that is the phone's own."""
+    inside = _inside(posixpath.normpath(path))
+    for root in (DOWNLOADS, GALLERY):
+        folder = f"{_inside(root)}/"
+        if inside.startswith(folder):
+            return inside.removeprefix(folder).partition("/")[0]
+    return ""
+
+
+def _inside(path: str) -> str:
+    """The path within shared storage, folded: it has several names, and does not tell upper from lower case."""
+    root = next((root for root in SHARED if path.startswith(root)), "")
+    return path.removeprefix(root).casefold()
+
+
 def checked_path(path: str) -> str:
     """The path without detours, when it lies in shared storage and stays there. Raises FileRejected.
 
@@ -56,7 +75,7 @@ def checked_path(path: str) -> str:
     root = next((root for root in SHARED if normal.startswith(root)), None)
     if root is None:
         raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
-    inside = normal.removeprefix(root).casefold()
+    inside = _inside(normal)
     if any(f"{inside}/".startswith(f"{folder}/") for folder in PRIVATE):
         raise FileRejected("Files that belong to a single app (Android/data, Android/obb) are not read.")
     return normal

@@ -6,11 +6,11 @@ from bot.access import Right, same_person
 from bot.chats.base import Message, Picture, Reply
 from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
-from bot.commands.request import Refused, Request, Services, verdict
+from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.texts import say
 from devices.errors import PhoneError
 from devices.phone import PhoneInfo
-from devices.storage import StoredFile, safe_name
+from devices.storage import StoredFile, run_of, safe_name
 
 MAX_FILE = 50 * 1024 * 1024
 """Bytes, whatever a chat takes: the file is held in memory while it is sent."""
@@ -28,7 +28,7 @@ async def file(request: Request, services: Services) -> Reply:
     wish = request.call.rest.strip()
     try:
         phone = services.phones.get(info.id)
-        found = await phone.find_files(wish)
+        found = await _shown(await phone.find_files(wish), request, services)
         if not found:
             raise Refused(say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]))
         limit = _limit(request, services)
@@ -49,6 +49,20 @@ async def _require_free(phone: PhoneInfo, request: Request, services: Services) 
     if not verdict(request, services.policy, Right.ADMIN).allowed:
         person = used.person.name or used.person.id
         raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))
+
+
+async def _shown(found: tuple[StoredFile, ...], request: Request, services: Services) -> tuple[StoredFile, ...]:
+    """Without what came with tasks that may not be shown here: somebody gave it in another chat, perhaps in private."""
+    runs = {run for each in found if (run := run_of(each.path))}
+    hidden = {run for run in runs if not await _may_see_run(run, request, services)}
+    return tuple(each for each in found if run_of(each.path) not in hidden)
+
+
+async def _may_see_run(run: str, request: Request, services: Services) -> bool:
+    task = await services.desk.get(run.partition("-")[0])
+    if task is None:
+        return verdict(request, services.policy, Right.ADMIN).allowed
+    return may_see(request, services.policy, task)
 
 
 def _limit(request: Request, services: Services) -> int:

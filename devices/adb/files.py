@@ -11,12 +11,10 @@ from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
-from devices.storage import checked_path, safe_name
+from devices.storage import DOWNLOADS, GALLERY, checked_path, safe_name
 
-FOLDER = "/sdcard/Download/OpenGUI"
-GALLERY = "/sdcard/Pictures/OpenGUI"
-"""For what a gallery shows: apps that pick a picture look there first."""
 SHOWN = ("jpg", "jpeg", "png", "webp", "gif", "heic", "heif", "bmp", "mp4", "webm", "mov", "3gp", "mkv")
+"""What a gallery shows."""
 MAX_PUSH = 100 * 1024 * 1024
 SYNC_CHUNK = 64 * 1024
 """SYNC_DATA_MAX of adb's file_sync_protocol.h."""
@@ -30,7 +28,7 @@ async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
     if len(data) > MAX_PUSH:
         raise FileRejected(f"The file has {len(data)} bytes; at most {MAX_PUSH} are sent to a phone.")
     kept = safe_name(name)
-    root = GALLERY if kept.rpartition(".")[2].casefold() in SHOWN else FOLDER
+    root = GALLERY if kept.rpartition(".")[2].casefold() in SHOWN else DOWNLOADS
     path = "/".join((root, *((safe_name(folder),) if folder else ()), kept))
     timeout = BASE_SECONDS + len(data) / BYTES_PER_SECOND
     await shell.connection.run(lambda call: _send(call, path, data), timeout=timeout, doing="receiving a file")

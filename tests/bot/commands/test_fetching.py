@@ -9,7 +9,7 @@ import pytest
 from bot.chats.base import Picture, Reply
 from devices.phone import Health
 from devices.storage import StoredFile
-from tests.bot.world import ADA, ANNA, BEN, World, a_phone
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone
 
 NEW = StoredFile("/sdcard/Download/report.pdf", 3, 200)
 OLD = StoredFile("/sdcard/Documents/report.pdf", 4, 100)
@@ -55,6 +55,22 @@ async def test_while_it_works_for_somebody_else_its_files_are_theirs(stocked: Wo
         reply = await stocked.type("file report", person)
         assert reply.message is not None
         assert reply.message.files
+
+
+async def test_what_came_with_a_task_is_shown_where_the_task_is(world: World) -> None:
+    """Seen failing with `_shown` giving all that was found."""
+    task = await world.do("send this to my doctor", ANNA, PRIVATE)
+    given = StoredFile(f"/sdcard/Download/OpenGUI/{task.id}-1/finding.pdf", 3, 300)
+    world.phones.files = {given: b"mine"}
+    for person, place in ((BEN, CHANNEL), (ANNA, CHANNEL), (ADA, CHANNEL)):
+        assert "No file on Pixel" in words(await world.type("file finding", person, place))
+    reply = await world.type("file finding", ANNA, PRIVATE)
+    assert reply.message is not None
+    assert reply.message.files
+    world.phones.files = {StoredFile("/sdcard/Pictures/OpenGUI/999-1/a.png", 3, 1): b"old"}
+    assert "No file on Pixel" in words(await world.type("file a.png", BEN))
+    world.phones.files |= {StoredFile("/sdcard/Pictures/a.png", 3, 0): b"own"}
+    assert "/sdcard/Pictures/a.png" in words(await world.type("file a.png", BEN))
 
 
 async def test_a_phone_that_is_not_ones_own_is_not_there(stocked: World) -> None:

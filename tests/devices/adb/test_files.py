@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from devices.adb.files import MAX_PUSH
 from devices.errors import FileRejected
-from devices.storage import MAX_NAME_BYTES, checked_path, safe_name
+from devices.storage import MAX_NAME_BYTES, checked_path, run_of, safe_name
 from tests.devices.adb.conftest import Bench
 
 
@@ -25,6 +25,21 @@ from tests.devices.adb.conftest import Bench
 )
 def test_names(name: str, safe: str) -> None:
     assert safe_name(name) == safe
+
+
+@pytest.mark.parametrize(
+    ("path", "run"),
+    [
+        ("/sdcard/Download/OpenGUI/7-1/a.pdf", "7-1"),
+        ("/storage/emulated/0/download/opengui/7-1/a.pdf", "7-1"),
+        ("/sdcard/Download/../Pictures/OpenGUI/12-1/a.png", "12-1"),
+        ("/sdcard/Download/OpenGUI.pdf", ""),
+        ("/sdcard/Download/a.pdf", ""),
+    ],
+)
+def test_what_a_run_has_put_there(path: str, run: str) -> None:
+    """Seen failing with the path compared as it is written."""
+    assert run_of(path) == run
 
 
 @given(st.text(max_size=300))
