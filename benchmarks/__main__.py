@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import scale, single
+from benchmarks import scale, settling, single
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -31,7 +31,11 @@ async def _scale(options: Options) -> list[Row]:
     return scale.rows(points, await scale.idle_share())
 
 
-PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {"single": _single, "scale": _scale}
+async def _settle(options: Options) -> list[Row]:
+    return await settling.measured(options.runs)
+
+
+PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {"single": _single, "settle": _settle, "scale": _scale}
 
 
 async def main(options: Options) -> int:
