@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -131,6 +132,25 @@ async def test_what_was_written_at_night_waits_for_a_press(place: Place) -> None
             await here.bot_says("It is done.", here.group)
             assert place.phone.truth.toggles["bluetooth"]
             assert "done now" in listed.text
+
+
+async def test_a_command_comes_in_by_the_webhook_and_the_next_start_polls_again(place: Place) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    async with town(*BLUETOOTH) as here:
+        hook = {"TELEGRAM_WEBHOOK_URL": f"http://127.0.0.1:{port}/hook", "TELEGRAM_WEBHOOK_PORT": port}
+        async with place.service(**here.settings, **hook) as service:
+            await service.says("updates come to the webhook")
+            await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
+            await here.bot_says("It is done.", here.group)
+            assert place.phone.truth.toggles["bluetooth"]
+            assert here.fake.polling.started == 0
+            assert here.fake.webhooks.secret not in service.log
+        async with place.service(**here.settings):
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/whoami")
+            await here.bot_says(str(here.alice.id), here.group)
 
 
 async def test_strangers_move_nothing(place: Place) -> None:

@@ -72,15 +72,18 @@ class People:
         document: Upload | None = None,
         photo: Upload | None = None,
         voice: Upload | None = None,
+        other: tuple[str, Upload] | None = None,
         age: float = 0,
         extra: dict[str, Any] | None = None,
     ) -> Message:
-        """Write a message, `age` seconds ago; the bot gets it unless privacy mode keeps it away."""
+        """Write a message, `age` seconds ago; the bot gets it unless privacy mode keeps it away. `other` is a video or
+        an audio.
+        """
         message = Message(self.world.message_number(chat), chat, user, text, thread=thread, extra=extra or {})
         message.date = int(time.time() - age)
         topic = self.world.messages[chat.id].get(thread) if thread else None
         message.reply_to = reply_to or topic
-        for kind, upload in (("document", document), ("photo", photo), ("voice", voice)):
+        for kind, upload in (("document", document), ("photo", photo), ("voice", voice), other or ("", None)):
             if upload is not None:
                 message.file = self.world.store(kind, *upload)
         self.world.add(message)

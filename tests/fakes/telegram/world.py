@@ -54,7 +54,7 @@ class Chat:
 class File:
     id: str
     kind: str
-    """photo, document, animation or voice (a second of speech is a thousand bytes)"""
+    """photo, document, animation, video, audio or voice (a second of speech is a thousand bytes)"""
     name: str
     data: bytes = field(repr=False)
 
@@ -64,7 +64,7 @@ class File:
             return [made | {"width": 90, "height": 160}]
         if self.kind == "voice":
             return made | {"duration": max(1, len(self.data) // 1000), "mime_type": "audio/ogg"}
-        if self.kind == "animation":
+        if self.kind in {"animation", "video", "audio"}:
             made |= {"width": 90, "height": 160, "duration": 1}
         return made | ({"file_name": self.name} if self.name else {})
 

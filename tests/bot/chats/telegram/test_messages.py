@@ -178,6 +178,25 @@ async def test_a_command_with_a_photo(home: Home, intake: Recording) -> None:
     assert (attached.name, attached.data) == ("photo.jpg", b"jpeg")
 
 
+@pytest.mark.usefixtures("chat")
+@pytest.mark.parametrize(
+    ("kind", "name", "called"),
+    [
+        ("video", "", "video.mp4"),
+        ("video", "cat.mov", "cat.mov"),
+        ("audio", "", "audio.mp3"),
+        ("audio", "a.ogg", "a.ogg"),
+    ],
+)
+async def test_a_command_with_a_video_or_a_sound(
+    home: Home, intake: Recording, kind: str, name: str, called: str
+) -> None:
+    await home.fake.say(home.alice, home.private, "/do keep this", other=(kind, (name, b"bytes")))
+    await home.fake.wait_until(lambda: intake.messages)
+    (attached,) = intake.messages[0].attachments
+    assert (attached.name, attached.data) == (called, b"bytes")
+
+
 async def test_files_of_people_who_are_not_listed_are_not_fetched(home: Home, intake: Recording) -> None:
     """Seen failing without the check of `welcome` in Messages.handle: getFile was called for the stranger."""
     stranger = home.fake.user("stranger")
