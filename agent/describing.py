@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent import actions as act
 from agent.observing import Sight
+from agent.wording import sentence
 
 MAX_TEXT = 40
 
@@ -52,6 +53,31 @@ def describe(action: act.Action, sight: Sight | None) -> str:
             return f"enter a secret: {_short(action.question)}"
         case act.Finish():
             return f"finish: {action.status}"
+
+
+def described(action: act.Action, sight: Sight | None) -> str:
+    """What a person is asked to allow, in their words; what no gate ever holds is told as the model reads it."""
+    match action:
+        case act.Tap():
+            return sentence("do.tap", target=_target(action.target, sight))
+        case act.DoubleTap():
+            return sentence("do.double_tap", target=_target(action.target, sight))
+        case act.LongPress():
+            return sentence("do.long_press", target=_target(action.target, sight))
+        case act.Type() if action.target is None:
+            return sentence("do.type_submit" if action.submit else "do.type", text=_short(action.text))
+        case act.Type():
+            assert action.target is not None
+            text, target = _short(action.text), _target(action.target, sight)
+            return sentence("do.type_into_submit" if action.submit else "do.type_into", text=text, target=target)
+        case act.PressKey():
+            return sentence("do.press", key=action.key.value)
+        case act.OpenUrl():
+            return sentence("do.open_url", url=_short(action.url))
+        case act.SendFile():
+            return sentence("do.send_file", path=_short(action.path))
+        case _:
+            return describe(action, sight)
 
 
 def _target(target: act.Target, sight: Sight | None) -> str:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.leaving import asked_for
+from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE
 from agent.guards.rules import App, Rules, fits
 from agent.guards.touching import Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
@@ -98,7 +99,7 @@ class Policy:
         if self._is_closed(action, package):
             return Gate("refuse", f"the app {self.app_name(package)} is closed to the agent by the policy")
         if isinstance(action, act.Tap) and action.sensitive:
-            return Gate("approve", f"is sensitive, as the model says: {action.sensitive}")
+            return Gate("approve", f"{SENSITIVE}{action.sensitive}")
         if isinstance(action, act.OpenUrl):
             return self._address(action.url)
         if isinstance(action, _TOUCHES):
@@ -116,7 +117,7 @@ class Policy:
         """What stands before a file that is to leave the phone for the chat; `asked` is the task as it was written."""
         if asked_for(path, asked, self._rules.files):
             return ALLOWED
-        return Gate("approve", "sends a file from the phone into the chat, and the task does not ask for this one")
+        return Gate("approve", LEAVES)
 
     def _is_closed(self, action: act.Action, package: str) -> bool:
         closed = self._rules.refuse.packages
@@ -186,7 +187,7 @@ class Policy:
         asked = [e.label for e in around if not is_button(e) and "?" in plain(e.label)[:MAX_QUESTION]]
         for rule in self._rules.approve.values():
             if any(mentions(label, word) for label in asked for word in rule.labels):
-                return Gate("approve", f"answers a question on the screen, and so {rule.reason}")
+                return Gate("approve", f"{ANSWERS}{rule.reason}")
         return ALLOWED
 
     def _blind(self, package: str, around: tuple[Element, ...]) -> Gate:
@@ -194,8 +195,7 @@ class Policy:
         sensitive = fits(package, screens.packages) or any(
             says(e.label, word, button=is_button(e)) for e in around for word in screens.labels
         )
-        reason = "touches a place without a name, on a screen where that may pay or agree to something"
-        return Gate("approve", reason) if sensitive else ALLOWED
+        return Gate("approve", NAMELESS) if sensitive else ALLOWED
 
     def _address(self, url: str) -> Gate:
         scheme = url.strip().partition(":")[0].casefold()

@@ -5,19 +5,25 @@ from __future__ import annotations
 import ast
 import asyncio
 import string
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PointTarget, PressKey, Scroll, SendFile, Tap, Type
+from agent.describing import describe, described
 from agent.faults import fault_of
 from agent.files import FileLost
 from agent.graph.executor.condition import PhoneSpent
+from agent.guards.reasons import ANSWERS, SENSITIVE, reason_words
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
 from agent.wording import SENTENCES, sentence, worded
 from devices.errors import PhoneGone, PhoneUnavailable
+from devices.inputs import Key
 
 AGENT = Path(__file__).parents[2] / "agent"
 
@@ -34,6 +40,12 @@ def said() -> dict[str, set[str]]:
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+            called = isinstance(node.func, ast.Name) and node.func.id == "sentence"
+            if called and isinstance(node.args[0], ast.IfExp):
+                for each in (node.args[0].body, node.args[0].orelse):
+                    assert isinstance(each, ast.Constant)
+                    found[str(each.value)] = {word.arg for word in node.keywords if word.arg}
+                continue
             kind = node.args[0]
             spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
             if name not in {"sentence", "PhoneSpent"} and not (name == "super().__init__" and spoken):
@@ -92,3 +104,35 @@ async def test_others_may_word_it_and_the_log_stays_english() -> None:
 
 def test_values_are_never_formats() -> None:
     assert sentence("ask.may", what="{0} {x}") == "May I {0} {x}?"
+
+
+def test_the_shipped_reasons_are_worded_and_an_operators_own_stay() -> None:
+    policy = tomllib.loads(files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8"))
+    shipped = {rule["reason"] for rule in policy["approve"].values()}
+    with worded(lambda kind, _: kind):
+        assert {reason_words(reason) for reason in shipped} == {
+            f"reason.{name}" for name in ("pay", "send", "delete", "install", "permission", "account")
+        }
+        assert reason_words("feeds the cat") == "feeds the cat"
+    assert reason_words(f"{ANSWERS}deletes something") == "answers a question on the screen, and so deletes something"
+    assert reason_words(f"{SENSITIVE}money") == "is sensitive, as the model says: money"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Tap(target=PointTarget(x=1, y=2)),
+        DoubleTap(target=PointTarget(x=1, y=2)),
+        LongPress(target=PointTarget(x=1, y=2)),
+        Type(text="hello"),
+        Type(text="hello", submit=True),
+        Type(text="hello", target=PointTarget(x=1, y=2)),
+        Type(text="hello", target=PointTarget(x=1, y=2), submit=True),
+        PressKey(key=Key.ENTER),
+        OpenUrl(url="https://example.org"),
+        SendFile(path="/sdcard/a.txt"),
+        Scroll(direction="down"),
+    ],
+)
+def test_what_is_asked_reads_as_what_is_told_to_the_model(action: Action) -> None:
+    assert described(action, None) == describe(action, None)

@@ -8,6 +8,7 @@ from agent.actions import Action, AskUser, EnterSecret, OpenUrl, SendFile, TakeO
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.facts import facts_of
+from agent.guards.reasons import reason_words
 from agent.guards.showing import in_one_line
 from agent.observing import Sight
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
@@ -35,6 +36,7 @@ def approval(
     frame: str | None,
 ) -> dict[str, Any]:
     """May this be done? With the exact text or amount, as far as the screen tells."""
+    reason = reason_words(reason)
     if isinstance(action, SendFile):
         lines = [sentence("ask.reason", reason=reason), sentence("ask.file", path=action.path)]
         return _approval(state, context, what, lines, frame)

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from agent.actions import Action, ElementTarget, EnterSecret, Type
-from agent.describing import describe
+from agent.describing import describe, described
 from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble
 from agent.graph.executor.anchors import anchor_of, looks, nearest
@@ -33,7 +33,7 @@ async def gated(
             raise Trouble(f"Refused and not done: {gate.reason}. Find a way without it, or finish with failure.")
         case "approve":
             frame = await _picture(context, sight)
-            what = describe(action, sight)
+            what = described(action, sight)
             question = asking.approval(state, context, action, what, gate.reason, sight, frame)
             return {"question": question, "anchor": anchor_of(where, sight)}
         case "secret" if isinstance(action, Type) and _said_by_the_person(state, action.text):

@@ -15,6 +15,7 @@ from agent.models.structured import ask
 from agent.observing import Sight
 from agent.picture import ImagePart
 from agent.prompts import prompt
+from agent.wording import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ async def verify(state: ExecutorState, context: RunContext, sight: Sight, claim:
     Raises nothing of the model's: what cannot be verified is unverified.
     """
     if sight.screen.image is None and not sight.screen.elements:
-        return "the last screen shows nothing to check it by", Usage()
+        return sentence("verify.nothing"), Usage()
     steps = "\n".join(f"{past['number']}. {past['did']} → {past['effect']}" for past in state["past"])
     elements = "\n".join(element.line for element in sight.screen.elements or ())
     facts = (
@@ -53,8 +54,8 @@ async def verify(state: ExecutorState, context: RunContext, sight: Sight, claim:
         verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
         logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
-        return f"the check gave no usable answer: {error}", error.usage
+        return sentence("verify.unusable", why=error), error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", state["run"], error)
-        return f"the check could not be made: {error}", Usage()
+        return sentence("verify.failed", why=error), Usage()
     return verdict, usage

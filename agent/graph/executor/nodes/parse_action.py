@@ -96,7 +96,7 @@ async def _finish(
                 update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
                 return Command(goto="check_loop", update=update)
             outcome = Outcome.UNVERIFIED
-            summary = f"{summary} (not proven: {reason})".strip()
+            summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     update["did"] = [f"finish: {claim.status}"]
     update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
     return Command(goto="executor_exit", update=update)
