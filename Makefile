@@ -24,7 +24,8 @@ chaos: $(VENV)/.installed-dev
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-# Speed and cost on a virtual phone that is as slow as a real one; takes three minutes. ARGS="--runs 5" for more.
+# Speed and cost on virtual phones that are as slow as real ones; on an idle machine, takes ten minutes.
+# ARGS="--only scale" for one part (single, settle, scale), ARGS="--runs 5" for more.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 

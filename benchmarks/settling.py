@@ -113,9 +113,9 @@ async def measured(runs: int) -> list[Row]:
                 for way, walked in zip((False, True), both, strict=True):
                     ways[slowest, way].append(walked)
     for (slowest, sleeps), walks in ways.items():
-        way = "sleeping" if sleeps else "looking"
+        name = "sleeping" if sleeps else "looking"
         print(
-            f"{way}, pages of 0 to {slowest / 1000:g} s: a touch {_mean(walks, 'touches'):.2f} s,"
+            f"{name}, pages of 0 to {slowest / 1000:g} s: a touch {_mean(walks, 'touches'):.2f} s,"
             f" a text {_mean(walks, 'texts'):.2f} s, wrong screens {_rate(walks):.0%}"
         )
     print()

@@ -30,10 +30,7 @@ async def test_a_console_token_ends_with_its_service(tmp_path: Path) -> None:
 
 
 async def test_no_token_is_kept_in_the_data_or_in_a_backup(adb_server: AdbServer, tmp_path: Path) -> None:
-    """Data and backups may be looked at by whoever mends a disk; a token is in the environment and `.env` only.
-
-    Seen failing with the environment written into the data directory at the start.
-    """
+    """Data and backups may be looked at by whoever mends a disk; a token is in the environment and `.env` only."""
     async with place_with(adb_server, tmp_path) as place:
         nowhere = "http://127.0.0.1:9"
         place.settings |= {
