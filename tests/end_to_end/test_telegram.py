@@ -52,6 +52,10 @@ async def town(*acts: Act) -> AsyncIterator[Town]:
         yield Town(fake, alice, group, settings)
 
 
+def bluetooth_is_on(place: Place) -> bool:
+    return place.phone.truth.toggles["bluetooth"]
+
+
 BLUETOOTH = [call("open_app", name="Settings"), tap("Bluetooth"), FINISH]
 
 
@@ -124,13 +128,13 @@ async def test_what_was_written_at_night_waits_for_a_press(place: Place) -> None
         async with place.service(**here.settings):
             listed = await here.bot_says("switch Bluetooth on", here.group)
             assert "while I was away" in listed.text
-            assert not place.phone.truth.toggles["bluetooth"]
+            assert not bluetooth_is_on(place)
         async with place.service(**here.settings):
             await here.fake.connected()
             (run,) = listed.buttons
             await here.fake.press(here.alice, listed, run)
             await here.bot_says("It is done.", here.group)
-            assert place.phone.truth.toggles["bluetooth"]
+            assert bluetooth_is_on(place)
             assert "done now" in listed.text
 
 
