@@ -92,8 +92,10 @@ class Labels:
         found: dict[Locale, str] = {}
         folder = where.path.rpartition("/")[0]
         for path in (where.path, f"{folder}/split_config.{wanted.language}.apk"):
-            if self._spent >= ALL_BYTES or any(each.fit(wanted) > 1 for each in found):
+            if any(each.fit(wanted) > 1 for each in found):
                 break
+            if self._spent >= ALL_BYTES:
+                return
             line = f"{command('unzip', '-p', path, 'resources.arsc')} 2>/dev/null | head -c {TABLE_BYTES}"
             try:
                 table = await self._shell.raw(line, timeout=TABLE_SECONDS, doing="reading the name of an app")
@@ -105,5 +107,10 @@ class Labels:
             except NotATable as broken:
                 logger.debug("no labels in %s: %s", path, broken)
         names = (best(found, language), found.get(Locale(), ""))
-        kept = dict.fromkeys(" ".join(name.split())[:MAX_LABEL] for name in names if name.strip())
+        kept = dict.fromkeys(filter(None, (_plain(name) for name in names)))
         self._known[app.package, where.version, language] = tuple(kept)
+
+
+def _plain(label: str) -> str:
+    """On one line, without signs that nobody sees: an app may write anything there."""
+    return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]

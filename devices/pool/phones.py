@@ -12,13 +12,11 @@ from pathlib import Path
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.following import Following, Link
-from devices.adb.identity import Identity, identify
 from devices.adb.presence import SILENT, health_of
 from devices.adb.server import ServerAddress
-from devices.adb.shell import Shell
-from devices.adb.together import together
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
+from devices.pool.greeting import greeted
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.rounds import HEALTH_EVERY, Rounds
 from devices.pool.standins import StandIns, VirtualPhones
@@ -31,12 +29,6 @@ SERVER_LOOK = 6.0
 
 FIRST_LOOK = 2.0
 """Seconds that `start` then waits for the phones' own answers, all at once; they take 0.2 to 1 s."""
-
-SLOW_ANSWER = 1.5
-"""Seconds after which a phone that has not answered is shown as silent, rather than not at all."""
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds before a phone that does not answer is asked again, doubled each time."""
 
 RETRY = 1.0
 """Seconds after which a phone that is waited for and does not answer is asked again."""
@@ -182,7 +174,7 @@ class AdbPhones:
         virtual = link[1] in self._standins.serials
         if self._wanted(link[1], link[1]):
             self._real_seen = self._real_seen or not virtual
-        identity = await self._identity(link)
+        identity = await greeted(link, lambda reason: self._silent(link, reason))
         phone_id = identity.android_id or link[1]
         if not self._wanted(link[1], phone_id):
             return
@@ -222,23 +214,6 @@ class AdbPhones:
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
                 logger.info("phone %s: %s", phone.info.name, reason)
         self._tell()
-
-    async def _identity(self, link: Link) -> Identity:
-        """Asks until the phone answers: one that just booted takes a while, and is shown as silent meanwhile."""
-        shell, pause = Shell(Connection(*link)), FIRST_PAUSE
-        while True:
-            try:
-                async with together() as group:
-                    asked = group.create_task(identify(shell))
-                    await asyncio.wait({asked}, timeout=SLOW_ANSWER)
-                    if not asked.done():
-                        self._silent(link, f"It has not answered for {SLOW_ANSWER} s.")
-                return asked.result()
-            except PhoneError as shy:
-                logger.info("%s does not answer yet: %s", link[1], shy)
-                self._silent(link, str(shy))
-            await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE, pause * 2)
 
     def _silent(self, link: Link, reason: str) -> None:
         phone_id = self._owners.get(link, link[1])
