@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
-    AfterValidator,
-    BeforeValidator,
     Field,
     SecretStr,
     ValidationError,
@@ -18,16 +15,26 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from agent.models.pricing import Price
 from bot.credentials import credentials
-from bot.people.tiers import NAME, Tier
+from bot.setting_forms import (
+    DiscordIds,
+    Host,
+    Names,
+    Pairs,
+    PhoneNames,
+    Port,
+    Prices,
+    Servers,
+    TelegramIds,
+    Tiers,
+    Url,
+    Zone,
+    cleaned,
+)
 from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say
-from bot.zones import zone_named
-from devices.errors import NameUnfit
-from devices.phone_names import fit_name
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -37,86 +44,12 @@ class SettingsError(Exception):
     """A setting that cannot be used. The text names the setting and what was expected, never its value."""
 
 
-def _cleaned(value: object) -> object:
-    """Text without the blanks, the byte order mark and the quotes that env files leave around it."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip().strip("\ufeff").strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        text = text[1:-1].strip()
-    return text
-
-
-def _listed(value: object) -> object:
-    """The entries of a comma-separated text; anything else stays as it is."""
-    if not isinstance(value, str):
-        return value
-    return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
-
-
-def _object(value: object) -> object:
-    """JSON text as what it says; anything else stays as it is."""
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _pairs(value: object) -> object:
-    """`left=right` entries as a mapping. Raises ValueError for an entry without both, and for a left side twice."""
-    entries = _listed(value)
-    if not isinstance(value, str) or not isinstance(entries, tuple):
-        return value
-    pairs = [(left.strip(), right.strip()) for left, _, right in (entry.partition("=") for entry in entries)]
-    if not all(left and right for left, right in pairs) or len({left for left, _ in pairs}) < len(pairs):
-        raise ValueError("entries of the form left=right, separated by commas, were expected")
-    return dict(pairs)
-
-
-def _names(value: Mapping[str, str]) -> Mapping[str, str]:
-    """Names of phones that are fit and differ. Raises ValueError."""
-    try:
-        named = {phone: fit_name(name) for phone, name in value.items()}
-    except NameUnfit as unfit:
-        raise ValueError(str(unfit)) from None
-    if len({name.casefold() for name in named.values()}) < len(named):
-        raise ValueError("two phones have one name")
-    return named
-
-
-def _servers(value: object) -> object:
-    """`host:port` entries as pairs; an IPv6 address stands in brackets."""
-    entries = _listed(value)
-    if not isinstance(value, str) or not isinstance(entries, tuple):
-        return value
-    return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
-
-
-def _zone(name: str) -> str:
-    """The name of a time zone, checked. Raises ValueError."""
-    zone_named(name)
-    return name
-
-
 def _local_adb() -> tuple[tuple[str, int], ...]:
-    port = str(_cleaned(os.environ.get("ANDROID_ADB_SERVER_PORT", "")))
+    port = str(cleaned(os.environ.get("ANDROID_ADB_SERVER_PORT", "")))
     if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise SettingsError(say("settings.bad", name="ANDROID_ADB_SERVER_PORT", expected=say("settings.expected.port")))
     return (("127.0.0.1", int(port) if port else ADB_PORT),)
 
-
-DiscordId = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
-"""A snowflake: an unsigned 64-bit number."""
-TelegramId = Annotated[str, Field(pattern=r"^-?[0-9]{1,20}$")]
-"""A signed number; groups and channels are negative."""
-DiscordIds = Annotated[tuple[DiscordId, ...], NoDecode, BeforeValidator(_listed)]
-TelegramIds = Annotated[tuple[TelegramId, ...], NoDecode, BeforeValidator(_listed)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
-Host = Annotated[str, Field(pattern=r"^[^\s,/]+$")]
-Port = Annotated[int, Field(ge=0, le=65535)]
-Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
-Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
-
-Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
-Prices = Annotated[Mapping[str, Price], NoDecode, BeforeValidator(_object)]
-Tiers = Annotated[Mapping[Annotated[str, Field(pattern=NAME)], Tier], NoDecode, BeforeValidator(_object)]
 
 _EXPECTED: Final[Mapping[str, str]] = {
     "discord_client_id": "id",
@@ -219,7 +152,7 @@ class Settings(BaseSettings):
 
     adb_servers: Servers = Field(default_factory=_local_adb)
     android_serials: Names = ()
-    phone_names: Annotated[Pairs, AfterValidator(_names)] = Field(default_factory=dict)
+    phone_names: PhoneNames = Field(default_factory=dict)
     app_aliases: Pairs = Field(default_factory=dict)
     virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
     fast_lane: Literal["auto", "off"] = "auto"
@@ -239,7 +172,7 @@ class Settings(BaseSettings):
     tiers: Tiers = Field(default_factory=dict)
     default_tier: str = ""
     stream_steps: Literal["threads", "all", "none"] = "threads"
-    time_zone: Annotated[str, AfterValidator(_zone)] = ""
+    time_zone: Zone = ""
     language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
     pairing: bool = False
@@ -253,10 +186,10 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _without_blanks(cls, values: dict[str, Any]) -> dict[str, Any]:
-        cleaned = {name: _cleaned(value) for name, value in values.items()}
-        if isinstance(level := cleaned.get("log_level"), str):
-            cleaned["log_level"] = level.upper()
-        return {name: value for name, value in cleaned.items() if value != ""}
+        read = {name: cleaned(value) for name, value in values.items()}
+        if isinstance(level := read.get("log_level"), str):
+            read["log_level"] = level.upper()
+        return {name: value for name, value in read.items() if value != ""}
 
     @field_validator("default_tier")
     @classmethod
