@@ -57,6 +57,7 @@ class Core:
     rights: Rights
     quotas: Quotas
     housekeeper: Housekeeper
+    admission: Admission
 
 
 @asynccontextmanager
@@ -87,7 +88,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         await phones.start()
         rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
         admission = Admission(lambda: rights.policy)
-        leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits)
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         equipment = Equipment(
@@ -121,7 +122,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         await desk.start()
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
         await stack.enter_async_context(housekeeper.at_work())
-        yield Core(settings, store, checkpoints, phones, live, terms, desk, rights, quotas, housekeeper)
+        yield Core(settings, store, checkpoints, phones, live, terms, desk, rights, quotas, housekeeper, admission)
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

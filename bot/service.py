@@ -30,6 +30,7 @@ from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
 from bot.outbox.pace import Paces
 from bot.outbox.replies import ReplyTurns
+from bot.people.roles import asker
 from bot.schedules.scheduler import Scheduler
 from bot.settings import Settings
 from bot.tasks.following import Following
@@ -106,6 +107,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         moves = ChatMoves(services, outbox, language=settings.language)
         connected = connections(settings, commands, core.rights, moves)
         chats.update({chat.platform: chat for chat in connected})
+        core.admission.ask_with(asker(lambda: services.policy, chats), core.desk.note)
         waits.add(of_chats(connected))
         await outbox.start()
         stack.push_async_callback(outbox.stop)

@@ -14,8 +14,8 @@ from bot.chats.base import Button, Message, Reply
 from bot.commands.parser import parse
 from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
+from bot.people.roles import can_be_asked
 from bot.schedules.model import Plan, Schedule
-from bot.schedules.roles import can_be_asked
 from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
 from bot.schedules.scheduler import local_time
 from bot.tasks.wording import clean
@@ -86,7 +86,7 @@ async def _let_make(request: Request, services: Services, phones: Sequence[str])
     for phone in phones or ("",):
         require(request, services.policy, Right.USE, phone=phone)
         later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
-    if not later_too and not can_be_asked(request.person, services):
+    if not later_too and not can_be_asked(request.person, services.chats):
         raise Refused(say("schedule.unstored_role"))
     if len(await services.store.schedules.all(request.person)) >= MOST:
         raise Refused(say("schedule.full", number=MOST))

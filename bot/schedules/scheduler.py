@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 from bot.access import Right
 from bot.chats.base import CommandCall, Reply
 from bot.commands.request import NotAllowed, Refused, Request, Services, require
+from bot.people.roles import RolesUnknown, with_roles
 from bot.schedules.model import Schedule
-from bot.schedules.roles import RolesUnknown, with_roles
 from bot.schedules.rules import count_due, next_due
 from bot.store.audit import AuditKind
 from bot.tasks.errors import TaskError
@@ -105,7 +105,7 @@ class Scheduler:
         plan = schedule.plan
         call = CommandCall("do", plan.options, plan.text)
         try:
-            person = await with_roles(plan.person, plan.place, self._services)
+            person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
             request = Request(person, plan.place, _event(schedule), call)
             require(request, self._services.policy, Right.USE)
             reply = await self._give(request, self._services)

@@ -2,39 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
 
 from agent.graph.main.state import run_of
 from bot.access import Policy, Right, authorize
-from bot.chats.base import Place
+from bot.chats.base import Person, Place
 from bot.tasks.model import Task
+from bot.tasks.queue import Standing
+from bot.texts import say, speaking
+
+FRESH_S: Final = 10.0
+"""Seconds for which told roles are believed: two heartbeats of the queue, so that a phone is given on them."""
+AGAIN_S: Final = 15.0
+"""Seconds until a platform that did not tell somebody's roles is asked again."""
+
+logger = logging.getLogger(__name__)
+
+AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
+"""Gives the person with the roles that they have now, None when nobody tells. It ends in bounded time."""
+Note = Callable[[str, str], None]
+"""Takes a task and what it waits for."""
+
+
+def _unseen(_task: str, _text: str) -> None:
+    pass
+
+
+@dataclass
+class _Held:
+    """A task that is worked on, and what was last told of its person's roles."""
+
+    task: Task
+    person: Person | None = None
+    at: float = float("-inf")
+    """When that was told, or was not."""
+    asking: asyncio.Task[None] | None = None
+    told: set[Callable[[], None]] = field(default_factory=set)
+    noted: bool = False
+    """Its card says that nobody tells."""
 
 
 class Admission:
-    """Knows the tasks that are worked on, by their runs. `policy` gives what holds now."""
+    """Knows the tasks that are worked on, by their runs."""
 
-    def __init__(self, policy: Callable[[], Policy]) -> None:
+    def __init__(self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic) -> None:
+        """`policy` gives what holds now, `clock` seconds."""
         self._policy = policy
-        self._tasks: dict[str, Task] = {}
+        self._clock = clock
+        self._ask: AskRoles | None = None
+        self._note: Note = _unseen
+        self._held: dict[str, _Held] = {}
+
+    def ask_with(self, ask: AskRoles, note: Note) -> None:
+        """Somebody tells roles from now on; until then whoever needs one waits. `note` says so on a task's card."""
+        self._ask, self._note = ask, note
 
     def begin(self, task: Task) -> None:
         """The task is worked on from now on."""
-        self._tasks[run_of(task.id)] = task
+        self._held[run_of(task.id)] = _Held(task)
 
     def end(self, task: Task) -> None:
         """It is not worked on any more."""
-        self._tasks.pop(run_of(task.id), None)
+        held = self._held.pop(run_of(task.id), None)
+        if held is not None and held.asking is not None:
+            held.asking.cancel()
 
     def admits(self, run: str, phone: str) -> bool:
-        """Whether the run may have this phone, asked each time one is about to be given.
+        """Whether the run may have this phone as far as is known, asked each time one is about to be given.
 
-        A right that came with a role is not looked at again: the roles of a person are not kept.
+        While nobody has told the roles that a right came with, it is taken to hold: `standing` says so.
         """
-        task = self._tasks.get(run)
-        entitled = None if task is None else task.entitled
-        if task is None or entitled is None:
+        held = self._held.get(run)
+        entitled = None if held is None else held.task.entitled
+        if held is None or entitled is None:
             return True
         if entitled.phones and phone not in entitled.phones:
             return False
-        place = Place(task.origin, entitled.private)
-        return entitled.by_role or authorize(task.person, place, Right.USE, self._policy(), phone=phone).allowed
+        person = held.task.person
+        if entitled.by_role:
+            if not self._known(held):
+                return True
+            person = held.person or person
+        place = Place(held.task.origin, entitled.private)
+        return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
+
+    def standing(self, run: str, told: Callable[[], None]) -> Standing:
+        """Whether what `admits` says is sure at this moment. A role is asked for, and `told` called when that is over.
+
+        Nobody gets a phone by a role of former times: it may have been taken since.
+        """
+        held = self._held.get(run)
+        if held is None or held.task.entitled is None or not held.task.entitled.by_role or self._known(held):
+            return Standing.SURE
+        lately = held.person is None and self._clock() - held.at < AGAIN_S
+        if held.asking is None and (lately or self._ask is None):
+            return Standing.UNKNOWN
+        held.told.add(told)
+        if held.asking is None and self._ask is not None:
+            held.asking = asyncio.create_task(self._learn(held, self._ask), name=f"roles for {run}")
+        return Standing.ASKED
+
+    def _known(self, held: _Held) -> bool:
+        return held.person is not None and self._clock() - held.at < FRESH_S
+
+    async def _learn(self, held: _Held, ask: AskRoles) -> None:
+        task, held.person = held.task, None
+        assert task.entitled is not None
+        try:
+            held.person = await ask(task.person, Place(task.origin, task.entitled.private))
+        except Exception:
+            logger.exception("asking for the roles behind task %s failed", task.id)
+        finally:
+            held.at, held.asking = self._clock(), None
+            told, held.told = held.told, set()
+            for each in told:
+                each()
+        if held.person is None and not held.noted:
+            with speaking(task.person.language):
+                self._note(task.id, say("desk.phone.role_unknown"))
+        held.noted = held.person is None

@@ -7,14 +7,14 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.patience import PATIENCE_S
-from bot.tasks.queue import NotAdmitted, Waiter, granted, hopeless, place_of
+from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of
 from bot.texts import say
 from devices.phone import Phones
 
@@ -31,10 +31,14 @@ def _anybody(_run: str, _phone: str) -> bool:
     return True
 
 
+def _sure(_run: str, _told: Callable[[], None]) -> Standing:
+    return Standing.SURE
+
+
 @dataclass
 class _Waiting:
     waiter: Waiter
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    news: asyncio.Event
     lease: Lease | None = None
     trouble: NoPhone | None = None
     hopeless_since: float | None = None
@@ -59,10 +63,14 @@ class PhoneLeases:
         phones: Phones,
         clock: Callable[[], float] = time.time,
         admits: Callable[[str, str], bool] = _anybody,
+        standing: Callable[[str, Callable[[], None]], Standing] = _sure,
     ) -> None:
-        """`admits` says whether a run may have a phone, at the moment in which it would be given."""
+        """`admits` says whether a run may have a phone, at the moment in which it would be given; `standing` how sure
+        that is, and calls what it is handed when more is known.
+        """
         self._table = table
         self._admits = admits
+        self._standing = standing
         self._phones = phones
         self._clock = clock
         self._held: dict[str, Lease] = {}
@@ -100,7 +108,8 @@ class PhoneLeases:
         if (trouble := hopeless(wish, self._phones.list(), self._held_phones(), admits)) is not None:
             raise trouble
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
-        waiting = _Waiting(Waiter(run, wish, rank, admits))
+        news = asyncio.Event()
+        waiting = _Waiting(Waiter(run, wish, rank, admits, partial(self._standing, run, news.set)), news)
         self._waiting[run] = waiting
         self._tell_all()
         told = 0

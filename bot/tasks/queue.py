@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from agent.ports.leases import NoPhone
 from bot.texts import say
@@ -20,6 +21,20 @@ def _any(_phone: str) -> bool:
     return True
 
 
+class Standing(Enum):
+    """How sure it is that a run may have what it is admitted to."""
+
+    SURE = auto()
+    ASKED = auto()
+    """Somebody is being asked, which ends soon: the phone is kept for the run until then."""
+    UNKNOWN = auto()
+    """Nobody tells for now: others go first."""
+
+
+def _sure() -> Standing:
+    return Standing.SURE
+
+
 class NotAdmitted(NoPhone):
     """The person may not use what they wish for: nothing is waited for."""
 
@@ -33,6 +48,8 @@ class Waiter:
     rank: int
     admits: Admits = _any
     """Whether the run may have a phone, by its id: rights change while one waits."""
+    standing: Callable[[], Standing] = _sure
+    """Asked when there is a phone for the run."""
 
 
 def granted(
@@ -47,8 +64,11 @@ def granted(
     grants = []
     for waiter in sorted(waiters, key=lambda waiter: waiter.rank):
         chosen = next((phone for phone in free if waiter.wish in {"", phone.id} and waiter.admits(phone.id)), None)
-        if chosen is not None:
-            free.remove(chosen)
+        standing = waiter.standing() if chosen is not None else Standing.UNKNOWN
+        if chosen is None or standing is Standing.UNKNOWN:
+            continue
+        free.remove(chosen)
+        if standing is Standing.SURE:
             grants.append((waiter, chosen.id))
     return tuple(grants)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from bot.access import Policy
-from bot.chats.base import ChatError, FloodWait, KnowsRoles, Person, Place
-from bot.commands.request import Services
+from bot.chats.base import Chat, ChatError, FloodWait, KnowsRoles, Person, Place
 
 ANSWER_S: Final = 20.0
 """Seconds that a platform has to tell somebody's roles."""
@@ -21,15 +21,15 @@ class RolesUnknown(Exception):
     """Rights or tiers hang on roles there, and the platform does not tell who has which."""
 
 
-async def with_roles(person: Person, place: Place, services: Services) -> Person:
+async def with_roles(person: Person, place: Place, policy: Policy, chats: Mapping[str, Chat]) -> Person:
     """The person with the roles that they have on the place's server now, where roles mean anything there.
 
     Raises RolesUnknown.
     """
     guild = place.address.guild
-    if not _matter(guild, services.policy):
+    if not _matter(guild, policy):
         return replace(person, roles=frozenset())
-    if (chat := _book(person, services)) is None:
+    if (chat := _book(person, chats)) is None:
         raise RolesUnknown
     try:
         return replace(person, roles=await asyncio.wait_for(chat.roles_of(person.id, guild), ANSWER_S))
@@ -38,13 +38,27 @@ async def with_roles(person: Person, place: Place, services: Services) -> Person
         raise RolesUnknown from error
 
 
-def can_be_asked(person: Person, services: Services) -> bool:
+def asker(
+    policy: Callable[[], Policy], chats: Mapping[str, Chat]
+) -> Callable[[Person, Place], Awaitable[Person | None]]:
+    """What gives a person with the roles that they have now, None when the platform does not tell."""
+
+    async def ask(person: Person, place: Place) -> Person | None:
+        try:
+            return await with_roles(person, place, policy(), chats)
+        except RolesUnknown:
+            return None
+
+    return ask
+
+
+def can_be_asked(person: Person, chats: Mapping[str, Chat]) -> bool:
     """Whether the person's platform tells roles of people who do not write at that moment."""
-    return _book(person, services) is not None
+    return _book(person, chats) is not None
 
 
-def _book(person: Person, services: Services) -> KnowsRoles | None:
-    chat: object = services.chats.get(person.platform)
+def _book(person: Person, chats: Mapping[str, Chat]) -> KnowsRoles | None:
+    chat: object = chats.get(person.platform)
     return chat if isinstance(chat, KnowsRoles) else None
 
 
