@@ -39,6 +39,11 @@ class _Follower:
     part: Task | None = None
     told: int = 0
 
+    def told_end(self, part: Task) -> bool:
+        """Whether it is this part's, and its end was told."""
+        mine = self.part is not None and self.part.id == part.id
+        return mine and any(isinstance(event, TaskEnded) for event in self.track.events[: self.told])
+
     def news(self) -> list[Heard]:
         """What was not told yet."""
         events = self.track.events[self.told :]
@@ -86,6 +91,10 @@ class Following:
                 if known is None:
                     return
                 if known.outcome is not None:
+                    for part in await self._desk.parts(task):
+                        # What ended without its mind, or a moment before its event: each end is told.
+                        if part.outcome is not None and not any(each.told_end(part) for each in heard):
+                            yield Heard(_end(part, part.outcome), part.called, part.phone_name)
                     yield Heard(_end(known, known.outcome))
                     return
                 if self._closed:

@@ -166,3 +166,13 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
     assert lines[-1]["type"] == "final"
     assert "Done on 2 of 2 phones." in lines[-1]["summary"]
     assert {line["on"] for line in lines if line["type"] == "part end"} == {"Pixel", "Nokia"}
+
+
+async def test_the_end_of_each_phone_is_told_also_when_nobody_was_there(tmp_path: Path) -> None:
+    phones = (WishedPhone("pixel", "Pixel"), WishedPhone("nokia", "Nokia"))
+    async with bench(tmp_path, EchoMind(steps=1)) as one:
+        task = (await one.desk.accept(TaskWish("open settings", ANNA, HERE, "", phones=phones))).task
+        await one.until(task, TaskState.ENDED)
+        with following(one) as followed:
+            heard = [each async for each in followed.events(task.id)]
+    assert [(each.part, each.event.type) for each in heard] == [("1.1", "final"), ("1.2", "final"), ("", "final")]
