@@ -74,6 +74,10 @@ class Gate:
         self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
         self._origin = self._door.origin(port)
         self._elsewhere = hosts(self._origin) if self._origin else frozenset()
+        own = hosts(self._door.own_url(port))
+        if not own & self._local:
+            # The command line comes by it; pages do not, since their origin must be the one above.
+            self._elsewhere |= own
         self.cookie = f"opengui_console_{port}"
         self.session_cookie = f"{'__Host-' if self._door.covered else ''}opengui_session_{port}"
 

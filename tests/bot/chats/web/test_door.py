@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
+from yarl import URL
 
 from bot.chats.web.attempts import WINDOW_S, WRONG_ALLOWED, WRONG_OF_ALL, Attempts
 from bot.chats.web.door import Door, hosts
 from bot.chats.web.errors import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit
+from bot.chats.web.gate import Gate
 from bot.chats.web.passwords import MOST, Password, UnfitPassword
 from bot.chats.web.sessions import IDLE_S, LIFETIME_S, Sessions
 from bot.chats.web.sessions import MOST as MOST_SESSIONS
@@ -56,6 +60,31 @@ def test_where_the_console_is() -> None:
     assert (local.own_url(1), local.origin(1), local.local) == ("http://[::1]:1", "", True)
     assert hosts("http://[fe80::1]:80") == {"[fe80::1]:80", "[fe80::1]"}
     assert hosts("https://x.example:8443") == {"x.example:8443"}
+
+
+@pytest.mark.parametrize(
+    ("host", "headers", "status"),
+    [
+        ("192.168.1.4:8765", {"Authorization": "Bearer start"}, 200),
+        ("192.168.1.4:8765", {"Authorization": "Bearer start", "Origin": "http://192.168.1.4:8765"}, 403),
+        ("192.168.1.4:8765", {}, 401),
+        ("phones.example.org", {"Authorization": "Bearer start"}, 200),
+        ("127.0.0.1:8765", {"Authorization": "Bearer start"}, 403),
+        ("evil.example", {"Authorization": "Bearer start"}, 403),
+    ],
+)
+async def test_the_command_line_comes_by_the_address_where_it_listens(
+    host: str, headers: dict[str, str], status: int
+) -> None:
+    """And nobody else comes as a neighbour who is none: these callers are at no address of this machine."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response()
+
+    gate = Gate(Door("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start")
+    gate.opened(8765)
+    request = make_mocked_request("GET", "/api/state", headers={"Host": host, **headers})
+    assert (await gate.check(request, answer)).status == status
 
 
 def test_a_hash_is_read_back_and_differs_each_time() -> None:
