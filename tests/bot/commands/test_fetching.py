@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bot.chats.base import Picture, Reply
 from devices.phone import Health
 from devices.storage import StoredFile
-from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
 
 NEW = StoredFile("/sdcard/Download/report.pdf", 3, 200)
 OLD = StoredFile("/sdcard/Documents/report.pdf", 4, 100)
@@ -73,11 +74,14 @@ async def test_what_came_with_a_task_is_shown_where_the_task_is(world: World) ->
     assert "/sdcard/Pictures/a.png" in words(await world.type("file a.png", BEN))
 
 
-async def test_a_phone_that_is_not_ones_own_is_not_there(stocked: World) -> None:
-    """Seen failing with `services.phones.list()` in place of `open_phones`."""
-    stocked.phones.phones = (a_phone("Pixel"), a_phone("Galaxy"))
-    assert "Which phone? Pixel, Galaxy" in words(await stocked.type("file report"))
-    assert "No phone is called" in words(await stocked.type("file --device Nokia report"))
+async def test_a_right_for_one_phone_reaches_the_files_of_that_one(tmp_path: Path) -> None:
+    """Seen failing with `services.phones.list()` in place of `open_phones` in `phone_meant`."""
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Other")) as world:
+        world.phones.files = {NEW: b"new"}
+        await world.type("people --device pixel allow 666", ADA)
+        assert "No phone is called" in words(await world.type("file --device Other report", EVE))
+        assert words(await world.type("file report", EVE)).startswith("Pixel ")
+        assert "Which phone? Pixel, Other" in words(await world.type("file report", ANNA))
 
 
 async def test_a_phone_that_cannot_be_used_says_so(stocked: World) -> None:
