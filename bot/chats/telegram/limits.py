@@ -81,8 +81,8 @@ STALL_SECONDS: Final = 120.0
 connections that looked alive."""
 
 WEBHOOK_LOOK_SECONDS: Final = 60.0
-"""How often Telegram is asked whether the webhook is still ours and works; ours. What comes before the first look may
-have waited for the service."""
+"""How often Telegram is asked whether the webhook is still ours and works; ours. Where updates waited at the start,
+what comes before the next look may be one of them."""
 
 FIRST_RETRY_SECONDS: Final = 1.0
 LAST_RETRY_SECONDS: Final = 60.0

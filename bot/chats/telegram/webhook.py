@@ -54,6 +54,7 @@ class Webhook:
         self._kinds = kinds
         self._times = times
         self._secret = secrets.token_urlsafe(32)
+        self._told = False
         self._backlog = True
         self._failed_at = 0.0
         self.away = False
@@ -91,16 +92,19 @@ class Webhook:
         """Set the address unless it is, and log what went wrong on the way to it. The first time it is set always, with
         its secret.
         """
-        info = None if self._backlog else await self._bot.get_webhook_info()
-        if info is None or info.url != self._hook.url:
-            if info is not None:
+        info = await self._bot.get_webhook_info()
+        if not self._told or info.url != self._hook.url:
+            if self._told:
                 logger.error("Somebody else took the bot's webhook away; it is set again. Is a second service running?")
+            else:
+                self._backlog = info.pending_update_count > 0
             await self._bot.set_webhook(
                 self._hook.url,
                 secret_token=self._secret,
                 max_connections=CONNECTIONS,
                 allowed_updates=list(self._kinds),
             )
+            self._told = True
             logger.info("Telegram: updates come to the webhook, here at %s:%d.", self._hook.host, self._hook.port)
             return
         failed = info.last_error_date.timestamp() if info.last_error_date is not None else 0.0

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from bot.access import Lists, Policy
-from bot.chats.base import ChatError, Intake, Person
+from bot.cards.buttons import stop_button
+from bot.chats.base import ChatError, Intake, Person, Reply
+from bot.chats.base import Message as Outgoing
 from bot.chats.telegram import Hook, TelegramChat
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
@@ -106,6 +108,16 @@ async def test_what_came_while_it_was_down_comes_after_the_start(home: Home, int
     async with posted_to(home, intake, hook):
         await home.fake.wait_until(lambda: intake.messages)
     assert home.fake.webhooks.secret != old
+
+
+async def test_a_press_that_did_not_wait_is_answered_with_its_toast(home: Home) -> None:
+    intake = Recording(pressed=Reply(toast="Stopped."))
+    async with posted_to(home, intake) as chat:
+        made = stop_button("7")
+        await chat.send(home.address(home.group), Outgoing(body="card", buttons=((made,),)), nonce="c")
+        press = await home.fake.press(home.alice, home.fake.from_bot(home.group)[0], made.data)
+        await home.fake.wait_until(lambda: press.answer is not None)
+        assert press.answer == "Stopped."
 
 
 async def test_back_to_polling_takes_the_webhook_away_and_loses_nothing(
