@@ -15,6 +15,7 @@ from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
+from devices.adb.loading import loads
 from devices.adb.pictures import Frame
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
@@ -122,6 +123,18 @@ class AdbPhone:
         self._launched = False
         # A secure screen had no picture: what was seen of it was black.
         before = after.image or Image.new("RGB", (after.size.width, after.size.height))
+        glance = not settle and after.image is not None and self._seen.size is not None
+        until = asyncio.get_running_loop().time() + patience
+        seen = await self._watch(before, first_change, patience, glance=glance)
+        while seen.image is not None and loads(seen.elements):
+            left = until - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            seen = await self._watch(seen.image, left, left, glance=False)
+        return seen
+
+    async def _watch(self, before: Image.Image, first_change: float, patience: float, *, glance: bool) -> Observation:
+        """The screen when it has come to rest, or with `glance` when it begins to change."""
         reading = Reading(self._trees, self._shell)
 
         def shown(frame: Frame, new: bool) -> None:
@@ -129,7 +142,6 @@ class AdbPhone:
                 reading.begin(frame.size)
 
         screen = self._seen.size
-        glance = not settle and after.image is not None and screen is not None
         try:
             if glance and screen is not None:
                 reading.begin(screen)
