@@ -35,6 +35,15 @@ async def findings(settings: Settings) -> list[Finding]:
     ]
 
 
+def set_up(settings: Settings) -> list[Finding]:
+    """What can be said without asking the platforms."""
+    parts = (
+        ("Discord", bool(settings.discord_bot_token.get_secret_value()), settings.discord_refusal()),
+        ("Telegram", bool(settings.telegram_bot_token.get_secret_value()), settings.telegram_refusal()),
+    )
+    return [_unused(*part) or Finding("chat", "good", f"{part[0]} has a token and may be used.") for part in parts]
+
+
 def _unused(name: str, token: bool, refusal: str) -> Finding | None:
     if not token:
         fix = f"Set {name.upper()}_BOT_TOKEN and its lists to use it."

@@ -26,18 +26,27 @@ SIDE = 56
 """Pixels: two patches of 28 each way, the least that the known vision models take."""
 
 
-async def findings(settings: Settings) -> list[Finding]:
-    """What can be said of the endpoint. One call with a small picture is made: some hundred tokens."""
+def set_up(settings: Settings) -> Finding:
+    """What can be said without asking the endpoint."""
     endpoints = model_settings(settings)
     if endpoints.offline:
         fix = "For a real one set VLM_API_KEY, VLM_BASE_URL, VLM_MODEL."
-        return [Finding("model", "note", "No model is set: the offline pilot works.", fix)]
+        return Finding("model", "note", "No model is set: the offline pilot works.", fix)
     try:
-        dialect_of(settings)
+        dialect = dialect_of(settings).name
     except SettingsError as error:
-        return [Finding("model", "bad", str(error))]
+        return Finding("model", "bad", str(error))
     if not settings.vlm_model:
-        return [Finding("model", "bad", "VLM_MODEL is not set.", "Name the model that your endpoint serves.")]
+        return Finding("model", "bad", "VLM_MODEL is not set.", "Name the model that your endpoint serves.")
+    return Finding("model", "good", f"The model is {settings.vlm_model}, spoken to in the dialect {dialect}.")
+
+
+async def findings(settings: Settings) -> list[Finding]:
+    """What can be said of the endpoint. One call with a small picture is made: some hundred tokens."""
+    known = set_up(settings)
+    if known.verdict != "good":
+        return [known]
+    endpoints = model_settings(settings)
     listed = await _listed(endpoints.vision)
     return [listed] if listed.verdict == "bad" else [listed, await _sees(settings, endpoints.vision)]
 

@@ -44,13 +44,15 @@ class ServiceCheck:
         return shown(self._live.now)
 
     async def near(self) -> Sequence[Finding]:
-        """What costs nothing: files, what is waited for, phones from memory."""
+        """What costs nothing: files, what is waited for, phones from memory, what model and chats are set to."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
             *(waited(wait.what, wait.why, wait.since) for wait in self._waits.now()),
             *await files.findings(self._live.now),
             *changes.told(self._live.changes, self._live.unusable),
             *phones.findings(rows),
+            model.set_up(self._live.now),
+            *chats.set_up(self._live.now),
         ]
 
     async def far(self) -> Sequence[Finding]:

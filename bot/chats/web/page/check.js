@@ -68,7 +68,9 @@ export class Check {
   }
 
   show() {
-    const found = [...this.near, ...(this.far ?? [])];
+    // What was tried for real says more than what is set.
+    const tried = new Set((this.far ?? []).map((one) => one.area));
+    const found = [...this.near.filter((one) => !tried.has(one.area)), ...(this.far ?? [])];
     const bad = found.filter((one) => one.verdict === "bad").length;
     setText(this.sum, bad ? say("page.check.bad", { number: bad }) : say(this.far ? "page.check.well" : "page.check.well_so_far"));
     this.sum.classList.toggle("wrong", bad > 0);

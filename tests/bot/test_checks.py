@@ -1,0 +1,56 @@
+"""What can be found without asking anybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.checks import chats, model, phones
+from bot.checks.waiting import waited
+from bot.settings import Settings
+from bot.tasks.views import phone_json
+from devices.phone import Health, PhoneInfo
+
+MODEL = {"vlm_api_key": SecretStr("key-0123"), "vlm_base_url": "http://127.0.0.1:1/v1", "vlm_model": "qwen3-vl-plus"}
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict", "words"),
+    [
+        ({}, "note", "offline pilot"),
+        (MODEL, "good", "qwen3-vl-plus"),
+        (MODEL | {"vlm_model": ""}, "bad", "VLM_MODEL"),
+        (MODEL | {"vlm_dialect": "klingon"}, "bad", "klingon"),
+    ],
+)
+def test_the_model_as_it_is_set(given: dict[str, Any], verdict: str, words: str) -> None:
+    found = model.set_up(Settings(**given))
+    assert (found.area, found.verdict) == ("model", verdict)
+    assert words in found.text
+    assert "0123" not in found.text + found.fix
+
+
+def test_chats_as_they_are_set() -> None:
+    discord, telegram = chats.set_up(
+        Settings(discord_bot_token=SecretStr("token-0123"), discord_allowed_user_ids=("1",))
+    )
+    assert (discord.verdict, telegram.verdict) == ("good", "note")
+    open_to_all, _ = chats.set_up(Settings(discord_bot_token=SecretStr("token-0123")))
+    assert open_to_all.verdict == "bad"
+    assert "0123" not in repr((discord, telegram, open_to_all))
+
+
+def test_phones_as_they_are_known() -> None:
+    ready = PhoneInfo("a", "a", "Pixel", Health.READY)
+    locked = PhoneInfo("b", "b", "Desk", Health.LOCKED, "It is locked.", "Unlock it.")
+    gone = PhoneInfo("c", "c", "Old", Health.OFFLINE, "It is away.", "Plug it in.")
+    found = phones.findings([phone_json(phone, ()) for phone in (ready, locked, gone)])
+    assert [(one.verdict, one.fix) for one in found] == [("good", ""), ("note", "Unlock it."), ("bad", "Plug it in.")]
+    assert phones.findings([])[0].verdict == "bad"
+
+
+def test_what_is_waited_for() -> None:
+    assert "Make room" in waited("disk", "It is full.", 0.0).fix
+    assert "chats" in waited("discord", "It does not answer.", 0.0).fix
