@@ -57,6 +57,19 @@ async def test_a_newcomer_sees_it_work(place: Place) -> None:
         await expect(final.locator("img")).to_be_visible()
         assert place.phone.truth.searches == ("OpenGUI",)
         assert "token=" not in page.url
+        view = page.locator("#view")
+        await page.get_by_role("link", name="Phones", exact=True).click()
+        await expect(view.locator(".phone img")).to_be_visible()
+        await page.get_by_role("link", name="Usage").click()
+        await expect(view.locator("tbody tr")).to_have_count(1)
+        await page.get_by_role("link", name="Settings check").click()
+        await expect(view).to_contain_text("the offline pilot works")
+    async with place.service() as service, opened(service.console) as page:
+        await page.get_by_role("link", name="open browser and search OpenGUI").click()
+        await page.get_by_role("link", name="Replay").click()
+        await expect(page.locator("#view .screen img")).to_be_visible()
+        await page.keyboard.press("ArrowRight")
+        await expect(page.locator("#view")).to_contain_text("Step 2 of")
 
 
 async def test_a_question_is_answered_on_the_page(place: Place) -> None:
