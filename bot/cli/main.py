@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from bot.cli.errors import ServiceGone
 from bot.cli.exits import FAULT, UNAVAILABLE, USAGE
+from bot.cli.pipes import leave_quietly, reader_is_gone
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
 from bot.store.errors import StoreError
@@ -35,6 +36,17 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    try:
+        try:
+            return _guarded(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return leave_quietly()
+
+
+def _guarded(arguments: Sequence[str] | None) -> int:
+    """The exit code, also of what went wrong. Raises BrokenPipeError when nobody reads what is printed."""
     options = _parser().parse_args(arguments)
     try:
         return _run(options, load_settings())
@@ -46,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNAVAILABLE
     except KeyboardInterrupt:
         return 130
-    except Exception:
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and reader_is_gone():
+            raise
         # Through the log, which covers secrets; Python's own trace would not.
         logger.exception("opengui has stopped because of a fault in the program")
         return FAULT
