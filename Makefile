@@ -16,7 +16,8 @@ test: $(VENV)/.installed-dev check
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)
 
-# Kills the service a hundred times (CHAOS_KILLS) while people use it, and looks whether anything was lost or done twice.
+# Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
+# three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos $(ARGS)
 

@@ -119,6 +119,12 @@ class Service:
         """kill -9."""
         await self._end(signal.SIGKILL)
 
+    async def stop(self) -> int | None:
+        """Ask it to end, as a service manager does; its exit code."""
+        process = self._process
+        await self._end(signal.SIGTERM)
+        return None if process is None else process.returncode
+
     def room(self, size: int | None) -> None:
         """The most bytes that a file which the service writes may have from now on; None for no limit.
 
@@ -127,6 +133,12 @@ class Service:
         assert self._process is not None
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+    def peak_memory(self) -> int:
+        """The most bytes of memory that it ever had at once."""
+        assert self._process is not None
+        status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
     async def health(self) -> dict[str, Any]:
         """What it tells at /healthz."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +91,22 @@ async def test_a_desk_that_stands_still_does_not(caplog: pytest.LogCaptureFixtur
         await told_of(desk, listener, lambda: next(lines))
         assert "WATCHDOG=1" not in listener.told
     assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+async def test_a_loop_that_is_blocked_feeds_nobody() -> None:
+    """What the watchdog is for: while something holds the loop, no sign of life is sent."""
+    with Listener() as listener:
+
+        async def line() -> str:
+            return ""
+
+        with Pulse(Desk(), ServiceManager(listener.address, watchdog=0.04), line).beating():
+            await listener.hears("WATCHDOG=1", times=2)
+            before = listener.told.count("WATCHDOG=1")
+            time.sleep(0.4)  # noqa: ASYNC251 - the block itself
+            await asyncio.sleep(0)
+            assert listener.told.count("WATCHDOG=1") - before <= 1, "ten were due"
+            await listener.hears("WATCHDOG=1", times=before + 3)
 
 
 async def test_a_status_that_cannot_be_had_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:

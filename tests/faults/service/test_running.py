@@ -11,10 +11,15 @@ import pytest
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.test_telegram import Town, town
+from tests.end_to_end.workshop import hang
 from tests.fakes.model_server import Answer, Recorded, refused
 from tests.fixtures.adb import AdbServer
 
 LIMIT = 60.0
+STOP_WITHIN_S = 43.0
+"""What the unit's TimeoutStopSec counts on."""
+BOUND = 80_000_000
+"""Bytes: eight pictures as they come from a phone; each step takes one and more."""
 
 
 @pytest.fixture
@@ -107,6 +112,50 @@ async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
             await here.bot_says("It is done.", here.group)
             await service.waits_for()
             assert finals(here) == 1
+
+
+async def test_work_is_drained_and_told_after_the_next_start(place: Place) -> None:
+    """SIGTERM in the middle of a task, while the model hangs: the end comes in time, and nobody is left guessing."""
+    asked = asyncio.Event()
+    acts = [call("open_app", name="Settings"), then(asked.set, hang), tap("Bluetooth"), FINISH]
+    async with town(*acts) as here:
+        async with place.service(**here.settings) as service:
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
+            async with asyncio.timeout(LIMIT):
+                await asked.wait()
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            assert await service.stop() == 0
+            assert loop.time() - began < STOP_WITHIN_S
+        assert "Traceback" not in service.log
+        async with place.service(**here.settings):
+            question = await here.bot_says("the service was restarted", here.group)
+            (resume,) = [data for data, label in question.buttons.items() if label == "Resume"]
+            await here.fake.press(here.alice, question, resume)
+            await here.bot_says("It is done.", here.group)
+    assert switched_on(place)
+
+
+async def test_pictures_take_no_more_memory_however_many_they_are(place: Place) -> None:
+    """A picture of a phone has ten megabytes: were they kept, each step would cost them."""
+    services: list[Service] = []
+    peaks: list[int] = []
+    opened = {name: call("open_app", name=name) for name in ("Settings", "Notes", "Clock", "Messages")}
+    down, home = call("scroll", direction="down"), call("key", key="home")
+    first = then(lambda: peaks.append(services[0].peak_memory()), opened["Clock"])
+    last = then(lambda: peaks.append(services[0].peak_memory()), FINISH)
+    acts = [opened["Settings"], down, opened["Notes"], first, opened["Messages"], home, opened["Notes"]]
+    acts += [opened["Settings"], down, opened["Clock"], home, opened["Messages"], opened["Settings"], last]
+    async with town(*acts) as here, place.service(**here.settings) as service:
+        services.append(service)
+        await here.fake.connected()
+        await here.fake.say(here.alice, here.group, "/do look around")
+        await here.bot_says("It is done.", here.group)
+        peaks.append(service.peak_memory())
+    before, after, with_recap = peaks
+    assert after - before < BOUND, f"ten steps took {(after - before) / 1e6:.0f} MB"
+    assert with_recap - before < 2 * BOUND, f"the final message took {(with_recap - after) / 1e6:.0f} MB"
 
 
 class Between:
