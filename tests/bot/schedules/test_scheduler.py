@@ -187,3 +187,19 @@ async def test_a_schedule_that_was_paused_meanwhile_keeps_what_it_has(rig: Rig) 
     assert (await rig.schedules())[0].due == one.due + 10.0
     await rig.world.store.schedules.advance(one, None)
     assert len(await rig.schedules()) == 1
+
+
+async def test_a_schedule_for_several_phones_gives_one_task(rig: Rig) -> None:
+    rig.world.phones.phones = (*rig.world.phones.phones, a_phone("Nokia"))
+    one = await rig.plan("--device pixel,Nokia at 23:59 do say good night")
+    (task,) = await rig.after(one.due - rig.world.clock.now)
+    assert [part.phone for part in await rig.world.desk.parts(task.id)] == ["pixel", "nokia"]
+
+
+async def test_a_missed_run_on_several_phones_is_done_on_them_by_its_button(rig: Rig) -> None:
+    rig.world.phones.phones = (*rig.world.phones.phones, a_phone("Nokia"))
+    one = await rig.plan("--device all at 23:59 do say good night")
+    (missed,) = await rig.after(one.due - rig.world.clock.now + LATE + 1.0)
+    assert (missed.parts, missed.outcome) == (0, Outcome.BLOCKED)
+    pressed = await rig.world.press(again_button(missed.id).data)
+    assert [part.phone for part in await rig.world.desk.parts(pressed.task)] == ["pixel", "nokia"]
