@@ -142,7 +142,9 @@ class Quotas:
             if not quota:
                 return None
             happened = say("quota.reached", amount=amount(standing, quota), tier=name)
-            fault = self._fault(happened, say("quota.stopped"), say("quota.again", time=self._time(end)))
+            over = end <= self._clock()
+            then = say("quota.begun_anew") if over else say("quota.again", time=self._time(end))
+            fault = self._fault(happened, say("quota.stopped"), then)
             return await self._told(found, fault, _detail(standing, quota))
 
     def time_of(self, standing: Standing) -> str:

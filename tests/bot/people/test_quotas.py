@@ -183,6 +183,11 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
         assert started is not None, "of what waits, the earlier comes first"
         assert "1 of 1 tasks" in started.sentence
         assert await quotas.reached(second.id, 1, Usage()) is None, "what has begun is not stopped by it"
+        await world.type("people tier 42 default", ADA)
+        world.clock.advance(DAY)
+        fault = await quotas.reached(second.id, 2, Usage())
+        assert fault is not None
+        assert "a new quota has begun since" in fault.sentence, "it counts for the day on which it was given"
 
 
 async def test_a_scheduled_task_over_quota_is_told_and_kept(tmp_path: Path) -> None:
