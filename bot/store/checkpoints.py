@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,6 +48,12 @@ class LatestSaver(AsyncSqliteSaver):
     def trouble(self) -> str:
         """Why nothing can be written now; "" while it can, or nobody has tried."""
         return self._writable.trouble
+
+    async def probe(self) -> None:
+        """While nothing can be written, look whether it can again: the graph that failed does not."""
+        if self.trouble:
+            with suppress(StoreError):
+                await self._once(self._come_and_go)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The last checkpoint of a thread."""
@@ -102,20 +108,30 @@ class LatestSaver(AsyncSqliteSaver):
             await self.conn.commit()
 
     async def _kept(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        async def once() -> Result:
-            try:
-                with explained(self._path):
-                    kept = await write()
-            except StoreAway as away:
-                self._writable.failed(str(away.__cause__))
-                # What was half written would be committed with the next, and would lock the file until then.
-                async with self.lock:
-                    await self.conn.rollback()
-                raise
-            self._writable.worked()
-            return kept
+        return await patiently(lambda: self._once(write), seconds=PATIENCE_S)
 
-        return await patiently(once, seconds=PATIENCE_S)
+    async def _once(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        try:
+            with explained(self._path):
+                kept = await write()
+        except StoreAway as away:
+            self._writable.failed(str(away.__cause__))
+            # What was half written would be committed with the next, and would lock the file until then.
+            async with self.lock:
+                await self.conn.rollback()
+            raise
+        self._writable.worked()
+        return kept
+
+    async def _come_and_go(self) -> None:
+        """A row of 64 KB that is gone again: there is room for a checkpoint, and nothing has changed."""
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
+                " VALUES ('probe', '', '', zeroblob(65536))"
+            )
+            await self.conn.execute_fetchall("DELETE FROM checkpoints WHERE thread_id = 'probe'")
+            await self.conn.commit()
 
 
 @asynccontextmanager

@@ -60,6 +60,9 @@ class Metrics:
         self._tasks = Gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"], registry=registry)
         self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
         self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
+        self._back = Gauge(
+            "opengui_reconnects", "How often it was back after a wait, since the start", ["what"], registry=registry
+        )
         self._waiting = Gauge("opengui_waits", "1 while the service waits for it", ["what"], registry=registry)
         self._size = Gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"], registry=registry)
         self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
@@ -116,6 +119,7 @@ class Metrics:
         waited = {wait.what for wait in self._waits.now()}
         for what in self._waits.names:
             self._waiting.labels(what).set(what in waited)
+            self._back.labels(what).set(self._waits.came_back[what])
         healths = Count(phone.health for phone in self._phones.list())
         for health in Health:
             self._phone.labels(health.value).set(healths[health])

@@ -31,6 +31,7 @@ def of_chats(chats: Iterable[Connected]) -> dict[str, Source]:
 
 
 async def _store(core: Core) -> str:
+    await core.checkpoints.probe()
     trouble = await core.store.trouble() or core.checkpoints.trouble
     return f"Nothing can be written ({trouble})." if trouble else ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ class Waits:
         self._clock = clock
         self._now: dict[str, Wait] = {}
         self._seen: dict[str, float] = {}
+        self.came_back: Counter[str] = Counter()
+        """How often each was back after it had been waited for."""
 
     def now(self) -> tuple[Wait, ...]:
         """What was waited for when it was last looked, the longest wait first."""
@@ -88,6 +91,7 @@ class Waits:
         if not why:
             self._seen.pop(what, None)
             if self._now.pop(what, None) is not None:
+                self.came_back[what] += 1
                 logger.info("The service waits no more for %s.", what)
         elif (since := self._seen.get(what)) is None:
             self._seen[what] = self._clock()

@@ -169,6 +169,7 @@ async def test_what_is_waited_for_is_told_until_it_is_back(watched: Watched, cap
     await watched.waits.look()
     assert json.loads((await watched.get("/healthz"))[1])["waits"] == []
     assert (await watched.numbers())["opengui_waits", "model"] == 0
+    assert (await watched.numbers())["opengui_reconnects", "model"] == 1
     assert [record.levelname for record in caplog.records if "waits" in record.getMessage()] == ["WARNING", "INFO"]
 
 

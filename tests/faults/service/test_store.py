@@ -133,6 +133,24 @@ async def test_a_full_disk_stops_the_graph_until_there_is_room(saver: LatestSave
     assert saver.trouble == ""
 
 
+async def test_checkpoints_that_nobody_writes_any_more_are_looked_at(saver: LatestSaver) -> None:
+    """The task that could not be kept has ended: nobody else would find out that there is room again."""
+    await put(saver, 10)
+    await saver.conn.execute_fetchall("PRAGMA max_page_count = 1")
+    putting = asyncio.create_task(put(saver, 200_000))
+    async with asyncio.timeout(LIMIT):
+        while not saver.trouble:
+            await asyncio.sleep(0)
+    putting.cancel()
+    await asyncio.wait({putting})
+    await saver.probe()
+    assert saver.trouble
+    await saver.conn.execute_fetchall(f"PRAGMA max_page_count = {PLENTY}")
+    await saver.probe()
+    assert not saver.trouble
+    assert await saver.conn.execute_fetchall("SELECT 1 FROM checkpoints WHERE thread_id = 'probe'") == []
+
+
 async def test_locked_checkpoints_are_waited_for(saver: LatestSaver, tmp_path: Path) -> None:
     await put(saver, 10)
     await saver.conn.execute_fetchall("PRAGMA busy_timeout = 50")
