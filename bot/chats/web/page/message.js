@@ -8,6 +8,8 @@ import { has, say } from "./words.js";
 
 const KINDS = { "ask": "ask", "approve": "approve", "take over": "take_over", "secret": "secret" };
 
+const PICTURE = /\.(gif|webp|png|jpe?g)$/i;
+
 // `act` has press(entry, button), answer(entry, text, secret) and look(reference).
 export class MessageView {
   constructor(act) {
@@ -53,10 +55,19 @@ export class MessageView {
     this.thumb.hidden = !content.picture;
     if (content.picture) show(this.thumb, content.picture, content.heading || say("page.picture.alt"), () => this.lost());
     this.files.hidden = content.files.length === 0;
-    this.files.replaceChildren(...content.files.map((file) =>
-      h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
+    this.files.replaceChildren(...content.files.map((file) => this.file(file)));
     drawMenu(this.menu, content.menu, (choice) => this.act.press(this.entry, choice));
     drawButtons(this.buttons, content.buttons, (button) => this.act.press(this.entry, button));
+  }
+
+  // A picture among the files, such as the recap of a run, is shown; who wants no motion gets its name alone.
+  file(file) {
+    const link = h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name);
+    if (!PICTURE.test(file.name) || matchMedia("(prefers-reduced-motion: reduce)").matches) return link;
+    const thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.open", { name: file.name }),
+      onclick: () => this.act.look(file.reference) });
+    show(thumb, file.reference, file.name, () => document.createTextNode(say("page.picture.gone")));
+    return h("div", { class: "shown" }, thumb, link);
   }
 
   lost() {

@@ -180,12 +180,14 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     for number, colour in enumerate(("red", "green"), 1):
         step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
         await world.chat.send(address("t5"), step, nonce=colour)
-    await world.chat.send(
-        address("t5"), Message(heading="Unverified · send it", body="It looks sent.", notify=True), nonce="f"
-    )
+    recap = (Picture("recap.gif", picture("blue")), Picture("notes.csv", b"a;b"))
+    final = Message(heading="Unverified · send it", body="It looks sent.", files=recap, notify=True)
+    await world.chat.send(address("t5"), final, nonce="f")
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
     await expect(page.locator(".message.final h3")).to_have_text("send it")
+    await expect(page.get_by_role("button", name="Show recap.gif large").locator("img")).to_be_visible()
+    await expect(page.locator(".message.final .files a")).to_have_text(["recap.gif", "notes.csv"])
     await page.get_by_role("button", name="Show the screenshot").first.click()
     await expect(page.locator("#viewer figcaption")).to_contain_text("1 of 2")
     await page.keyboard.press("ArrowRight")
