@@ -63,7 +63,7 @@ async def service(home: Home, path: Path) -> AsyncIterator[Service]:
 
 
 async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Seen failing with `_rewrite` left out of `Moves.move`: the final message was sent to the old group."""
+    """Seen failing without the loop over `_REWRITE` in `Moves.move`: the final message was sent to the old group."""
     async with service(home, tmp_path) as here:
         task = await here.working("open settings")
         asked = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=QuestionKind.ASK, text="Which colour?")
