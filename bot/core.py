@@ -26,6 +26,7 @@ from bot.store.directory import DataDirectory
 from bot.store.housekeeping import Housekeeper
 from bot.store.keeping import GIBIBYTE
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
+from bot.store.patience import PATIENCE_S
 from bot.store.store import Store
 from bot.tasks.admission import Admission
 from bot.tasks.desk import TaskDesk
@@ -71,7 +72,10 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
         store = await Store.open(
-            settings.data_dir, keep_days=settings.keep_days, keep_bytes=settings.keep_gigabytes * GIBIBYTE
+            settings.data_dir,
+            keep_days=settings.keep_days,
+            keep_bytes=settings.keep_gigabytes * GIBIBYTE,
+            patience=PATIENCE_S,
         )
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -43,10 +44,11 @@ class DataDirectory:
                 f"The data directory {self.path} is in use by another process (pid {owner}). "
                 "Stop that one first, or give this one a data directory of its own."
             ) from None
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
         self._lock = lock
+        # The number is only told to others: on a full disk the lock holds without it.
+        with suppress(OSError):
+            os.truncate(lock.fileno(), 0)
+            os.write(lock.fileno(), str(os.getpid()).encode())
         return self
 
     def __exit__(

@@ -47,14 +47,21 @@ class Outbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def recover(self, now: float) -> None:
+    async def recover(self, now: float, *, patience: float = 0.0) -> None:
         """At start: what was being sent when the process died is pending again, marked as uncertain.
 
-        Nothing is put off for longer than any platform asks for: the clock may have been set back.
+        Nothing is put off for longer than any platform asks for: the clock may have been set back. See
+        `Database.write` for `patience`.
         """
-        await self._change("UPDATE outbox SET state = 'pending', uncertain = 1 WHERE state = 'sending'")
-        latest = now + LONGEST_SILENCE
-        await self._change("UPDATE outbox SET not_before = ?1 WHERE state = 'pending' AND not_before > ?1", latest)
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE outbox SET state = 'pending', uncertain = 1 WHERE state = 'sending'")
+            await transaction.fetch(
+                "UPDATE outbox SET not_before = ?1 WHERE state = 'pending' AND not_before > ?1",
+                (now + LONGEST_SILENCE,),
+            )
+
+        await self._database.write(work, patience=patience)
 
     async def add(
         self, transaction: Transaction, task: str, kind: OutboxKind, subject: str = "", *, name: str = "", now: float

@@ -76,12 +76,16 @@ class Store:
         clock: Callable[[], float] = time.time,
         keep_days: float = KEEP_DAYS,
         keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
+        patience: float = 0.0,
     ) -> Store:
-        """Open what is kept in the directory, or begin it. Raises StoreError or one of its kinds."""
+        """Open what is kept in the directory, or begin it. For `patience` seconds a full disk is waited for.
+
+        Raises StoreError or one of its kinds.
+        """
         database = await Database.open(directory / DATABASE_NAME)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
         store = cls(database, frames, clock)
-        await store.outbox.recover(clock())
+        await store.outbox.recover(clock(), patience=patience)
         return store
 
     async def close(self) -> None:

@@ -15,7 +15,8 @@ from langgraph.checkpoint.base import empty_checkpoint
 
 from bot.store.checkpoints import CHECKPOINTS_NAME, LatestSaver, open_checkpoints
 from bot.store.database import Transaction
-from bot.store.errors import StoreAway
+from bot.store.directory import DataDirectory
+from bot.store.errors import DirectoryInUse, StoreAway
 from bot.store.frames import FrameFiles
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.store.conftest import add_task
@@ -74,6 +75,31 @@ async def test_patience_waits_for_room_and_writes_once(store: Store) -> None:
     async with asyncio.timeout(LIMIT):
         await writing
     assert len((await store.phone_names.names()).items()) == 1
+
+
+async def test_a_start_waits_for_whoever_holds_the_database(store: Store, tmp_path: Path) -> None:
+    """A service that gave up would be started ten times by its manager, and then never again."""
+    holding = asyncio.Event()
+
+    async def hold(_: Transaction) -> None:
+        await holding.wait()
+
+    await add_task(store)
+    writing = asyncio.create_task(store.write(hold))
+    opening = asyncio.create_task(Store.open(tmp_path, patience=LIMIT))
+    await asyncio.wait({opening}, timeout=0.5)
+    assert not opening.done()
+    holding.set()
+    await writing
+    async with asyncio.timeout(LIMIT):
+        await (await opening).close()
+
+
+def test_the_directory_is_owned_on_a_full_disk(little_disk: Path) -> None:
+    with pytest.raises(OSError, match="No space left"):
+        fill(little_disk / "ballast")
+    with DataDirectory(little_disk), pytest.raises(DirectoryInUse), DataDirectory(little_disk):
+        pass
 
 
 async def test_patience_has_an_end(store: Store) -> None:
