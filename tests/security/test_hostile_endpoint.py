@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import tracemalloc
+from contextlib import suppress
 
 import pytest
 
@@ -21,7 +23,6 @@ LAST = json.dumps({"choices": [{"delta": {"content": "Here."}, "finish_reason": 
 ENDLESS = {
     "an endless stream": without_end(b"data: " + EVENT + b"\n\n"),
     "an endless line": without_end(b"z" * 60_000, first=b"data: "),
-    "no end after the end": without_end(b"z" * 60_000, first=b"data: " + LAST + b"\n\ndata: [DONE]\n\n"),
     "endless comments": without_end(b": " + b"c" * 60_000 + b"\n\n"),
     "an endless body": without_end(b" " * 60_000, "application/json"),
     "an endless error": without_end(b" " * 60_000, "application/json", status="400 Bad Request"),
@@ -50,6 +51,17 @@ async def test_an_answer_without_end_is_thrown_away_at_once(writes: Writes) -> N
         assert tracemalloc.get_traced_memory()[1] < 5 * MAX_ANSWER_BYTES
     finally:
         tracemalloc.stop()
+
+
+async def test_what_comes_after_the_end_is_not_waited_for() -> None:
+    """The SDK looks for a moment whether the stream ends there; whichever is sooner, the answer or the bound."""
+    async with endpoint(without_end(b"z" * 60_000, first=b"data: " + LAST + b"\n\ndata: [DONE]\n\n")) as there:
+        model = model_of(there)
+        async with asyncio.timeout(20):
+            with suppress(ModelRefused):
+                assert (await model.complete(asking())).text == "Here."
+        await model.close()
+        assert len(there.requests) == 1
 
 
 @pytest.mark.parametrize(
