@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from bot.access import Right
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task
+from bot.tasks.wording import health_words
 from bot.texts import say
 from devices.phone import PhoneInfo
+from devices.wording import said
 
 LISTED = 10
 """Names that an error message lists."""
@@ -63,7 +65,8 @@ def require_any_usable(phones: Sequence[PhoneInfo]) -> None:
 
 def state_of(phone: PhoneInfo) -> str:
     """A phone's state with its reason and its fix."""
-    return " ".join(part for part in (f"{phone.health}.", phone.reason, phone.fix) if part)
+    state = say("phone.state", state=health_words(phone.health))
+    return " ".join(part for part in (state, said(phone.reason), said(phone.fix)) if part)
 
 
 def names_of(phones: Sequence[PhoneInfo]) -> list[str]:

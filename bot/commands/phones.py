@@ -13,6 +13,7 @@ from bot.commands.choose import open_phones, phone_named, require_usable, state_
 from bot.commands.request import Refused, Request, Services, may_see, plain
 from bot.store.audit import AuditKind
 from bot.tasks.model import Task, TaskState
+from bot.tasks.wording import health_words
 from bot.texts import say
 from devices.errors import NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
@@ -123,7 +124,8 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
         say("devices.virtual") if phone.virtual else "",
         say("devices.app", app=phone.app) if phone.app else "",
     ]
-    first = f"{phone.name} ({phone.id}): {phone.health if phone.health is Health.READY else state_of(phone)}"
+    state = health_words(phone.health) if phone.health is Health.READY else state_of(phone)
+    first = f"{phone.name} ({phone.id}): {state}"
     mine = [task for task in active if task.phone == phone.id]
     user = next((task for task in mine if task.state is not TaskState.QUEUED), None)
     waiting = sum(task.state is TaskState.QUEUED for task in mine)

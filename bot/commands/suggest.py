@@ -13,6 +13,7 @@ from bot.commands.choose import open_phones
 from bot.commands.phones_meant import ALL, SEPARATORS
 from bot.commands.request import Request, Services, may_see
 from bot.tasks.model import Task
+from bot.tasks.wording import health_words
 from bot.texts import say
 from devices.phone import PhoneInfo
 
@@ -78,7 +79,7 @@ def _phones(phones: Sequence[PhoneInfo], typed: str) -> tuple[tuple[str, str], .
     named = [phone for name in before for phone in phones if name.casefold() in {phone.name.casefold(), phone.id}]
     labels, values = [phone.name for phone in named], [phone.id for phone in named]
     pairs = [
-        (", ".join([*labels, f"{phone.name} · {phone.health}"]), ",".join([*values, phone.id]))
+        (", ".join([*labels, f"{phone.name} · {health_words(phone.health)}"]), ",".join([*values, phone.id]))
         for phone in phones
         if phone not in named
     ]

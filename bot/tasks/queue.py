@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from agent.ports.leases import NoPhone
+from bot.tasks.wording import health_words
 from bot.texts import say
 from devices.phone import Health, PhoneInfo
+from devices.wording import said
 
 _BEST_FIRST = (Health.READY, Health.ASLEEP, Health.LOW_BATTERY, Health.LOCKED)
 """A locked phone comes last: somebody may have to be asked to unlock it."""
@@ -105,5 +107,5 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
 
 
 def _trouble(phone: PhoneInfo) -> str:
-    why = say("desk.phone.unusable", name=phone.name, why=(phone.reason or phone.health.value).rstrip("."))
-    return f"{why} {phone.fix}".strip()
+    reason = said(phone.reason) or health_words(phone.health)
+    return f"{say('desk.phone.unusable', name=phone.name, why=reason.rstrip('.。'))} {said(phone.fix)}".strip()

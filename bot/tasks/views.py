@@ -10,6 +10,7 @@ from bot.schedules.model import Schedule
 from bot.store.usage import UsageRow, UsageTotals
 from bot.tasks.model import StepRow, Task
 from devices.phone import PhoneInfo
+from devices.wording import said
 
 Json = dict[str, Any]
 
@@ -121,8 +122,8 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "name": phone.name,
         "state": phone.health.value,
         "usable": phone.health.usable,
-        "reason": phone.reason,
-        "fix": phone.fix,
+        "reason": said(phone.reason),
+        "fix": said(phone.fix),
         "model": phone.model,
         "android": phone.android,
         "size": [phone.size.width, phone.size.height] if phone.size else None,

@@ -7,6 +7,7 @@ import unicodedata
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.tasks.errors import BadText
 from bot.texts import say
+from devices.phone import Health
 
 MAX_TEXT = 4_000
 """Characters of a task, a note or an answer."""
@@ -20,6 +21,11 @@ _DENYING = frozenset(
 _DONE = frozenset(
     {DONE, "ready", "finished", "ok", "okay", "yes", "完成", "完成了", "好", "好了", "好的", "做完了", "搞定"}
 )
+
+
+def health_words(health: Health) -> str:
+    """A phone's state in a word or two."""
+    return say(f"page.health.{health.name.lower()}")
 
 
 def clean(text: str, what: str) -> str:

@@ -1,6 +1,7 @@
 """Every sentence that people read, in one catalogue: a folder a language, a file an area; {names} are filled in.
 
-What the agent says has its English with the agent (`agent/sentences.toml`) and its translations here.
+What the agent and its phones say has its English with them (`agent/sentences.toml`, `devices/sentences.toml`) and its
+translations here.
 
 What language is spoken is a matter of the surroundings: whoever knows the person says `speaking`, and all that is
 said below it, in tasks and threads that begin there too, is in that language.
@@ -15,10 +16,12 @@ from contextvars import ContextVar
 from importlib.resources import files
 from typing import Final
 
-from agent.wording import SENTENCES, flat, worded
+from agent.wording import SENTENCES as AGENT_SENTENCES
+from devices.wording import SENTENCES as PHONE_SENTENCES
+from devices.wording import flat, worded
 
 AGENT: Final = "agent."
-"""Begins the keys of the agent's own sentences."""
+"""Begins the keys of what the agent and its phones say by themselves."""
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "zh")
 """The languages of the catalogue; the first is complete by rule and stands in where another has no sentence."""
@@ -26,8 +29,9 @@ LANGUAGES: Final = (ENGLISH, "zh")
 
 def _read(language: str) -> Iterator[tuple[str, str]]:
     if language == ENGLISH:
-        # What the agent says stands with the agent; here are its translations.
-        yield from ((f"{AGENT}{kind}", text) for kind, text in SENTENCES.items())
+        # What the agent and its phones say stands with them; here are its translations.
+        for below in (AGENT_SENTENCES, PHONE_SENTENCES):
+            yield from ((f"{AGENT}{kind}", text) for kind, text in below.items())
     for file in files(__name__).joinpath(language).iterdir():
         if file.name.endswith(".toml"):
             yield from flat(tomllib.loads(file.read_text(encoding="utf-8")))

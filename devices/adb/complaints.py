@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
+from devices.wording import words
 
-AUTHORISE = "Unlock the phone, accept 'Allow USB debugging' and tick 'Always allow'."
-RECONNECT = "Unplug the cable and plug it in again, or switch USB debugging off and on."
-PERMISSION = "Give your user the right to use the USB device (udev rules, group plugdev), then plug the phone in again."
+AUTHORISE = words("phone.untrusted.fix")
+RECONNECT = words("phone.mute.fix")
+PERMISSION = words("phone.no_permission.fix")
 
 
 def error_for(message: str, serial: str) -> PhoneError:

@@ -10,6 +10,7 @@ from devices.adb.shell import Shell
 from devices.adb.state import COMMAND, State, parse_state
 from devices.geometry import Size
 from devices.phone import Health
+from devices.wording import words
 
 PROBE_TIMEOUT = 5.0
 
@@ -43,11 +44,11 @@ class Identity:
 def health_of(state: State) -> tuple[Health, str, str]:
     """Health, its reason and its fix, as sentences for people; the latter two are empty when all is well."""
     if not state.screen_on:
-        return Health.ASLEEP, "The screen is off.", "Nothing to do: it is woken when a task starts."
+        return Health.ASLEEP, words("phone.asleep.reason"), words("phone.asleep.fix")
     if state.locked:
-        return Health.LOCKED, "The screen is locked.", "Unlock it by hand, or take its PIN, pattern or password off."
+        return Health.LOCKED, words("phone.locked.reason"), words("phone.locked.fix")
     if state.battery is not None and state.battery <= LOW_BATTERY and not state.charging:
-        return Health.LOW_BATTERY, f"The battery is at {state.battery} %.", "Charge the phone."
+        return Health.LOW_BATTERY, words("phone.battery.reason", percent=state.battery), words("phone.battery.fix")
     return Health.READY, "", ""
 
 

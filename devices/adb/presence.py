@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from devices.adb.complaints import AUTHORISE, PERMISSION, RECONNECT
 from devices.phone import Health
+from devices.wording import Words, words
 
 ATTACHED = "device"
-SILENT = "Wait until it has started; if it stays silent, restart the phone."
+SILENT = words("phone.starting.fix")
 """What to do about a phone that adb lists as attached and that answers nothing."""
 _OTHER_SYSTEMS = frozenset({"recovery", "sideload", "rescue", "bootloader"})
 
 
-def health_of(state: str) -> tuple[Health, str, str]:
+def health_of(state: str) -> tuple[Health, Words, Words]:
     """Health, reason and fix for a state that is not `device`; an empty state is a phone that is not listed.
 
     The words are those of adb's `to_string(ConnectionState)`.
     """
     if not state:
-        return Health.OFFLINE, "The phone is not attached.", "Plug it in, or switch its Wi-Fi debugging on."
+        return Health.OFFLINE, words("phone.away.reason"), words("phone.away.fix")
     if state.startswith("no permissions"):
-        return Health.NO_PERMISSION, "This computer may not use the USB device.", PERMISSION
+        return Health.NO_PERMISSION, words("phone.no_permission.reason"), PERMISSION
     if state == "unauthorized":
-        return Health.UNAUTHORIZED, "The phone does not trust this computer yet.", AUTHORISE
+        return Health.UNAUTHORIZED, words("phone.untrusted.reason"), AUTHORISE
     if state in _OTHER_SYSTEMS:
-        return Health.OFFLINE, f"The phone is in {state} mode.", "Restart it into Android."
-    return Health.OFFLINE, "The phone is attached but does not answer.", RECONNECT
+        return Health.OFFLINE, words("phone.other_system.reason", mode=state), words("phone.other_system.fix")
+    return Health.OFFLINE, words("phone.mute.reason"), RECONNECT

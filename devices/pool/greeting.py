@@ -12,6 +12,7 @@ from devices.adb.identity import Identity, identify
 from devices.adb.shell import Shell
 from devices.adb.together import together
 from devices.errors import PhoneError
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
                 asked = group.create_task(identify(shell))
                 await asyncio.wait({asked}, timeout=SLOW_ANSWER)
                 if not asked.done():
-                    silent(f"It has not answered for {SLOW_ANSWER} s.")
+                    silent(words("phone.starting.reason", seconds=SLOW_ANSWER))
             return asked.result()
         except PhoneError as shy:
             logger.info("%s does not answer yet: %s", link[1], shy)

@@ -21,9 +21,10 @@ from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
-from agent.wording import SENTENCES, sentence, worded
+from agent.wording import SENTENCES, sentence
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.inputs import Key
+from devices.wording import worded
 
 AGENT = Path(__file__).parents[2] / "agent"
 

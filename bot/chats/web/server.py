@@ -68,7 +68,7 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
-        words = Words(language)
+        self._words = words = Words(language)
         self._parts = (
             words,
             Signing(self._gate, door.password, words),
@@ -91,7 +91,7 @@ class Console:
         Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
         """
         files = await asyncio.to_thread(_page_files)
-        app = web.Application(middlewares=[self._gate.check, _forms], client_max_size=BODY_LIMIT)
+        app = web.Application(middlewares=[self._gate.check, self._words.spoken, _forms], client_max_size=BODY_LIMIT)
         app.on_response_prepare.append(add_headers)
         app.add_routes([web.get("/", self._enter(files["index.html"]))])
         app.add_routes([web.get(f"/page/{name}", _serve(file)) for name, file in files.items()])

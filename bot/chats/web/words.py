@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from aiohttp import web
 
-from bot.texts import CATALOGUE, CATALOGUES, language_of
+from bot.texts import CATALOGUE, CATALOGUES, language_of, speaking
 
 AREAS = ("page.", "count.")
 """What the page may say; everything else comes from the service as a finished sentence."""
@@ -27,6 +29,14 @@ class Words:
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language"}
         return web.json_response({"language": language, "words": words}, headers=headers)
+
+    @web.middleware
+    async def spoken(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """The middleware: what is said in an answer is said in the language of this browser."""
+        with speaking(self.language(request)):
+            return await handler(request)
 
     def language(self, request: web.Request) -> str:
         """In which language this browser is spoken to."""

@@ -13,6 +13,7 @@ from bot.access import Right
 from bot.chats.base import Address, CommandCall, Person, Place, Reply
 from bot.commands.intake import HANDLERS
 from bot.commands.spec import BY_NAME, COMMANDS
+from devices.adb.presence import health_of
 from devices.errors import CaptureFailed
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_look, a_phone, png
@@ -53,6 +54,16 @@ async def test_devices(world: World) -> None:
     assert "Old (old): unauthorized. USB debugging is not allowed. Allow it." in text
     world.phones.phones = ()
     assert "No phone is connected" in words(await world.type("devices"))
+
+
+async def test_devices_in_the_persons_language(world: World) -> None:
+    health, reason, fix = health_of("unauthorized")
+    world.phones.phones = (a_phone("Pixel"), a_phone("Old", health=health, reason=reason, fix=fix))
+    mei = replace(ANNA, language="zh")
+    text = words(await world.type("devices", mei))
+    assert "Pixel (pixel): 就绪" in text
+    assert "Old (old): 未授权。 手机还不信任这台电脑。 请解锁手机" in text
+    assert "手机还不信任这台电脑。" in words(await world.type("do --device old x", mei))
 
 
 async def test_status_is_the_card_and_at_last_the_final_message(world: World) -> None:

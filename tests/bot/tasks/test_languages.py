@@ -16,8 +16,10 @@ from agent.wording import sentence
 from bot.tasks.errors import WrongState
 from bot.tasks.leases import GRACE_S
 from bot.tasks.model import TaskState, TaskWish, WishedPhone
+from bot.tasks.queue import hopeless
 from bot.texts import speaking
-from tests.bot.tasks.bench import ANNA, HERE, bench
+from devices.adb.presence import health_of
+from tests.bot.tasks.bench import ANNA, HERE, bench, phone
 from tests.bot.tasks.minds import ScriptedMind
 from tests.bot.tasks.test_leases import shelf
 
@@ -75,3 +77,12 @@ async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(t
         await one.leases.heartbeat()
         with pytest.raises(NoPhone, match="没有连接手机"):
             await waiting.lease()
+
+
+def test_why_a_phone_cannot_be_used() -> None:
+    health, reason, fix = health_of("unauthorized")
+    with speaking("zh"):
+        found = hopeless("", [phone("a", health, reason, fix)], ())
+    assert str(found) == (
+        "A 不能使用：手机还不信任这台电脑。 请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。"
+    )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import aiohttp
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
 from bot.chats.web.words import Words
+from devices.adb.presence import health_of
+from tests.bot.chats.web.standins import PHONE
+from tests.bot.chats.web.world import World
 
 
 @pytest.mark.parametrize(
@@ -23,3 +28,12 @@ async def test_the_words_of_the_page(client: aiohttp.ClientSession, asked: str, 
 def test_a_language_that_is_set_goes_before_the_browsers() -> None:
     request = make_mocked_request("GET", "/page/words.json", headers={"Accept-Language": "en"})
     assert (Words("zh").language(request), Words("auto").language(request)) == ("zh", "en")
+
+
+async def test_a_phones_state_is_told_in_the_browsers_language(world: World, client: aiohttp.ClientSession) -> None:
+    health, reason, fix = health_of("unauthorized")
+    world.tables.phones = [replace(PHONE, health=health, reason=reason, fix=fix)]
+    for path in ("/api/state", "/api/devices"):
+        for language, told in (("zh-CN,zh;q=0.9", "手机还不信任这台电脑。"), ("en", str(reason))):
+            async with client.get(path, headers={"Accept-Language": language}) as response:
+                assert [row["reason"] for row in (await response.json())["devices"]] == [told]

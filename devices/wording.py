@@ -1,0 +1,84 @@
+"""Sentences for people as values: in English wherever they stand, worded otherwise where a person reads them.
+
+A package holds the English of each kind of sentence, in a file of its own. Whoever runs the program may word them in
+the language of the person who reads; devices and agent know no languages and no people.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Final, Self
+
+Worder = Callable[[str, Mapping[str, object]], str]
+"""From a kind and its values to the sentence."""
+
+
+class Words(str):
+    """A sentence of a known kind. As a text, for the log and for machines, it reads in English.
+
+    Values that are such sentences themselves are worded with it.
+    """
+
+    __slots__ = ("kind", "values")
+
+    kind: str
+    values: Mapping[str, object]
+
+    def __new__(cls, english: str, kind: str, values: Mapping[str, object]) -> Self:
+        """`english` is a format with the values as named placeholders. Raises KeyError for a missing value."""
+        words = super().__new__(cls, english.format(**values))
+        words.kind = kind
+        words.values = MappingProxyType(dict(values))
+        return words
+
+
+_worder: ContextVar[Worder | None] = ContextVar("worder", default=None)
+
+
+def said(text: str) -> str:
+    """What a person reads: the sentence as it is worded here. A text that is no sentence of ours stays as it is."""
+    worder = _worder.get()
+    if worder is None or not isinstance(text, Words):
+        return str(text)
+    return worder(
+        text.kind, {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    )
+
+
+@contextmanager
+def worded(by: Worder) -> Iterator[None]:
+    """Let `by` word every sentence until the block ends, in tasks that begin there too."""
+    before = _worder.set(by)
+    try:
+        yield
+    finally:
+        _worder.reset(before)
+
+
+def flat(table: Mapping[str, object], above: str = "") -> Iterator[tuple[str, str]]:
+    """Nested tables as dotted keys."""
+    for name, value in table.items():
+        key = f"{above}{name}"
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{key}.")
+        else:
+            yield key, str(value).strip()
+
+
+def sentences_of(package: str) -> Mapping[str, str]:
+    """Kind → English, with named placeholders, as a package's `sentences.toml` has it."""
+    return dict(flat(tomllib.loads(files(package).joinpath("sentences.toml").read_text(encoding="utf-8"))))
+
+
+SENTENCES: Final = sentences_of("devices")
+"""What phones are said to do or to lack."""
+
+
+def words(kind: str, **values: object) -> Words:
+    """A sentence about a phone. Raises KeyError for an unknown kind or a missing value."""
+    return Words(SENTENCES[kind], kind, values)
