@@ -71,6 +71,8 @@ class Step(_Event):
     action: dict[str, Any] = Field(default_factory=dict)
     effect: str = ""
     app: str = ""
+    """The package of the app that the step was done in, and what people call it."""
+    app_name: str = ""
     frame: str | None = None
     mark: tuple[int, int] | None = None
     usage: Usage = Usage()

@@ -53,6 +53,9 @@ class PhoneInfo:
     temperature: float | None = None
     """Of the battery, in °C; None when it is not told."""
     app: str = ""
+    """The package of the app in front."""
+    app_name: str = ""
+    """What people call it."""
     virtual: bool = False
     lane: str = ""
     lane_reason: str = ""
@@ -99,6 +102,8 @@ class Observation:
     image: Image.Image | None = field(repr=False)
     elements: tuple[Element, ...] | None = field(repr=False)
     package: str = ""
+    app_name: str = ""
+    """What people call that app: its label where it is known already, else a readable name."""
     activity: str = ""
     keyboard_shown: bool = False
     rotation: int = 0

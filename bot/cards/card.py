@@ -89,13 +89,13 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
         case TaskState.QUEUED if queue_place is not None:
             return say("card.queued_at", place=queue_place)
         case TaskState.WORKING if step is not None:
-            return _progress(step.step, step.max_steps, step.app)
+            return _progress(step.step, step.max_steps, step.app_shown)
         case _:
             return say(f"state.{task.state}")
 
 
 def _of_phone(step: StepRow) -> str:
-    progress = _progress(step.step, step.max_steps, step.app)
+    progress = _progress(step.step, step.max_steps, step.app_shown)
     return f"{step.phone_name} · {progress}" if step.part else progress
 
 

@@ -44,6 +44,6 @@ def _standing(part: PartNow) -> str:
             return say("card.queued_at", place=part.place)
         case TaskState.WORKING if step is not None:
             line = say("card.step", step=step.step, max_steps=step.max_steps)
-            return f"{line} · {step.app}" if step.app else line
+            return f"{line} · {step.app_shown}" if step.app else line
         case _:
             return say(f"parts.state.{task.state}")

@@ -15,6 +15,7 @@ from bot.store.audit import AuditKind
 from bot.tasks.model import Task, TaskState
 from bot.tasks.wording import health_words
 from bot.texts import say
+from devices.app_titles import readable
 from devices.errors import NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
 from devices.phone_names import LONGEST
@@ -49,7 +50,7 @@ async def screen(request: Request, services: Services) -> Reply:
         raise Refused(say("screen.failed", name=info.name, why=error)) from error
     if seen.image is None or seen.secure:
         raise Refused(say("screen.secure", name=info.name))
-    words = [seen.package, say("screen.locked") if seen.locked else ""]
+    words = [seen.app_name or readable(seen.package), say("screen.locked") if seen.locked else ""]
     message = Message(heading=info.name, body=" · ".join(word for word in words if word))
     if request.flag("full"):
         file = Picture("screen.png", await asyncio.to_thread(whole_screen, seen.image))
@@ -122,7 +123,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
         say("devices.android", version=phone.android) if phone.android else "",
         say("devices.battery", percent=phone.battery) if phone.battery is not None else "",
         say("devices.virtual") if phone.virtual else "",
-        say("devices.app", app=phone.app) if phone.app else "",
+        say("devices.app", app=phone.app_name or readable(phone.app)) if phone.app else "",
     ]
     state = health_words(phone.health) if phone.health is Health.READY else state_of(phone)
     first = f"{phone.name} ({phone.id}): {state}"

@@ -20,8 +20,8 @@ class Steps:
         """Keep a step. False when it was told before (after a restart): the first telling stays."""
         mark = row.mark or (None, None)
         added = await transaction.fetch(
-            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, app, frame,"
-            " mark_x, mark_y, usage, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, app, app_name,"
+            " frame, mark_x, mark_y, usage, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
                 int(row.part or row.task),
@@ -34,6 +34,7 @@ class Steps:
                 json_text(row.action),
                 row.effect,
                 row.app,
+                row.app_name,
                 row.frame,
                 *mark,
                 usage_text(row.usage),
@@ -66,6 +67,7 @@ def _step(row: sqlite3.Row) -> StepRow:
         action=json.loads(row["action"]),
         effect=row["effect"],
         app=row["app"],
+        app_name=row["app_name"],
         frame=row["frame"],
         mark=None if row["mark_x"] is None else (row["mark_x"], row["mark_y"]),
         usage=usage_of(row["usage"]),

@@ -12,6 +12,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
 from bot.chats.base import Address, MessageRef, Person
+from devices.app_titles import readable
 
 
 class TaskState(StrEnum):
@@ -137,6 +138,13 @@ class StepRow:
     """The id of the phone's part that did it, where several phones work on the task."""
     phone_name: str = ""
     """That phone's name; "" where one phone works."""
+    app_name: str = ""
+    """What the phone called the app."""
+
+    @property
+    def app_shown(self) -> str:
+        """The app as people read it; steps of before its label was kept have a readable name."""
+        return self.app_name or readable(self.app)
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,6 +258,7 @@ class Record:
             action=event.action,
             effect=event.effect,
             app=event.app,
+            app_name=event.app_name,
             frame=event.frame,
             mark=event.mark,
             usage=event.usage,

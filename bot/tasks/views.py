@@ -9,6 +9,7 @@ from agent.models.base import Usage
 from bot.schedules.model import Schedule
 from bot.store.usage import UsageRow, UsageTotals
 from bot.tasks.model import StepRow, Task
+from devices.app_titles import readable
 from devices.phone import PhoneInfo
 from devices.wording import said
 
@@ -99,6 +100,7 @@ def step_json(step: StepRow) -> Json:
         "action": step.action,
         "effect": step.effect,
         "app": step.app,
+        "app_name": step.app_shown,
         "frame": step.frame,
         "mark": list(step.mark) if step.mark else None,
         "tokens": tokens_json(step.usage),
@@ -129,6 +131,7 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "size": [phone.size.width, phone.size.height] if phone.size else None,
         "battery": phone.battery,
         "app": phone.app,
+        "app_name": phone.app_name or readable(phone.app),
         "virtual": phone.virtual,
         "lane": phone.lane,
         "lane_reason": phone.lane_reason,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
@@ -109,14 +109,12 @@ class Seen:
 class Hands:
     """Everything that touches, types or starts something on one phone."""
 
-    def __init__(
-        self, shell: Shell, trees: Trees, lane: FastLane, preparation: Preparation, aliases: Mapping[str, str]
-    ) -> None:
+    def __init__(self, shell: Shell, trees: Trees, lane: FastLane, preparation: Preparation, apps: Apps) -> None:
         self._shell = shell
         self._trees = trees
         self._lane = lane
         self._preparation = preparation
-        self._apps = Apps(shell, aliases)
+        self._apps = apps
 
     async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
         """Sends the input, unless it is meant for a screen that is not there any more."""

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import TypedDict
 
 from devices.errors import AmbiguousApp, UnknownApp
 
@@ -103,14 +104,34 @@ def _likeness(wanted: str, app: App) -> float:
     return max((difflib.SequenceMatcher(None, wanted, each).ratio() for each in names), default=0.0)
 
 
+class _Entry(TypedDict):
+    names: list[str]
+    packages: list[str]
+
+
+@cache
+def _entries() -> tuple[_Entry, ...]:
+    text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
+    return tuple(tomllib.loads(text)["app"])
+
+
 @cache
 def _table() -> dict[str, frozenset[str]]:
-    text = (importlib.resources.files("devices.adb") / "app_names.toml").read_text("utf-8")
     names: dict[str, frozenset[str]] = {}
-    for entry in tomllib.loads(text)["app"]:
+    for entry in _entries():
         for package in entry["packages"]:
             names[package] = names.get(package, frozenset()) | {_folded(name) for name in entry["names"]}
     return names
+
+
+def usual_name(package: str) -> str:
+    """What a well-known app is called in English, "" for another."""
+    return _first_names().get(package, "")
+
+
+@cache
+def _first_names() -> dict[str, str]:
+    return {package: entry["names"][0] for entry in reversed(_entries()) for package in entry["packages"]}
 
 
 def _usual_names(package: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 
 from devices.adb.app_names import App, choose
-from devices.adb.labels import Labels
+from devices.adb.labels import MAX_LABEL, Labels
 from devices.adb.quoting import command
 from devices.adb.shell import Result, Shell
 from devices.errors import AmbiguousApp, InputRejected, UnknownApp
@@ -44,14 +44,14 @@ class Apps:
         self._known: tuple[App, ...] = ()
         self._language = ""
         self._read_at = float("-inf")
+        self._labelled: dict[str, str] = {}
 
     async def find(self, name: str) -> App:
         """The app that this name means; labels are read from the apps' files when it is not clear without them.
 
         Raises UnknownApp, AmbiguousApp.
         """
-        told = (await self._shell.run(_LANGUAGE, doing="asking for its language")).out.split()
-        language = told[0] if told else ""
+        language = await self._told_language()
         if language == self._language and time.monotonic() - self._read_at < CACHE_SECONDS:
             with contextlib.suppress(UnknownApp, AmbiguousApp):  # another may have been installed since
                 return choose(name, self._known, self._aliases)
@@ -63,6 +63,26 @@ class Apps:
         except (UnknownApp, AmbiguousApp):
             self._known = await self._labels.of(apps, language)
             return choose(name, self._known, self._aliases)
+
+    def label(self, package: str) -> str:
+        """The label that the phone last told for this app, "" when it told none. From memory."""
+        return self._labelled.get(package, "")
+
+    async def learn(self, package: str) -> None:
+        """Ask the phone for the label of one app. Raises PhoneError."""
+        language = await self._told_language()
+        if language != self._language or time.monotonic() - self._read_at >= CACHE_SECONDS:
+            apps = await self._read()
+            self._known, self._language, self._read_at = apps, language, time.monotonic()
+        found = [app for app in self._known if app.package == package and not app.label]
+        found = [*await self._labels.of(found, language)] if found else []
+        label = next((app.label for app in (*found, *self._known) if app.package == package and app.label), "")
+        shown = "".join(sign for sign in " ".join(label.split()) if sign.isprintable())
+        self._labelled[package] = shown[:MAX_LABEL]
+
+    async def _told_language(self) -> str:
+        told = (await self._shell.run(_LANGUAGE, doing="asking for its language")).out.split()
+        return told[0] if told else ""
 
     async def _read(self) -> tuple[App, ...]:
         listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing="listing its apps")

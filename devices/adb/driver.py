@@ -11,6 +11,7 @@ from PIL import Image
 
 from devices.adb import files, finding
 from devices.adb.acting import Hands, Seen
+from devices.adb.apps import Apps
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
@@ -23,6 +24,7 @@ from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe
 from devices.adb.settling import settle as settled
 from devices.adb.shell import Shell
 from devices.adb.state import State, read_state
+from devices.adb.titles import Titles
 from devices.adb.together import together
 from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
@@ -52,7 +54,9 @@ class AdbPhone:
         self._camera = Camera(self._shell, self._lane)
         self._trees = Trees(self._shell, self._lane)
         self._preparation = Preparation(self._shell)
-        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, aliases)
+        apps = Apps(self._shell, aliases)
+        self._titles = Titles(apps)
+        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps)
         self._seen = Seen()
         self._launched = False
         self.heard = 0.0
@@ -111,6 +115,7 @@ class AdbPhone:
             battery=state.battery,
             temperature=state.temperature,
             app=state.package,
+            app_name=self._titles.of(state.package),
         )
 
     async def observe(
@@ -208,11 +213,13 @@ class AdbPhone:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
         self._seen = Seen(frame.size, elements or (), state)
         self._learn(state)
+        self._titles.met(state.package)
         return Observation(
             size=frame.size,
             image=None if black else frame.image,
             elements=elements,
             package=state.package,
+            app_name=self._titles.of(state.package),
             activity=state.activity,
             keyboard_shown=state.keyboard_shown,
             rotation=state.rotation,
@@ -233,10 +240,13 @@ class AdbPhone:
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
         self._learn(await self._preparation.prepare(self._seen.size or self._info.size))
+        self._titles.begin()
+        self._titles.met(self._info.app)
         self._lane.begin()
 
     async def restore(self) -> None:
         """See `Phone.restore`."""
+        await self._titles.end()
         await self._lane.end()
         await self._preparation.restore()
 
@@ -246,6 +256,7 @@ class AdbPhone:
 
     async def let_go(self) -> None:
         """Ends what runs for this phone in the background."""
+        await self._titles.end()
         await self._lane.end()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:

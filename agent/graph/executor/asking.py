@@ -41,7 +41,7 @@ def approval(
         lines = [sentence("ask.reason", reason=reason), sentence("ask.file", path=action.path)]
         return _approval(state, context, what, lines, frame)
     facts = facts_of(sight.observation)
-    app = context.policy.app_name(sight.observation.package)
+    app = _app(context, sight)
     lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
     if isinstance(action, Type):
         lines.append(sentence("ask.text", text=action.text))
@@ -60,9 +60,16 @@ def _approval(
 
 def secret_instead(state: ExecutorState, context: RunContext, field: str, sight: Sight) -> dict[str, Any]:
     """A person types what the model would have typed into a field for a secret."""
-    app = context.policy.app_name(sight.observation.package) or sentence("ask.front")
+    app = _app(context, sight) or sentence("ask.front")
     text = sentence("ask.secret_field", app=app, field=field) if field else sentence("ask.secret", app=app)
     return _data(state, context, QuestionKind.SECRET, text)
+
+
+def _app(context: RunContext, sight: Sight) -> str:
+    """What the app is called, with its package: any app can have the label of another."""
+    seen = sight.observation
+    named = context.policy.app_name(seen.package)
+    return f"{seen.app_name} ({seen.package})" if seen.app_name and named == seen.package else named
 
 
 def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> dict[str, Any]:

@@ -91,6 +91,7 @@ class ExecutorState(TypedDict, total=False):
     frame: str | None
     size: list[int]
     app: str
+    app_name: str
     reply: ReplyData
     decision: DecisionData
     index: int

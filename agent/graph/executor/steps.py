@@ -43,6 +43,7 @@ def close_step(
         action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
         effect=came,
         app=state["app"],
+        app_name=state.get("app_name", ""),
         frame=state["frame"],
         mark=(mark[0], mark[1]) if mark else None,
         usage=usage_of(state),

@@ -25,6 +25,7 @@ async def executor_entry(
         "frame": None,
         "size": [],
         "app": "",
+        "app_name": "",
         "reply": {"text": "", "reasoning": "", "tool_calls": []},
         "decision": {"thought": "", "summary": "", "actions": []},
         "index": 0,

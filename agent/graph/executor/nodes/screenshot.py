@@ -63,6 +63,7 @@ async def screenshot(
             "frame": sight.frame,
             "size": [sight.screen.space.width, sight.screen.space.height],
             "app": observation.package,
+            "app_name": observation.app_name,
             "index": 0,
             "did": [],
             "effect": [],

@@ -78,7 +78,7 @@ export class Fleet {
     setText(card.state, working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
     setText(card.reason, device.reason);
     setText(card.fix, device.fix);
-    setText(card.facts, [device.app ? say("page.phones.shows", { app: device.app }) : "", device.model === device.name ? "" : device.model,
+    setText(card.facts, [device.app ? say("page.phones.shows", { app: device.app_name }) : "", device.model === device.name ? "" : device.model,
       device.android ? `Android ${device.android}` : "", device.virtual ? say("page.phones.virtual") : "", device.serial].filter(Boolean).join(" · "));
     this.user(card.user, working, waiting);
     this.picture(card.screen, device, working);

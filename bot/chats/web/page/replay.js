@@ -173,7 +173,7 @@ function facts(step) {
     [say("page.replay.action"), actionWords(step.action)],
     [say("page.replay.effect"), step.effect],
     [say("page.replay.phone"), step.phone],
-    [say("page.replay.app"), step.app],
+    [say("page.replay.app"), step.app_name],
     [say("page.replay.time"), [clock(step.at), step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ")],
     [say("page.replay.tokens"), step.tokens.calls ? say("page.replay.tokens_of", { input: tokens({ input: step.tokens.input }), output: tokens({ input: step.tokens.output }) }) : ""],
   ];

@@ -86,7 +86,7 @@ export class Talk {
 }
 
 export function stepEntry(key, step) {
-  const footer = [step.app, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
+  const footer = [step.app_name, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
   const content = { heading: "", body: step.summary, footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
   return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
 }
