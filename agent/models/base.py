@@ -90,6 +90,8 @@ class ModelRequest:
     scene: Scene | None = None
     conversation: str = ""
     """Id of the run or task: cache key, and the thread of a server-side conversation."""
+    deep: bool = False
+    """Worth more thought than usual: endpoints that can be told so are."""
 
 
 @dataclass(frozen=True, slots=True)

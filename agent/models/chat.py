@@ -9,7 +9,7 @@ from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
-from agent.models.habits import Adapting, Habits
+from agent.models.habits import DEEP_EFFORT, EFFORT, Adapting, Habits
 from agent.models.picture_url import data_url
 from agent.models.pricing import priced
 from agent.models.shown import ShownOnce
@@ -55,6 +55,8 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
         payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
     if request.conversation:
         payload["prompt_cache_key"] = request.conversation
+    if request.deep:
+        payload[EFFORT] = DEEP_EFFORT
     payload["stream_options"] = {"include_usage": True}
     if request.schema is not None:
         match habits.answer_format:

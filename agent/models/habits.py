@@ -18,6 +18,12 @@ T = TypeVar("T")
 
 OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
 """Parameters that some endpoints refuse and that an answer does not depend on."""
+EFFORT = "reasoning_effort"
+"""How much a model thinks before it answers, as chat completions call it."""
+DEEP_EFFORT = "high"
+"""The most that every model takes that takes any (OpenAI's reference of both APIs)."""
+NO_EFFORT = re.compile(r"\breasoning(?:[_.]effort)?\b")
+"""The Responses API has it as `reasoning.effort`; an endpoint that does not know it names the whole or the part."""
 NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECASE)
 
 
@@ -42,6 +48,8 @@ class Habits:
         for name in OPTIONAL:
             if self.sends(name) and re.search(rf"\b{name}\b", words):
                 return replace(self, dropped=self.dropped | {name})
+        if request.deep and self.sends(EFFORT) and NO_EFFORT.search(words):
+            return replace(self, dropped=self.dropped | {EFFORT})
         if self.sends("stream") and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
             return replace(self, dropped=self.dropped | {"stream", "stream_options"})
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.models.base import Message, ModelRequest, ToolSpec
 from agent.models.conversations import Turn
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
-from agent.models.habits import Habits
+from agent.models.habits import DEEP_EFFORT, EFFORT, Habits
 from agent.models.picture_url import data_url
 from agent.picture import ImagePart
 
@@ -30,6 +30,8 @@ def response_payload(
         payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
     if request.conversation and habits.sends("prompt_cache_key"):
         payload["prompt_cache_key"] = request.conversation
+    if request.deep and habits.sends(EFFORT):
+        payload["reasoning"] = {"effort": DEEP_EFFORT}
     if request.schema is not None and habits.answer_format is AnswerFormat.JSON_SCHEMA:
         form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
         payload["text"] = {"format": {"type": "json_schema"} | form}
