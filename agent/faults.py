@@ -10,8 +10,9 @@ from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, 
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
-from agent.wording import Spoken, sentence
+from agent.wording import sentence
 from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.wording import sentence_of
 
 
 class FaultKind(StrEnum):
@@ -90,4 +91,4 @@ def _why(error: BaseException, form: _Form) -> str:
         return type(error).__name__
     if isinstance(error, OSError) and form.name == "storage":
         return error.strerror or type(error).__name__
-    return error.words if isinstance(error, Spoken) else str(error)
+    return sentence_of(error)

@@ -26,13 +26,7 @@ def sentence(kind: str, **values: object) -> str:
 
 
 class Spoken(Exception):
-    """Something went wrong that has a sentence of its own. As an exception, for the log, it reads in English."""
+    """Something went wrong that has a sentence of its own (`devices.wording.sentence_of`). In the log it is English."""
 
     def __init__(self, kind: str, **values: object) -> None:
-        self._words = words(kind, **values)
-        super().__init__(str(self._words))
-
-    @property
-    def words(self) -> str:
-        """The sentence for people."""
-        return said(self._words)
+        super().__init__(words(kind, **values))

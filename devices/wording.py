@@ -37,6 +37,12 @@ class Words(str):
         return words
 
 
+def sentence_of(error: BaseException) -> str:
+    """What an error says, still to be worded if it is a sentence of ours."""
+    first = error.args[0] if error.args else None
+    return first if isinstance(first, Words) else str(error)
+
+
 _worder: ContextVar[Worder | None] = ContextVar("worder", default=None)
 
 

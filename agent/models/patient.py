@@ -11,7 +11,9 @@ from typing import Final
 
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
+from agent.wording import sentence
 from devices.measuring import measured
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +71,8 @@ class PatientModel:
                 if not told:
                     told = True
                     logger.warning("%s The work waits for it.", error)
-                    self._tell(request, f"{error} Waiting for it, at most {self._patience / 60:.0f} minutes.")
+                    minutes = f"{self._patience / 60:.0f}"
+                    self._tell(request, sentence("model.waited_for", why=sentence_of(error), minutes=minutes))
             else:
                 self.away, self._answered = False, True
                 return replace(reply, waited=self._clock() - began) if told else reply

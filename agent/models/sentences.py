@@ -16,6 +16,7 @@ from agent.models.errors import (
 )
 from agent.models.trouble import QUOTA_CODES, Kind, Trouble
 from agent.picture import ImagePart
+from agent.wording import words
 
 ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture", re.IGNORECASE)
 ABOUT_THE_MODEL = re.compile(
@@ -27,17 +28,17 @@ ABOUT_IMAGE_LIMITS = re.compile(r"too large|exceed|size|resolution|too many|corr
 def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
     """What can be seen to be wrong without asking anybody. An endpoint with an address of its own may need no key."""
     if not settings.model:
-        return UnknownModel(f"No model is set for {settings.host}.")
+        return UnknownModel(words("model.unset", host=settings.host))
     if not settings.key and not settings.base_url:
-        return ModelKeyRejected(f"No API key is set for {settings.host}.")
+        return ModelKeyRejected(words("model.no_key", host=settings.host))
     if not all("!" <= sign <= "~" for sign in settings.key):
-        return ModelKeyRejected(f"The API key for {settings.host} has signs that cannot be sent; was it pasted whole?")
+        return ModelKeyRejected(words("model.odd_key", host=settings.host))
     return None
 
 
 def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
     """The total time limit of a call is over."""
-    return ModelUnreachable(f"{settings.model} at {settings.host} gave no complete answer within {limit:g} s.")
+    return ModelUnreachable(words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"))
 
 
 def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest) -> ModelError:
@@ -45,38 +46,36 @@ def error_of(trouble: Trouble, settings: EndpointSettings, request: ModelRequest
     host, model, reason = settings.host, settings.model, trouble.reason
     match trouble.kind:
         case Kind.NO_CONNECTION:
-            return ModelUnreachable(f"The model endpoint {host} cannot be reached, or it dropped the connection.")
+            return ModelUnreachable(words("model.no_connection", host=host))
         case Kind.NO_ANSWER:
-            return ModelUnreachable(f"{model} at {host} did not answer in time.")
+            return ModelUnreachable(words("model.no_answer", model=model, host=host))
         case Kind.NONSENSE:
-            return ModelUnreachable(
-                f"{host} answered with something that is not a model's answer. Does the base URL end where it should?"
-            )
+            return ModelUnreachable(words("model.nonsense", host=host))
         case Kind.TOO_MUCH:
-            return ModelRefused(f"{host} answered with more than any model says. The answer was thrown away.")
+            return ModelRefused(words("model.too_much", host=host))
     if 300 <= trouble.status < 400:
-        return ModelRefused(
-            f"{host} sends requests on to another address ({trouble.status}). Nothing was sent there. "
-            "If that address is right, set it as the base URL."
-        )
+        return ModelRefused(words("model.moved", host=host, status=trouble.status))
     if trouble.status in {401, 403}:
         if not settings.key:
-            return ModelKeyRejected(f"{host} asks for an API key, and none is set.")
-        return ModelKeyRejected(f"{host} rejected the API key, or does not let it use {model} ({trouble.status}).")
+            return ModelKeyRejected(words("model.wants_key", host=host))
+        return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=trouble.status))
     if is_unknown_model(trouble):
-        return UnknownModel(f"{host} does not know the model {model!r}.")
+        return UnknownModel(words("model.unknown", host=host, model=model))
     if _is_no_vision(trouble, request):
-        return NoVision(f"The model {model} at {host} does not take pictures.")
+        return NoVision(words("model.blind", host=host, model=model))
     if trouble.status == 404:
-        return UnknownModel(f"{host} has no model {model!r} at this address; many base URLs end in /v1.")
+        return UnknownModel(words("model.not_here", host=host, model=model))
     if trouble.code in QUOTA_CODES:
-        return ModelRefused(f"The account at {host} has no credit left.")
+        return ModelRefused(words("model.no_credit", host=host))
     if trouble.status == 429:
-        wait = "" if trouble.retry_after is None else f" and asks to wait {trouble.retry_after:.0f} s"
-        return ModelUnreachable(f"{host} takes no more requests for now (429){wait}.")
+        if trouble.retry_after is None:
+            return ModelUnreachable(words("model.busy", host=host))
+        return ModelUnreachable(words("model.busy_for", host=host, seconds=f"{trouble.retry_after:.0f}"))
     if trouble.transient:
-        return ModelUnreachable(f"{host} has an error of its own, also after trying again ({trouble.status}).")
-    return ModelRefused(f"{host} refused the request ({trouble.status}): {reason or 'without a reason'}")
+        return ModelUnreachable(words("model.broken", host=host, status=trouble.status))
+    if not reason:
+        return ModelRefused(words("model.refused_silently", host=host, status=trouble.status))
+    return ModelRefused(words("model.refused", host=host, status=trouble.status, reason=reason))
 
 
 def is_unknown_model(trouble: Trouble) -> bool:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Usage
 from agent.models.errors import ModelAnswerUnusable
 from agent.models.json_text import objects_in
+from agent.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ async def ask(model: Model, request: ModelRequest, schema: type[T]) -> tuple[T, 
     if answer is not None:
         return answer, first.usage + second.usage
     spent = first.usage + second.usage
-    raise ModelAnswerUnusable(f"{model.name} did not answer in the form it was asked for, twice.", spent)
+    raise ModelAnswerUnusable(words("model.formless", model=model.name), spent)
 
 
 def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[Message, ...]:

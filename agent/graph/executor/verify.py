@@ -16,6 +16,7 @@ from agent.observing import Sight
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.wording import sentence
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -54,8 +55,8 @@ async def verify(state: ExecutorState, context: RunContext, sight: Sight, claim:
         verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
         logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
-        return sentence("verify.unusable", why=error), error.usage
+        return sentence("verify.unusable", why=sentence_of(error)), error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", state["run"], error)
-        return sentence("verify.failed", why=error), Usage()
+        return sentence("verify.failed", why=sentence_of(error)), Usage()
     return verdict, usage

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from agent.events import TaskEnded, TaskEvent
+from agent.faults import fault_of
 from agent.mind import TaskOrder
+from agent.models.base import ModelRequest, Purpose
+from agent.models.endpoint import EndpointSettings
+from agent.models.sentences import error_of
+from agent.models.trouble import Kind, Trouble
 from agent.outcome import Outcome
 from agent.ports.leases import NoPhone
 from agent.wording import sentence
@@ -86,3 +91,11 @@ def test_why_a_phone_cannot_be_used() -> None:
     assert str(found) == (
         "A 不能使用：手机还不信任这台电脑。 请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。"
     )
+
+
+def test_why_a_model_gave_no_answer() -> None:
+    trouble = Trouble(Kind.STATUS, 404, "model_not_found")
+    error = error_of(trouble, EndpointSettings("m", "http://models.example/v1"), ModelRequest(Purpose.ACT, ()))
+    with speaking("zh"):
+        assert fault_of(error).happened == "models.example 不认识模型“m”。"
+    assert str(error) == "models.example does not know the model 'm'."
