@@ -13,7 +13,7 @@ from bot.outbox.clockwork import Clockwork
 from bot.outbox.closing import ShownQuestions
 from bot.outbox.gentle import Gentle
 from bot.outbox.line import Line
-from bot.outbox.pace import Pace
+from bot.outbox.pace import Pace, Urgency
 from bot.outbox.places import another_place, place_of
 from bot.outbox.post import Pointless, message_for
 from bot.outbox.steps import StepStream, Streaming
@@ -91,9 +91,9 @@ class Conversation:
             self._wake.clear()
             loud = self._next_row()
             gentle = self._gentle.waiting()
-            if loud is not None and not self._line.delay(loud=True):
+            if loud is not None and not self._line.delay(Urgency.LOUD):
                 await self._deliver(loud)
-            elif loud is None and gentle and not self._line.delay(loud=False):
+            elif loud is None and gentle and not self._line.delay(Urgency.SILENT):
                 await self._gentle.do()
             else:
                 await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
@@ -113,9 +113,9 @@ class Conversation:
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
         waits += self._gentle.waits()
         if loud:
-            waits.append(self._line.delay(loud=True))
+            waits.append(self._line.delay(Urgency.LOUD))
         elif gentle:
-            waits.append(self._line.delay(loud=False))
+            waits.append(self._line.delay(Urgency.SILENT))
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:

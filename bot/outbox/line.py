@@ -6,17 +6,18 @@ import asyncio
 
 from bot.chats.base import Address, Capabilities, Chat, FloodWait, Message, MessageRef
 from bot.outbox.clockwork import Clockwork
-from bot.outbox.pace import Pace
+from bot.outbox.pace import Pace, Urgency
 
 
 class Line:
     """A chat as its actor uses it. A message of several parts takes a turn for each of them.
 
-    When something silent may begin is asked with `delay`; what was begun goes on at the pace of what notifies.
+    When something silent may begin is asked with `delay`; what was begun goes on as urgently as the line is.
     """
 
-    def __init__(self, chat: Chat, pace: Pace, time: Clockwork) -> None:
+    def __init__(self, chat: Chat, pace: Pace, time: Clockwork, urgency: Urgency = Urgency.LOUD) -> None:
         self.chat = chat
+        self._urgency = urgency
         self._pace = pace
         self._time = time
         self._hurry = asyncio.Event()
@@ -31,9 +32,9 @@ class Line:
         """Unix seconds until which the platform asked for silence."""
         return self._pace.silent_until
 
-    def delay(self, *, loud: bool) -> float:
-        """Seconds until something may begin."""
-        return self._pace.delay(loud=loud)
+    def delay(self, urgency: Urgency) -> float:
+        """Seconds until something of that urgency may begin."""
+        return self._pace.delay(urgency)
 
     def hurry(self) -> None:
         """The service stops: what is being sent is finished at once."""
@@ -41,7 +42,7 @@ class Line:
 
     async def ready(self) -> None:
         """Wait until the next call may go out. Raises FloodWait when the platform asked for silence."""
-        while not self._hurry.is_set() and (wait := self._pace.delay(loud=True)) > 0:
+        while not self._hurry.is_set() and (wait := self._pace.delay(self._urgency)) > 0:
             if self._pace.silent() > 0:
                 raise FloodWait(self._pace.silent())
             await self._time.rest(self._hurry, wait)

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import Enum
 
 from bot.chats.base import Address, Budget, Capabilities
 
-RESERVE = 4
-"""One part in so many of a budget is kept free for what notifies: cards and steps do not touch it."""
+
+class Urgency(Enum):
+    """What a call is for. The value is the part of a budget that it leaves to what is more urgent."""
+
+    SILENT = 1 / 4
+    """Cards and steps: the next one tells the same."""
+    ANSWER = 1 / 10
+    """Answers to what people type and press, which may be as often as they like."""
+    LOUD = 0.0
+    """Questions, notices and final messages."""
 
 
 class Window:
@@ -18,19 +27,20 @@ class Window:
     def __init__(self, budget: Budget, clock: Callable[[], float]) -> None:
         self._budget = budget
         self._clock = clock
-        self._times: deque[float] = deque()
+        self._times: deque[float] = deque(maxlen=budget.calls)
 
     def spent(self) -> None:
         """A call goes out now."""
         self._times.append(self._clock())
 
-    def delay(self, *, loud: bool) -> float:
-        """Seconds until a call may go out; what is silent leaves the reserve untouched."""
-        now, span, calls = self._clock(), self._budget.seconds, self._budget.calls
-        while self._times and self._times[0] + span <= now:
-            self._times.popleft()
-        free = calls if loud else calls - calls // RESERVE
-        return 0.0 if len(self._times) < free else self._times[-free] + span - now
+    def delay(self, urgency: Urgency) -> float:
+        """Seconds until a call may go out. A budget too small to leave a part of it is left alone that much longer."""
+        kept = int(self._budget.calls * urgency.value)
+        free = self._budget.calls - kept
+        if len(self._times) < free:
+            return 0.0
+        span = self._budget.seconds * (1.0 if kept else 1.0 + urgency.value)
+        return max(0.0, self._times[-free] + span - self._clock())
 
 
 class Account:
@@ -69,10 +79,10 @@ class Pace:
         """Seconds of silence that are left."""
         return max(0.0, self.silent_until - self._clock())
 
-    def delay(self, *, loud: bool) -> float:
-        """Seconds until the next call for something that notifies (`loud`), or for something silent; 0 for now."""
-        waits = [self.silent(), *(window.delay(loud=loud) for window in self._windows)]
-        if not loud:
+    def delay(self, urgency: Urgency) -> float:
+        """Seconds until the next call of that urgency; 0 for now."""
+        waits = [self.silent(), *(window.delay(urgency) for window in self._windows)]
+        if urgency is Urgency.SILENT:
             waits.append(self._last + self._interval - self._clock())
         return max(0.0, *waits)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bot.chats.base import Chat, Place, Turn, at_once
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.line import Line
-from bot.outbox.pace import Paces
+from bot.outbox.pace import Paces, Urgency
 
 
 class ReplyTurns:
@@ -24,4 +24,4 @@ class ReplyTurns:
         if chat is None:
             return at_once
         pace = self._paces.of(chat.capabilities, place.address, group=not place.private)
-        return Line(chat, pace, self._time).turn
+        return Line(chat, pace, self._time, Urgency.ANSWER).turn

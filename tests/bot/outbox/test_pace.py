@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 from bot.chats.base import Budget, FloodWait, Message
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.line import Line
-from bot.outbox.pace import Account, Pace
+from bot.outbox.pace import Account, Pace, Urgency
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import CHANNEL, Clock
 
 
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 10)), max_size=120))
-def test_no_window_is_ever_exceeded(calls: list[tuple[bool, float]]) -> None:
+@given(st.lists(st.tuples(st.sampled_from(Urgency), st.floats(0, 10)), max_size=120))
+def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
     """Seen failing with a `Window.delay` that looks at the last call alone: 60 calls went out in a minute."""
     clock = Clock()
     pace = Pace(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
     times: list[float] = []
-    for loud, later in calls:
+    for urgency, later in calls:
         clock.advance(later)
-        while (wait := pace.delay(loud=loud)) > 0:
+        while (wait := pace.delay(urgency)) > 0:
             clock.advance(wait)
         pace.spent()
         times.append(clock())
@@ -38,11 +38,21 @@ def test_what_is_silent_leaves_a_reserve() -> None:
     clock = Clock()
     pace = Pace(replace(CAPABILITIES, group_budgets=(Budget(4, 60.0),), edit_interval_group=0.1), clock, group=True)
     for _ in range(3):
-        assert pace.delay(loud=False) == 0
+        assert pace.delay(Urgency.SILENT) == 0
         pace.spent()
         clock.advance(1)
-    assert pace.delay(loud=False) == pytest.approx(57)
-    assert pace.delay(loud=True) == 0
+    assert pace.delay(Urgency.SILENT) == pytest.approx(57)
+    assert pace.delay(Urgency.LOUD) == 0
+
+
+def test_answers_leave_room_for_what_notifies() -> None:
+    clock = Clock()
+    pace = Pace(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
+    for _ in range(18):
+        assert pace.delay(Urgency.ANSWER) == 0
+        pace.spent()
+    assert pace.delay(Urgency.ANSWER) == pytest.approx(60)
+    assert pace.delay(Urgency.LOUD) == 0
 
 
 def test_chats_share_what_their_account_may_send() -> None:
@@ -51,7 +61,7 @@ def test_chats_share_what_their_account_may_send() -> None:
     one, other = (Pace(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
     one.spent()
     other.spent()
-    assert Pace(CAPABILITIES, clock, group=True, account=account).delay(loud=True) == pytest.approx(1)
+    assert Pace(CAPABILITIES, clock, group=True, account=account).delay(Urgency.LOUD) == pytest.approx(1)
 
 
 async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:

@@ -220,3 +220,15 @@ async def test_answers_to_commands_count_in_the_limits(tmp_path: Path) -> None:
         await line.until(lambda: line.told(line.group, "It is done."), most=90.0)
         await line.until(lambda: len([one for one in line.texts(line.group) if str(line.alice.id) in one]) == 15, 90.0)
         assert line.rates.refused == []
+
+
+async def test_who_types_all_the_time_does_not_keep_back_the_end(tmp_path: Path) -> None:
+    """Seen failing with answers as urgent as final messages: a minute had to pass before the end was told."""
+    async with a_line(tmp_path) as line:
+        task = await line.task("look for a train", line.group)
+        for _ in range(30):
+            await line.fake.say(line.alice, line.group, "/whoami")
+        await line.live(5.0)
+        await line.world.end(task)
+        await line.until(lambda: line.told(line.group, "It is done."), most=5.0)
+        assert line.rates.refused == []
