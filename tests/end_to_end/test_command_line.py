@@ -71,7 +71,7 @@ class TestAlone:
         first, second, _ = ran.of("step")
         assert (first["step"], first["max_steps"], first["summary"]) == (1, 60, "Opening Settings")
         assert first["action"]["kind"] == "open_app"
-        assert second["app"] == "com.android.settings"
+        assert (second["app"], second["app_name"]) == ("com.android.settings", "Settings")
         assert (alone.place.data / "frames").is_dir()
         assert second["frame"]
         assert second["mark"]

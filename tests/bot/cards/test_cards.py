@@ -15,7 +15,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import Deed, locator, read_button
-from bot.cards.card import TODO_LINES, render_card, render_step
+from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
 from bot.cards.question import render_answered, render_question
 from bot.chats.base import Message
@@ -142,6 +142,15 @@ async def test_a_step_message_is_silent(frames: FrameFiles) -> None:
     message = await render_step(a_step(), frames=frames)
     assert everything(message) == "Task 12 · Step 3/60 · Settings\nTapped Network and internet\n"
     assert not message.notify
+
+
+@pytest.mark.parametrize(("label", "shown"), [("浏览器", "浏览器"), ("", "Browser")])
+async def test_people_read_the_label_of_an_app_and_never_its_package(
+    frames: FrameFiles, label: str, shown: str
+) -> None:
+    step = a_step(app="com.android.browser", app_name=label)
+    assert (await render_step(step, frames=frames)).heading == f"Task 12 · Step 3/60 · {shown}"
+    assert state_line(a_task(state=TaskState.WORKING), step) == f"Step 3/60 · {shown}"
 
 
 @pytest.mark.parametrize(

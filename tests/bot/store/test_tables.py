@@ -84,7 +84,7 @@ async def test_steps_come_back_in_order_and_once(store: Store) -> None:
     step = StepRow(
         task.id, "1-1", 1, 1, 60, "tap", "why", {"kind": "tap"}, "ok", "app", "f", (1, 2), Usage(1), 0.5, 9.0
     )
-    second = replace(step, step=2, mark=None, frame=None)
+    second = replace(step, step=2, mark=None, frame=None, app_name="Notes")
     for row, new in ((step, True), (second, True), (replace(step, summary="again"), False)):
         assert await store.write(lambda t, row=row: store.steps.add(t, row)) is new  # type: ignore[misc]  # one row a call
     assert await store.steps.of(task.id) == (step, second)
