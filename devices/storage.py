@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from devices.errors import FileRejected
+from devices.wording import words
 
 SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
 PRIVATE = ("android/data", "android/obb")
@@ -70,14 +71,14 @@ def checked_path(path: str) -> str:
     part that is a link all the same is refused by `pull`. It does not tell upper from lower case.
     """
     if any(_is_hidden(sign) for sign in path):
-        raise FileRejected("The path has signs that cannot be shown. Nothing was read.")
+        raise FileRejected(words("phone.error.hidden_signs"))
     normal = posixpath.normpath(path)
     root = next((root for root in SHARED if normal.startswith(root)), None)
     if root is None:
-        raise FileRejected("Only files in the phone's shared storage (/sdcard) can be read.")
+        raise FileRejected(words("phone.error.not_shared"))
     inside = _inside(normal)
     if any(f"{inside}/".startswith(f"{folder}/") for folder in PRIVATE):
-        raise FileRejected("Files that belong to a single app (Android/data, Android/obb) are not read.")
+        raise FileRejected(words("phone.error.of_an_app"))
     return normal
 
 

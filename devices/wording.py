@@ -31,10 +31,10 @@ class Words(str):
 
     def __new__(cls, english: str, kind: str, values: Mapping[str, object]) -> Self:
         """`english` is a format with the values as named placeholders. Raises KeyError for a missing value."""
-        words = super().__new__(cls, english.format(**values))
-        words.kind = kind
-        words.values = MappingProxyType(dict(values))
-        return words
+        made = super().__new__(cls, english.format(**values))
+        made.kind = kind
+        made.values = MappingProxyType(dict(values))
+        return made
 
 
 def sentence_of(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from bot.texts import say
 from devices.errors import PhoneError
 from devices.phone import PhoneInfo
 from devices.storage import StoredFile, run_of, safe_name
+from devices.wording import said, sentence_of
 
 MAX_FILE = 50 * 1024 * 1024
 """Bytes, whatever a chat takes: the file is held in memory while it is sent."""
@@ -37,7 +38,7 @@ async def file(request: Request, services: Services) -> Reply:
             raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
         data = await phone.pull(found[0].path, limit=limit)
     except PhoneError as error:
-        raise Refused(say("fetch.failed", name=info.name, why=error)) from error
+        raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
     return Reply(Message(heading=info.name, body=_told(found), files=(Picture(safe_name(found[0].name), data),)))
 
 

@@ -19,6 +19,7 @@ from devices.app_titles import readable
 from devices.errors import NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
 from devices.phone_names import LONGEST
+from devices.wording import said, sentence_of
 
 QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
 """A phone's name in quotes, and what follows."""
@@ -47,7 +48,7 @@ async def screen(request: Request, services: Services) -> Reply:
     try:
         seen = await services.phones.get(info.id).observe()
     except PhoneError as error:
-        raise Refused(say("screen.failed", name=info.name, why=error)) from error
+        raise Refused(say("screen.failed", name=info.name, why=said(sentence_of(error)))) from error
     if seen.image is None or seen.secure:
         raise Refused(say("screen.secure", name=info.name))
     words = [seen.app_name or readable(seen.package), say("screen.locked") if seen.locked else ""]

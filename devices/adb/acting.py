@@ -22,6 +22,7 @@ from devices.errors import PhoneError, PhoneUnavailable, ScreenChanged, UnknownA
 from devices.geometry import Point, Size
 from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Done, Element
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +73,8 @@ class Act:
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
             if _FORBIDDEN in result.text:
-                raise PhoneUnavailable(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
+                why = words("phone.error.refused", doing=doing, problem=problem)
+                raise PhoneUnavailable(why, uncertain=self._number > 1)
             problem = "it gave an error" if secret else problem
             raise PhoneError(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
 
@@ -125,7 +127,9 @@ class Hands:
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
                 for line in commands_for(what, screen):
-                    await act.check(line, "the touch" if not isinstance(what, PressKey) else "the key")
+                    await act.check(
+                        line, words("phone.doing.touch") if not isinstance(what, PressKey) else words("phone.doing.key")
+                    )
                 return Done()
             case TypeText():
                 return await self._type(act, what, screen, seen.elements)
@@ -152,7 +156,7 @@ class Hands:
             raise ScreenChanged(f"Something else came to the front after that look: {front}. Look again.")
 
     async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
-        result = await act.send(line, "opening an app")
+        result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
             raise UnknownApp(f"{name} could not be opened: {problem}")
         if not package:
@@ -184,7 +188,7 @@ class Hands:
                 raise
             untypable = problem
         if what.at is not None:
-            await act.check(commands_for(Tap(what.at), screen)[0], "the touch")
+            await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
             await self._wait_for_keyboard()
         if not await self._enter_fast(act, what, text, screen):
             try:
@@ -197,7 +201,7 @@ class Hands:
             if what.clear:
                 lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
-                await act.check(line, "the text", extra_seconds=len(line) / 20, secret=what.secret)
+                await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         read = await self._read_back(screen, what.at)
         if read is not None and what.secret:
             read = "•" * len(read)
@@ -205,7 +209,7 @@ class Hands:
             return Done(read)
         if read is not None and not _holds(read, what):
             return Done(read, note="Enter was not pressed, because the field does not read what was typed")
-        await act.check(command("input", "keyevent", "KEYCODE_ENTER"), "the Enter key")
+        await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return Done(read)
 
     async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:

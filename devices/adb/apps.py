@@ -12,6 +12,7 @@ from devices.adb.labels import MAX_LABEL, Labels
 from devices.adb.quoting import command
 from devices.adb.shell import Result, Shell
 from devices.errors import AmbiguousApp, InputRejected, UnknownApp
+from devices.wording import words
 
 LIST_TIMEOUT = 10.0
 CACHE_SECONDS = 600.0
@@ -81,16 +82,16 @@ class Apps:
         self._labelled[package] = shown[:MAX_LABEL]
 
     async def _told_language(self) -> str:
-        told = (await self._shell.run(_LANGUAGE, doing="asking for its language")).out.split()
+        told = (await self._shell.run(_LANGUAGE, doing=words("phone.doing.language"))).out.split()
         return told[0] if told else ""
 
     async def _read(self) -> tuple[App, ...]:
-        listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing="listing its apps")
+        listed = await self._shell.run(_LIST, timeout=LIST_TIMEOUT, doing=words("phone.doing.apps"))
         apps = parse_activities(listed.out)
         if apps:
             return apps
         # Android before 7 has no query-activities: every package, without labels.
-        packages = await self._shell.run("pm list packages", timeout=LIST_TIMEOUT, doing="listing its apps")
+        packages = await self._shell.run("pm list packages", timeout=LIST_TIMEOUT, doing=words("phone.doing.apps"))
         found = (line.removeprefix("package:").strip() for line in packages.out.splitlines())
         return tuple(App(package) for package in found if package)
 

@@ -12,6 +12,7 @@ from devices.adb.pictures import Frame, UnknownFormat, from_jpeg, from_png, from
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed
 from devices.measuring import measured
+from devices.wording import sentence_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,7 @@ class Camera:
             except CaptureFailed as broken:
                 logger.warning("capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
                 last = broken
-        raise CaptureFailed(f"{ATTEMPTS} captures in a row failed; the last one: {last}") from last
+        raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last
 
     async def _once(self) -> Frame:
         began = time.monotonic()
@@ -76,7 +77,9 @@ class Camera:
         if frame is None:
             by_lane, began = False, time.monotonic()
             line = "screencap -p" if self._png else "screencap"
-            frame = await self._shell.read(line, self._read, timeout=CAPTURE_TIMEOUT, doing="taking a picture")
+            frame = await self._shell.read(
+                line, self._read, timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
+            )
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
         return frame

@@ -17,12 +17,13 @@ def error_for(message: str, serial: str) -> PhoneError:
     """
     text = message.lower()
     if "unauthorized" in text:
-        return PhoneUnavailable(f"The phone {serial} does not trust this computer yet. {AUTHORISE}")
+        return PhoneUnavailable(words("phone.error.untrusted", serial=serial, fix=AUTHORISE))
     if "no permissions" in text or "insufficient permissions" in text:
-        return PhoneUnavailable(f"This computer may not use the phone {serial}. {PERMISSION}")
+        return PhoneUnavailable(words("phone.error.no_permission", serial=serial, fix=PERMISSION))
     if "authorizing" in text or "connecting" in text or "offline" in text:
         # A link that broke is listed as offline until adb gives up or reconnects: it may be back in a moment.
-        return PhoneGone(f"The phone {serial} is attached but does not answer. {RECONNECT}", uncertain=False)
+        return PhoneGone(words("phone.error.mute", serial=serial, fix=RECONNECT), uncertain=False)
     if "not found" in text or "no devices" in text or "no such device" in text:
-        return PhoneGone(f"The phone {serial} is not attached.", uncertain=False)
-    return PhoneGone(f"adb has lost the phone {serial}: {message.strip() or 'no reason given'}.", uncertain=False)
+        return PhoneGone(words("phone.error.away", serial=serial), uncertain=False)
+    reason = message.strip() or words("phone.error.no_reason")
+    return PhoneGone(words("phone.error.lost", serial=serial, reason=reason), uncertain=False)

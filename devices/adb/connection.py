@@ -21,6 +21,7 @@ from adbutils.errors import AdbConnectionError, AdbTimeout
 from devices.adb.complaints import error_for
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
+from devices.wording import words
 
 Answer = TypeVar("Answer")
 
@@ -148,7 +149,9 @@ class Connection:
             async with asyncio.timeout(timeout):
                 return await asyncio.get_running_loop().run_in_executor(_threads, _guarded, work, call)
         except TimeoutError as late:
-            raise PhoneTimeout(f"The phone {self.serial} took too long: {doing}.", uncertain=call.sent) from late
+            raise PhoneTimeout(
+                words("phone.error.too_slow", serial=self.serial, doing=doing), uncertain=call.sent
+            ) from late
         finally:
             call.sever()
 
@@ -158,14 +161,16 @@ def _guarded(work: Callable[[Call], Answer], call: Call) -> Answer:
     try:
         return work(call)
     except (TimeoutError, AdbTimeout) as late:
-        raise PhoneTimeout(f"The phone {call.serial} did not answer in time.", uncertain=call.sent) from late
+        raise PhoneTimeout(words("phone.error.no_answer", serial=call.serial), uncertain=call.sent) from late
     except AdbConnectionError as refused:
-        raise PhoneGone(f"The adb server at {call.host}:{call.port} is away.", uncertain=call.sent) from refused
+        raise PhoneGone(
+            words("phone.error.server_away", address=f"{call.host}:{call.port}"), uncertain=call.sent
+        ) from refused
     except adbutils.AdbError as refusal:
         error = error_for(str(refusal), call.serial)
         error.uncertain = call.sent
         raise error from refusal
     except (OSError, EOFError) as broken:
-        raise PhoneGone(f"The link to the phone {call.serial} broke.", uncertain=call.sent) from broken
+        raise PhoneGone(words("phone.error.link", serial=call.serial), uncertain=call.sent) from broken
     finally:
         call.close()

@@ -12,6 +12,7 @@ from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
 from devices.storage import DOWNLOADS, GALLERY, checked_path, safe_name
+from devices.wording import words
 
 SHOWN = ("jpg", "jpeg", "png", "webp", "gif", "heic", "heif", "bmp", "mp4", "webm", "mov", "3gp", "mkv")
 """What a gallery shows."""
@@ -26,14 +27,16 @@ BYTES_PER_SECOND = 500_000
 async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
     """Writes the file, tells the gallery, and returns its path. Raises FileRejected and other PhoneErrors."""
     if len(data) > MAX_PUSH:
-        raise FileRejected(f"The file has {len(data)} bytes; at most {MAX_PUSH} are sent to a phone.")
+        raise FileRejected(words("phone.error.push_large", size=len(data), limit=MAX_PUSH))
     kept = safe_name(name)
     root = GALLERY if kept.rpartition(".")[2].casefold() in SHOWN else DOWNLOADS
     path = "/".join((root, *((safe_name(folder),) if folder else ()), kept))
     timeout = BASE_SECONDS + len(data) / BYTES_PER_SECOND
-    await shell.connection.run(lambda call: _send(call, path, data), timeout=timeout, doing="receiving a file")
+    await shell.connection.run(
+        lambda call: _send(call, path, data), timeout=timeout, doing=words("phone.doing.receiving")
+    )
     scan = command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")
-    await shell.run(scan, doing="telling the gallery about a file")
+    await shell.run(scan, doing=words("phone.doing.gallery"))
     return path
 
 
@@ -42,7 +45,7 @@ async def pull(shell: Shell, path: str, limit: int) -> bytes:
     checked = checked_path(path)
     timeout = BASE_SECONDS + limit / BYTES_PER_SECOND
     return await shell.connection.run(
-        lambda call: _receive(call, checked, limit), timeout=timeout, doing="sending a file"
+        lambda call: _receive(call, checked, limit), timeout=timeout, doing=words("phone.doing.sending")
     )
 
 
@@ -63,9 +66,9 @@ def _send(call: Call, path: str, data: bytes) -> None:
     answer, length = struct.unpack("<4sI", connection.read_exact(8))
     if answer == b"FAIL":
         reason = _printable(connection.read_exact(length))
-        raise FileRejected(f"The phone did not take the file: {reason}.")
+        raise FileRejected(words("phone.error.push_refused", reason=reason))
     if answer != b"OKAY":
-        raise PhoneGone(f"The link to the phone {call.serial} broke while a file was sent.")
+        raise PhoneGone(words("phone.error.link_sending", serial=call.serial))
 
 
 def _receive(call: Call, path: str, limit: int) -> bytes:
@@ -74,9 +77,9 @@ def _receive(call: Call, path: str, limit: int) -> bytes:
     connection.conn.sendall(_request(b"STAT", encoded))
     _, mode, size, _ = struct.unpack("<4sIII", connection.read_exact(16))
     if not stat.S_ISREG(mode):
-        raise FileRejected(f"There is no file {path} on the phone.")
+        raise FileRejected(words("phone.error.no_file", path=path))
     if size > limit:
-        raise FileRejected(f"The file {path} has {size} bytes; at most {limit} are read.")
+        raise FileRejected(words("phone.error.pull_large", path=path, size=size, limit=limit))
     connection.conn.sendall(_request(b"RECV", encoded))
     data = bytearray()
     while True:
@@ -86,12 +89,12 @@ def _receive(call: Call, path: str, limit: int) -> bytes:
             return bytes(data)
         if kind == b"FAIL":
             reason = _printable(connection.read_exact(length))
-            raise FileRejected(f"The phone did not give the file: {reason}.")
+            raise FileRejected(words("phone.error.pull_refused", reason=reason))
         if kind != b"DATA" or length > SYNC_CHUNK:
-            raise PhoneGone(f"The link to the phone {call.serial} broke while a file was read.")
+            raise PhoneGone(words("phone.error.link_reading", serial=call.serial))
         data += connection.read_exact(length)
         if len(data) > limit:  # it grew since it was measured
-            raise FileRejected(f"The file {path} has more than {limit} bytes.")
+            raise FileRejected(words("phone.error.pull_grown", path=path, limit=limit))
 
 
 def _printable(reason: bytes) -> str:

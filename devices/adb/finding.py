@@ -12,6 +12,7 @@ from devices.adb.connection import Call
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
 from devices.storage import StoredFile, checked_path
+from devices.wording import words
 
 FOLDERS = ("/sdcard/Download", "/sdcard/Documents", "/sdcard/Pictures", "/sdcard/DCIM")
 DEPTH = 5
@@ -36,7 +37,7 @@ async def find(shell: Shell, name: str) -> tuple[StoredFile, ...]:
         found = await _listed(shell, (folder,), depth=0)
         return _newest([each for each in found if each.name == last])
     if not wanted:
-        raise FileRejected("No file was named.")
+        raise FileRejected(words("phone.error.unnamed_file"))
     known = [(each, _folded(each.name)) for each in await _listed(shell, FOLDERS, depth=DEPTH)]
     if set(wanted) & set("*?"):
         return _newest([each for each, called in known if fnmatch.fnmatchcase(called, wanted)])
@@ -60,7 +61,7 @@ def _folded(name: str) -> str:
 
 async def _listed(shell: Shell, folders: tuple[str, ...], *, depth: int) -> list[StoredFile]:
     return await shell.connection.run(
-        lambda call: _walk(call, folders, depth), timeout=FIND_SECONDS, doing="looking for a file"
+        lambda call: _walk(call, folders, depth), timeout=FIND_SECONDS, doing=words("phone.doing.finding")
     )
 
 
@@ -93,5 +94,5 @@ def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, in
         if kind == b"DONE":
             return
         if kind != b"DENT" or length > _MAX_NAME:
-            raise PhoneGone(f"The link to the phone {call.serial} broke while its files were listed.")
+            raise PhoneGone(words("phone.error.link_listing", serial=call.serial))
         yield read(length).decode(errors="replace"), mode, size, modified

@@ -54,7 +54,7 @@ def health_of(state: State) -> tuple[Health, str, str]:
 
 async def identify(shell: Shell) -> Identity:
     """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
-    answer = await shell.run(_QUESTIONS + COMMAND, timeout=PROBE_TIMEOUT, doing="asking who it is")
+    answer = await shell.run(_QUESTIONS + COMMAND, timeout=PROBE_TIMEOUT, doing=words("phone.doing.identity"))
     return parse_identity(answer.out)
 
 

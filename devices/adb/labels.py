@@ -19,6 +19,7 @@ from devices.adb.resources import Locale, NotATable, best, texts
 from devices.adb.shell import Shell
 from devices.adb.together import together
 from devices.errors import PhoneTimeout
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Labels:
         return replace(app, label=labels[0], also=labels[1:])
 
     async def _installed(self) -> dict[str, _Installed]:
-        listed = await self._shell.run("pm list packages -f --show-versioncode", doing="asking where its apps are")
+        listed = await self._shell.run("pm list packages -f --show-versioncode", doing=words("phone.doing.app_files"))
         return {
             each["package"]: _Installed(each["path"], each["version"] or "") for each in _LISTED.finditer(listed.out)
         }
@@ -98,7 +99,7 @@ class Labels:
                 return
             line = f"{command('unzip', '-p', path, 'resources.arsc')} 2>/dev/null | head -c {TABLE_BYTES}"
             try:
-                table = await self._shell.raw(line, timeout=TABLE_SECONDS, doing="reading the name of an app")
+                table = await self._shell.raw(line, timeout=TABLE_SECONDS, doing=words("phone.doing.app_name"))
             except PhoneTimeout:
                 return
             self._spent += len(table)

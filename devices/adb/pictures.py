@@ -10,6 +10,7 @@ from PIL import Image, UnidentifiedImageError
 
 from devices.errors import CaptureFailed
 from devices.geometry import Size
+from devices.wording import Words, words
 
 MAX_SIDE = 16384
 """No phone's screen is larger; a header that says so is not a header."""
@@ -60,17 +61,17 @@ def from_raw(data: bytes | memoryview) -> Frame:
     missing, UnknownFormat when the format is none that is known here.
     """
     if len(data) < 16:
-        raise CaptureFailed(f"the phone sent {len(data)} bytes instead of a picture")
+        raise CaptureFailed(words("phone.error.few_bytes", number=len(data)))
     width, height, pixels = struct.unpack_from("<III", data)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
-        raise CaptureFailed(f"the phone sent no picture but: {bytes(data[:80]).decode(errors='replace').strip()!r}")
+        raise CaptureFailed(_no_picture(bytes(data[:80])))
     if pixels not in _FORMATS:
         raise UnknownFormat(f"pixel format {pixels} is not known")
     mode, depth = _FORMATS[pixels]
     wanted = width * height * depth
     header = len(data) - wanted
     if header not in {12, 16}:
-        raise CaptureFailed(f"the picture is incomplete: {len(data)} bytes for {width}×{height}")
+        raise CaptureFailed(words("phone.error.cut_picture", number=len(data), width=width, height=height))
     return Frame(Image.frombytes("RGB", (width, height), memoryview(data)[header:], "raw", mode))
 
 
@@ -78,7 +79,7 @@ def from_png(data: bytes) -> Frame:
     """The picture that `screencap -p` writes. Raises CaptureFailed when it is none, or cut short."""
     start = data.find(_PNG, 0, 4096)  # phones with two displays print a warning first
     if start < 0:
-        raise CaptureFailed(f"the phone sent no picture but: {data[:80].decode(errors='replace').strip()!r}")
+        raise CaptureFailed(_no_picture(data[:80]))
     return _opened(data[start:])
 
 
@@ -87,9 +88,13 @@ def from_jpeg(data: bytes) -> Frame:
     return _opened(data)
 
 
+def _no_picture(told: bytes) -> Words:
+    return words("phone.error.no_picture", told=repr(told.decode(errors="replace").strip()))
+
+
 def _opened(data: bytes) -> Frame:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
             return Frame(picture.convert("RGB"))
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
-        raise CaptureFailed("the picture is incomplete") from broken
+        raise CaptureFailed(words("phone.error.broken_picture")) from broken

@@ -11,6 +11,7 @@ from devices.adb.shell import Shell
 from devices.adb.state import State, read_state
 from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.geometry import Size
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class Preparation:
             await self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE))
             await self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS))
             state = await self._wake(size)
-            installed = (await self._shell.run("ime list -s -a", doing="asking for its input methods")).out.split()
+            installed = (await self._shell.run("ime list -s -a", doing=words("phone.doing.keyboards"))).out.split()
             self.broadcast_keyboard = BROADCAST_KEYBOARD in installed and await self._settings.change(
                 INPUT_METHOD, BROADCAST_KEYBOARD
             )
@@ -83,15 +84,15 @@ class Preparation:
     async def _wake(self, size: Size | None) -> State:
         state = await read_state(self._shell)
         if not state.screen_on:
-            await self._shell.run("input keyevent KEYCODE_WAKEUP", doing="waking it")
+            await self._shell.run("input keyevent KEYCODE_WAKEUP", doing=words("phone.doing.waking"))
             state = await read_state(self._shell)
         if state.locked:
             # Takes a lock away that is only swiped; asks for the PIN where there is one.
-            await self._shell.run("wm dismiss-keyguard", doing="unlocking it")
+            await self._shell.run("wm dismiss-keyguard", doing=words("phone.doing.unlocking"))
             state = await read_state(self._shell)
         if state.locked and size is not None:
             x, low, high = size.width // 2, size.height * 4 // 5, size.height // 5
-            await self._shell.run(command("input", "swipe", x, low, x, high, 200), doing="unlocking it")
+            await self._shell.run(command("input", "swipe", x, low, x, high, 200), doing=words("phone.doing.unlocking"))
             state = await read_state(self._shell)
         if state.locked:
             logger.info("%s is locked by a PIN, pattern or password", self._shell.connection.serial)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from devices.adb.buffers import Buffers, fill
 from devices.adb.connection import Call, Connection
 from devices.errors import PhoneGone, PhoneTimeout
+from devices.wording import words
 
 T = TypeVar("T")
 
@@ -72,7 +73,7 @@ class Shell:
     async def features(self) -> frozenset[str]:
         """What the phone's adb daemon can do, asked once per link."""
         if self._features is None:
-            self._features = await self.connection.run(_features, timeout=5.0, doing="asking what adb can do")
+            self._features = await self.connection.run(_features, timeout=5.0, doing=words("phone.doing.features"))
         return self._features
 
     def forget(self) -> None:
@@ -98,7 +99,7 @@ def _raw(call: Call, line: str, read: Callable[[memoryview], T]) -> T:
     with _buffers.lent(call.remaining) as piece:
         length = fill(piece, first, lambda room: call.receive_into(connection, room)) if first else 0
         if call.severed:
-            raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
+            raise PhoneTimeout(words("phone.error.no_answer", serial=call.serial))
         with memoryview(piece) as whole, whole[:length] as told:
             return read(told)
 
@@ -111,7 +112,7 @@ def _run_v1(call: Call, line: str) -> Result:
     text = b"".join(pieces).decode(errors="replace").replace("\r\n", "\n")
     out, mark, code = text.rpartition(_MARK)
     if not mark or not re.fullmatch(r"\s*[0-9]{1,9}\s*", code):
-        raise PhoneGone(f"The link to the phone {call.serial} broke during a command.")
+        raise PhoneGone(words("phone.error.link_command", serial=call.serial))
     return Result(out, "", int(code))
 
 
@@ -137,5 +138,5 @@ def _run_v2(call: Call, line: str) -> Result:
             if kind in streams:
                 streams[kind] += data
     if call.severed:
-        raise PhoneTimeout(f"The phone {call.serial} did not answer in time.")
-    raise PhoneGone(f"The link to the phone {call.serial} broke during a command.")
+        raise PhoneTimeout(words("phone.error.no_answer", serial=call.serial))
+    raise PhoneGone(words("phone.error.link_command", serial=call.serial))

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.shell import Shell
+from devices.wording import words
 
 STATE_TIMEOUT = 5.0
 """Seconds for the round trip; about 0.2 s on a phone of today, several on an old one under load."""
@@ -73,7 +74,7 @@ class State:
 
 async def read_state(shell: Shell) -> State:
     """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
-    answer = await shell.run(COMMAND, timeout=STATE_TIMEOUT, doing="asking for its state")
+    answer = await shell.run(COMMAND, timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
     return parse_state(answer.out)
 
 
@@ -82,7 +83,7 @@ async def read_front(shell: Shell) -> State:
 
     Before Android 10 the window is not told here. Raises as `read_state`.
     """
-    answer = await shell.run(_FRONT, timeout=STATE_TIMEOUT, doing="asking for its window")
+    answer = await shell.run(_FRONT, timeout=STATE_TIMEOUT, doing=words("phone.doing.window"))
     return parse_state(f"{_SECTION}window\n{answer.out}")
 
 

@@ -13,6 +13,7 @@ from devices.errors import PhoneTimeout
 from devices.geometry import Size
 from devices.measuring import measured
 from devices.phone import Element
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class Trees:
         began = time.monotonic()
         try:
             output = await self._shell.raw(
-                _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing="reading the elements"
+                _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing=words("phone.doing.elements")
             )
             elements = await asyncio.to_thread(parse, output.decode(errors="replace"), size)
         except PhoneTimeout:

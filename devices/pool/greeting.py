@@ -12,7 +12,7 @@ from devices.adb.identity import Identity, identify
 from devices.adb.shell import Shell
 from devices.adb.together import together
 from devices.errors import PhoneError
-from devices.wording import words
+from devices.wording import sentence_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,6 @@ async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
             return asked.result()
         except PhoneError as shy:
             logger.info("%s does not answer yet: %s", link[1], shy)
-            silent(str(shy))
+            silent(sentence_of(shy))
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE, pause * 2)

@@ -21,6 +21,7 @@ from devices.pool.names import NameBook, PhoneNames
 from devices.pool.rounds import HEALTH_EVERY, Rounds
 from devices.pool.standins import StandIns, VirtualPhones
 from devices.simulator.process import SimulatedPhone
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -129,8 +130,10 @@ class AdbPhones:
         if phone is not None and self._works(phone):
             return phone
         if phone is not None and phone.info.health in {Health.UNAUTHORIZED, Health.NO_PERMISSION}:
-            raise PhoneUnavailable(f"{phone.info.name}: {phone.info.reason} {phone.info.fix}", uncertain=False)
-        raise PhoneGone(f"{self._called(phone_id)}: {self._why_away(phone_id)}", uncertain=False)
+            why = words("phone.error.named", name=phone.info.name, why=self._why_away(phone_id))
+            raise PhoneUnavailable(why, uncertain=False)
+        why = words("phone.error.named", name=self._called(phone_id), why=self._why_away(phone_id))
+        raise PhoneGone(why, uncertain=False)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.refresh`."""
@@ -141,7 +144,7 @@ class AdbPhones:
         """See `Phones.rename`."""
         phone = self._phones.get(phone_id)
         if phone is None:
-            raise PhoneGone(f"The phone {phone_id} is not known.", uncertain=False)
+            raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
         given = await self._names.give(phone_id, name, self._others(phone_id))
         phone.note(dataclasses.replace(phone.info, name=given))
         self._tell()
@@ -163,10 +166,9 @@ class AdbPhones:
                             return phone
                     await self._news_or(RETRY)
         except TimeoutError:
-            why = self._why_away(phone_id)
-            raise PhoneGone(
-                f"{self._called(phone_id)} did not come back within {timeout:.0f} s: {why}", uncertain=False
-            ) from None
+            name, why = self._called(phone_id), self._why_away(phone_id)
+            late = words("phone.error.not_back", name=name, seconds=f"{timeout:.0f}", why=why)
+            raise PhoneGone(late, uncertain=False) from None
 
     # What the servers tell.
 
@@ -255,8 +257,8 @@ class AdbPhones:
     def _why_away(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)
         if phone is None or phone.info.health.usable:
-            return "The phone is not attached."
-        return f"{phone.info.reason} {phone.info.fix}"
+            return words("phone.away.reason")
+        return words("phone.error.state", reason=phone.info.reason, fix=phone.info.fix)
 
     def _called(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)

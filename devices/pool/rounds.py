@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from devices.adb.driver import AdbPhone
 from devices.adb.presence import health_of
 from devices.errors import PhoneError
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Rounds:
                 return
             logger.info("%s could not be asked: %s", before.name, failed)
             health, _, fix = health_of("offline")
-            phone.note(dataclasses.replace(phone.info, health=health, reason=str(failed), fix=fix))
+            phone.note(dataclasses.replace(phone.info, health=health, reason=sentence_of(failed), fix=fix))
         if (before.health, before.reason) != (phone.info.health, phone.info.reason):
             logger.info("phone %s: %s. %s", phone.info.name, phone.info.health, phone.info.reason)
             self._changed()

@@ -15,6 +15,7 @@ from uiautomator2.exceptions import HTTPError
 
 from devices.adb.connection import Call, Connection
 from devices.errors import PhoneError
+from devices.wording import words
 
 PORT: int = DEFAULT_SERVER_PORT
 RECEIPT_HEADER = "X-OpenGUI-Receipt"
@@ -39,7 +40,9 @@ async def alive(connection: Connection, *, timeout: float) -> bool:
     """Whether the server answers."""
     try:
         return await connection.run(
-            lambda call: _exchange(call, "GET", "/ping", None, {}) == b"pong", timeout=timeout, doing="the fast lane"
+            lambda call: _exchange(call, "GET", "/ping", None, {}) == b"pong",
+            timeout=timeout,
+            doing=words("phone.doing.fast_lane"),
         )
     except (LaneFailed, PhoneError):
         return False
@@ -51,7 +54,9 @@ async def ask(connection: Connection, method: str, *parameters: object, timeout:
     headers = {RECEIPT_HEADER: receipt} if receipt else {}
     try:
         answer = await connection.run(
-            lambda call: _exchange(call, "POST", "/jsonrpc/0", body, headers), timeout=timeout, doing="the fast lane"
+            lambda call: _exchange(call, "POST", "/jsonrpc/0", body, headers),
+            timeout=timeout,
+            doing=words("phone.doing.fast_lane"),
         )
     except PhoneError as lost:
         raise LaneFailed(str(lost), uncertain=lost.uncertain) from lost

@@ -14,6 +14,7 @@ from devices.adb.fastlane.requests import PORT, LaneFailed, alive
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
+from devices.wording import words
 
 JAR = "/data/local/tmp/u2.jar"
 """Where uiautomator2 itself puts it, so that a phone has it once."""
@@ -46,13 +47,13 @@ class OnPhoneServer:
         except (OSError, RuntimeError) as missing:  # the latter when the package has no such file
             raise LaneFailed(f"uiautomator2's file cannot be read here: {missing}") from missing
         try:
-            there = await self._shell.run(command("toybox", "md5sum", JAR), doing="looking for the fast lane's file")
+            there = await self._shell.run(command("toybox", "md5sum", JAR), doing=words("phone.doing.lane_finding"))
             if hashlib.md5(data, usedforsecurity=False).hexdigest() in there.out:
                 return
             await self._shell.connection.run(
                 lambda call: adbutils.AdbDevice(call, serial=call.serial).sync.push(data, JAR, check=True),
                 timeout=PUSH_SECONDS,
-                doing="receiving the fast lane's file",
+                doing=words("phone.doing.lane_receiving"),
             )
         except PhoneError as failed:
             raise LaneFailed(f"its file could not be brought to the phone: {failed}") from failed

@@ -23,7 +23,10 @@ from bot.tasks.leases import GRACE_S
 from bot.tasks.model import TaskState, TaskWish, WishedPhone
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
+from devices.adb.complaints import error_for
 from devices.adb.presence import health_of
+from devices.errors import PhoneTimeout
+from devices.wording import words
 from tests.bot.tasks.bench import ANNA, HERE, bench, phone
 from tests.bot.tasks.minds import ScriptedMind
 from tests.bot.tasks.test_leases import shelf
@@ -99,3 +102,14 @@ def test_why_a_model_gave_no_answer() -> None:
     with speaking("zh"):
         assert fault_of(error).happened == "models.example 不认识模型“m”。"
     assert str(error) == "models.example does not know the model 'm'."
+
+
+def test_why_a_phone_failed() -> None:
+    slow = PhoneTimeout(words("phone.error.too_slow", serial="R58", doing=words("phone.doing.picture")))
+    with speaking("zh"):
+        assert fault_of(slow).happened == "手机没有及时回应：手机 R58 用时太长（截图）。"
+        assert fault_of(error_for("device offline", "R58")).happened.endswith(
+            "请拔下数据线再插上，或把 USB 调试关掉再打开。"
+        )
+        assert fault_of(PhoneTimeout("{odd}")).happened == "手机没有及时回应：{odd}"
+    assert str(slow) == "The phone R58 took too long: taking a picture."

@@ -22,6 +22,7 @@ from agent.observing import Sight, encode, screen_of
 from agent.wording import sentence
 from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout
 from devices.phone import Observation
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ async def _look(context: RunContext) -> Observation:
         except PhoneGone as error:
             if attempt == CAPTURE_TRIES:
                 raise
-            context.emit(Told(text=sentence("told.away", why=error, seconds=f"{context.grace:.0f}")))
+            context.emit(Told(text=sentence("told.away", why=sentence_of(error), seconds=f"{context.grace:.0f}")))
             await context.phones.wait_for(context.phone.info.id, timeout=context.grace)
         seen = context.live.fresh = None
     raise CaptureFailed("no picture")
