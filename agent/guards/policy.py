@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.leaving import asked_for
-from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE
+from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, opens
 from agent.guards.rules import App, Rules, fits
 from agent.guards.touching import Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
@@ -200,7 +200,7 @@ class Policy:
     def _address(self, url: str) -> Gate:
         scheme = url.strip().partition(":")[0].casefold()
         if scheme in self._rules.urls.schemes:
-            return Gate("approve", f"opens a {scheme} address, which may do more than show a page")
+            return Gate("approve", opens(scheme))
         return ALLOWED
 
     def _is_secret(self, field: Element, text: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.wording import SENTENCES, sentence
+from agent.wording import SENTENCES, sentence, words
+from devices.wording import Words, said
 
 ANSWERS: Final = "answers a question on the screen, and so "
 """Begins the reason of a button that means what the question above it asks."""
@@ -16,8 +17,15 @@ LEAVES: Final = SENTENCES["reason.leaves"]
 _KINDS: Final = {text: kind for kind, text in SENTENCES.items() if kind.startswith("reason.")}
 
 
+def opens(scheme: str) -> Words:
+    """The reason to ask before an address of this scheme."""
+    return words("reason.address", scheme=scheme)
+
+
 def reason_words(reason: str) -> str:
     """The reason in the person's language, where it is one of the shipped ones."""
+    if isinstance(reason, Words):
+        return said(reason)
     if reason.startswith(ANSWERS):
         return sentence("reason.answers", reason=reason_words(reason.removeprefix(ANSWERS)))
     if reason.startswith(SENSITIVE):

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.actions import OpenUrl
 from agent.events import TaskEnded, TaskEvent
 from agent.faults import fault_of
+from agent.guards.policy import Policy
+from agent.guards.reasons import reason_words
 from agent.mind import TaskOrder
 from agent.models.base import ModelRequest, Purpose
 from agent.models.endpoint import EndpointSettings
@@ -113,3 +116,10 @@ def test_why_a_phone_failed() -> None:
         )
         assert fault_of(PhoneTimeout("{odd}")).happened == "手机没有及时回应：{odd}"
     assert str(slow) == "The phone R58 took too long: taking a picture."
+
+
+def test_why_an_address_is_asked_about() -> None:
+    reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), package="", target=None, around=()).reason
+    with speaking("zh"):
+        assert reason_words(reason) == "打开 upi 地址，它可能不只是显示一个网页"
+    assert reason_words(reason) == "opens a upi address, which may do more than show a page"
