@@ -108,7 +108,7 @@ def parsed(dialect: Dialect, reply: ModelReply) -> Decision | None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=[dialect.name for dialect in DIALECTS])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=TEXTS)
 def test_nothing_but_a_bad_reply_is_raised(dialect: Dialect, text: str) -> None:
     parsed(dialect, ModelReply(text))
@@ -116,7 +116,7 @@ def test_nothing_but_a_bad_reply_is_raised(dialect: Dialect, text: str) -> None:
     parsed(dialect, ModelReply("", (ToolCall("1", text, json.dumps({"text": text, "x": text})),)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     valid=st.sampled_from(VALID), cut=st.integers(0, 200), length=st.integers(0, 4), piece=PIECES | st.just(""),
     keep=st.booleans(),
@@ -146,7 +146,7 @@ ARGUMENTS = st.dictionaries(
 TOOL_NAMES = ["tap", "type", "swipe", "scroll", "wait", "finish", "enter_secret", "ask_user", "key", "mobile_use"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(name=st.sampled_from(TOOL_NAMES), arguments=ARGUMENTS)
 def test_any_arguments_are_read_or_refused(name: str, arguments: dict[str, object]) -> None:
     tools = dialect_for("tools", "")
@@ -181,7 +181,7 @@ def escaped(text: str, quote: str) -> str:
 
 
 TYPED = TEXTS.filter(lambda text: bool(text) and not text.endswith("\n"))
-TYPED_HERE = settings(max_examples=250, deadline=None)
+TYPED_HERE = settings(max_examples=250)
 
 
 @TYPED_HERE
@@ -221,7 +221,7 @@ def test_tools_type_what_was_written(text: str, ascii_only: bool) -> None:
         assert tools.parse(reply, SPACE).actions == (Type(text=text),)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
 def test_pixels_come_out_as_they_went_in(x: int, y: int) -> None:
     here = (Tap(target=PointTarget(x=x, y=y)),)

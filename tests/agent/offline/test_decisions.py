@@ -354,7 +354,7 @@ STEP = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.sampled_from([text for text, _ in CASES]),
     st.lists(ELEMENT, max_size=12),

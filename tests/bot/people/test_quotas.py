@@ -240,7 +240,7 @@ deeds = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(tier=some_tier, done=deeds)
 def test_it_counts_as_somebody_with_a_pencil_would(tier: Tier, done: list[tuple[Person, float, int, bool]]) -> None:
     """Random tiers, people, times and work, over restarts: what is accepted and when work has to stop."""

@@ -109,7 +109,6 @@ def moves(path: Path) -> list[tuple[TaskState, TaskState]]:
 # No shrinking: commands race, so that a smaller example need not fail again.
 @settings(
     max_examples=60,
-    deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )

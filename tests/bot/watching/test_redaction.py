@@ -9,7 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets
@@ -68,7 +68,6 @@ def messages(secret: str, way: Callable[[str], object]) -> list[str]:
     return told
 
 
-@settings(deadline=None)  # a busy machine is no fault
 @given(secret=SECRETS, way=st.sampled_from(WAYS))
 @example(secret='it\'s "both"', way=WAYS[4])
 @example(secret="back\\slash 'n' more", way=WAYS[2])

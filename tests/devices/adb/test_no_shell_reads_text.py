@@ -105,7 +105,7 @@ def test_nothing_typed_is_read_by_a_shell(adb_server: AdbServer, lane: str, text
     typist = Typist(lane)
     with asyncio.Runner() as runner:
 
-        @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+        @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
         @given(texts)
         @example("'; input keyevent 3; '")
         @example("$(input keyevent 3)`reboot`")

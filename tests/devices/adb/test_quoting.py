@@ -23,7 +23,7 @@ def test_a_posix_lexer_reads_one_word_that_is_exactly_the_text(text: str) -> Non
     assert shlex.split(f"echo {quote(text)} end") == ["echo", text, "end"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(TEXT, min_size=1, max_size=5))
 def test_a_real_shell_reads_exactly_the_words(words: list[str]) -> None:
     """Seen failing with `quote` returning its text unchanged, and with `\\'` inside the quotes left as it is."""

@@ -18,7 +18,7 @@ async def run(line: str, phone: VirtualPhone | None = None) -> tuple[int, str, s
     return code, output.of(OUT).decode("utf-8", "surrogateescape"), output.of(ERR).decode("utf-8", "surrogateescape")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=4))
 async def test_quoted_words_come_back_unchanged_and_run_nothing(words: list[str]) -> None:
     phone = VirtualPhone()
@@ -26,7 +26,7 @@ async def test_quoted_words_come_back_unchanged_and_run_nothing(words: list[str]
     assert [(entry.kind, entry.argv) for entry in phone.journal.entries] == [("shell", ("nothing", *words))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(string.ascii_letters + " ;&|<>$`\"'\\\n(){}#=%", max_size=30))
 async def test_no_line_breaks_the_shell(line: str) -> None:
     code, _out, err = await run(line)

@@ -69,7 +69,7 @@ def test_words_are_not_broken_and_long_words_are() -> None:
 TEXT = st.text(st.sampled_from("ab *_`\\\n#->[]()<@😀9.") | st.characters(), max_size=600)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXT, st.integers(80, 300))
 @example("```\n" + "a" * 300 + "\n```", 80)
 @example("\\" * 200, 81)
@@ -85,7 +85,7 @@ def test_splitting_loses_nothing_and_keeps_to_the_limit(body: str, room: int) ->
     assert letters("".join(parts)) == letters(body)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.builds(Message, heading=TEXT, body=st.text(max_size=20_000), footer=TEXT))
 def test_no_message_is_longer_than_discord_takes(message: Message) -> None:
     for draft in drafts_of(message, mention="12345678901234567890"):

@@ -33,7 +33,7 @@ def words(text: str) -> list[str]:
     return text.replace(JOINER, "").encode("utf-16", "surrogatepass").decode("utf-16", "replace").split()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(texts, long_texts, texts, st.booleans(), st.booleans())
 @example("", "x" * 9000, "", True, True)
 @example("@alice", "```python\n" + "print('@bob')\n" * 900 + "```\nafter @bob", "f@x", False, False)
@@ -60,7 +60,7 @@ def test_every_piece_is_html_that_telegram_takes(
     assert bool(files) == (len(render(message, first_limit=room, mention=ALICE if mention else None)) > limits.PARTS)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(long_texts)
 def test_no_character_is_lost_or_moved(body: str) -> None:
     shown = "".join(part.plain for part in render(Message(body=body)))
@@ -69,7 +69,7 @@ def test_no_character_is_lost_or_moved(body: str) -> None:
         assert "".join(words(shown)) == "".join(words(expected))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(texts, long_texts, texts, st.booleans())
 def test_a_card_is_always_one_piece(heading: str, body: str, footer: str, caption: bool) -> None:
     draft = card_of(Message(heading, body, footer), caption=caption)
