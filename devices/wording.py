@@ -6,11 +6,13 @@ the language of the person who reads; devices and agent know no languages and no
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from importlib.resources import files
+from string import Formatter
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -41,6 +43,20 @@ def sentence_of(error: BaseException) -> str:
     """What an error says, still to be worded if it is a sentence of ours."""
     first = error.args[0] if error.args else None
     return first if isinstance(first, Words) else str(error)
+
+
+def recognised(text: str, sentences: Mapping[str, str], below: str) -> str:
+    """The sentence that a text is which was kept in English, still to be worded; one of none of these kinds as it is.
+
+    `below` begins the kinds that are looked at, such as "phone.rejected.".
+    """
+    for kind, english in sentences.items():
+        if kind.startswith(below):
+            pieces = [(re.escape(piece), name) for piece, name, _, _ in Formatter().parse(english)]
+            form = "".join(piece + (f"(?P<{name}>.+)" if name else "") for piece, name in pieces)
+            if found := re.fullmatch(form, text, re.DOTALL):
+                return Words(english, kind, found.groupdict())
+    return text
 
 
 _worder: ContextVar[Worder | None] = ContextVar("worder", default=None)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.leaving import asked_for
-from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, opens
+from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
 from agent.guards.rules import App, Rules, fits
 from agent.guards.touching import Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
@@ -97,7 +97,7 @@ class Policy:
         that can be seen, because Enter in a text field presses the button beside it.
         """
         if self._is_closed(action, package):
-            return Gate("refuse", f"the app {self.app_name(package)} is closed to the agent by the policy")
+            return Gate("refuse", closed_app(self.app_name(package)))
         if isinstance(action, act.Tap) and action.sensitive:
             return Gate("approve", f"{SENSITIVE}{action.sensitive}")
         if isinstance(action, act.OpenUrl):

@@ -17,6 +17,11 @@ LEAVES: Final = SENTENCES["reason.leaves"]
 _KINDS: Final = {text: kind for kind, text in SENTENCES.items() if kind.startswith("reason.")}
 
 
+def closed_app(app: str) -> Words:
+    """The reason to refuse what is done in this app."""
+    return words("reason.closed", app=app)
+
+
 def opens(scheme: str) -> Words:
     """The reason to ask before an address of this scheme."""
     return words("reason.address", scheme=scheme)

@@ -150,15 +150,15 @@ class Hands:
         with nothing_sent():
             now = await read_front(self._shell)
         if now.rotation != then.rotation:
-            raise ScreenChanged("The phone was turned after that look. Look again.")
+            raise ScreenChanged(words("phone.rejected.turned"))
         if not now.same_window(then):
             front = now.package or "another window"
-            raise ScreenChanged(f"Something else came to the front after that look: {front}. Look again.")
+            raise ScreenChanged(words("phone.rejected.front", front=front))
 
     async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
-            raise UnknownApp(f"{name} could not be opened: {problem}")
+            raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(note=f"opened {name}")
         front = await self._wait_for_app(package)

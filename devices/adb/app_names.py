@@ -13,6 +13,7 @@ from functools import cache
 from typing import TypedDict
 
 from devices.errors import AmbiguousApp, UnknownApp
+from devices.wording import words
 
 CLOSE = 0.82
 """Similarity (difflib's ratio) that passes as a slip of the pen: "Calender" and "Calendar" have 0.875."""
@@ -59,7 +60,7 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
     """
     wanted = _folded(name)
     if not wanted:
-        raise UnknownApp("No app was named.")
+        raise UnknownApp(words("phone.rejected.unnamed_app"))
     operator = {_folded(alias): package for alias, package in aliases.items()}
     for fits in (
         lambda app: app.package == name.strip(),
@@ -75,11 +76,12 @@ def choose(name: str, apps: tuple[App, ...], aliases: Mapping[str, str]) -> App:
             return found[0]
         if found:
             listed = ", ".join(app.shown for app in found[:MAX_MENTIONED])
-            raise AmbiguousApp(f"Several apps fit {name!r}: {listed}. Give the full name or the package name.")
+            raise AmbiguousApp(words("phone.rejected.apps_fit", name=repr(name), listed=listed))
     ranked = sorted(apps, key=lambda app: _likeness(wanted, app), reverse=True)
     near = [app.shown for app in ranked[:MAX_MENTIONED] if _likeness(wanted, app) >= NEAR]
-    hint = f" Near ones: {', '.join(near)}." if near else " Look for it in the launcher."
-    raise UnknownApp(f"No installed app is called {name!r}.{hint}")
+    if near:
+        raise UnknownApp(words("phone.rejected.no_app_near", name=repr(name), near=", ".join(near)))
+    raise UnknownApp(words("phone.rejected.no_app", name=repr(name)))
 
 
 def _is_part(wanted: str) -> bool:

@@ -133,9 +133,9 @@ def view_command(url: str) -> str:
     if scheme is None or (scheme.group(1).lower() not in _OPENABLE and _HOST_AND_PORT.match(address)):
         address = f"https://{address}"
     elif scheme.group(1).lower() not in _OPENABLE:
-        raise InputRejected(f"An address that begins with {scheme.group(1)}: is not opened; use a web address.")
+        raise InputRejected(words("phone.rejected.scheme", scheme=scheme.group(1)))
     if not address.isprintable() or " " in address:
-        raise InputRejected("The address has spaces or control characters in it.")
+        raise InputRejected(words("phone.rejected.address_signs"))
     return command("am", "start", "-a", "android.intent.action.VIEW", "-d", address)
 
 

@@ -8,6 +8,7 @@ import unicodedata
 
 from devices.adb.quoting import command
 from devices.errors import UntypableText
+from devices.wording import words
 
 BROADCAST_PACKAGE = "com.android.adbkeyboard"
 BROADCAST_KEYBOARD = f"{BROADCAST_PACKAGE}/.AdbIME"
@@ -41,9 +42,7 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
     if broadcast:
         return tuple(_broadcast(piece) for piece in _cut(text, BROADCAST_CHUNK))
     if not text.isascii():
-        raise UntypableText(
-            "This phone can only be sent letters of the English keyboard. Install ADBKeyboard on it for other scripts."
-        )
+        raise UntypableText(words("phone.rejected.letters"))
     return tuple(line for piece in re.split(r"([\n\t])", text) for line in _keys(piece))
 
 
@@ -51,9 +50,9 @@ def plain_text(text: str) -> str:
     """The text with Android's line ends. Raises UntypableText when it is too long or has control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_TEXT:
-        raise UntypableText(f"The text has {len(text)} characters; at most {MAX_TEXT} are typed at once.")
+        raise UntypableText(words("phone.rejected.long_text", length=len(text), limit=MAX_TEXT))
     if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in _CONTROL_KEYS for each in text):
-        raise UntypableText("The text has control characters in it, which no keyboard has.")
+        raise UntypableText(words("phone.rejected.control_text"))
     return text
 
 

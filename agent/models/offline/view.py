@@ -11,6 +11,9 @@ from agent.models.offline.page import Page
 from agent.models.offline.progress import Taken
 from agent.models.offline.wording import wording
 from agent.scene import ScreenElement
+from agent.wording import SENTENCES
+from devices.wording import SENTENCES as PHONE_SENTENCES
+from devices.wording import recognised, said
 
 _NOT_DONE = "Not done: "
 _REFUSED = "Refused and not done: "
@@ -66,9 +69,10 @@ class View:
 def _refusal(told: str) -> str:
     """The reason in what a model is told of a refused action, "" in what is told of anything else."""
     if told.startswith(_NOT_DONE):
-        return told.removeprefix(_NOT_DONE)
+        return said(recognised(told.removeprefix(_NOT_DONE), PHONE_SENTENCES, "phone.rejected."))
     if told.startswith(_REFUSED):
-        return told.removeprefix(_REFUSED).partition(". ")[0] + "."
+        reason = told.removeprefix(_REFUSED).partition(". ")[0]
+        return said(recognised(reason, SENTENCES, "reason.closed")) + "."
     return ""
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.actions import OpenUrl
+from agent.actions import Finish, OpenUrl
 from agent.events import TaskEnded, TaskEvent
 from agent.faults import fault_of
 from agent.guards.policy import Policy
-from agent.guards.reasons import reason_words
+from agent.guards.reasons import closed_app, reason_words
 from agent.mind import TaskOrder
 from agent.models.base import ModelRequest, Purpose
 from agent.models.endpoint import EndpointSettings
@@ -26,10 +26,12 @@ from bot.tasks.leases import GRACE_S
 from bot.tasks.model import TaskState, TaskWish, WishedPhone
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
+from devices.adb.apps import view_command
 from devices.adb.complaints import error_for
 from devices.adb.presence import health_of
-from devices.errors import PhoneTimeout
+from devices.errors import InputRejected, PhoneTimeout
 from devices.wording import words
+from tests.agent.offline.scenes import element, next_action, scene, screen, step
 from tests.bot.tasks.bench import ANNA, HERE, bench, phone
 from tests.bot.tasks.minds import ScriptedMind
 from tests.bot.tasks.test_leases import shelf
@@ -123,3 +125,22 @@ def test_why_an_address_is_asked_about() -> None:
     with speaking("zh"):
         assert reason_words(reason) == "打开 upi 地址，它可能不只是显示一个网页"
     assert reason_words(reason) == "opens a upi address, which may do more than show a page"
+
+
+@pytest.mark.parametrize(
+    ("reason", "read"),
+    [
+        ("Not done: {rejected}", "不打开以 intent: 开头的地址；请使用网址。"),
+        ("Refused and not done: {closed}. Find a way without it.", "策略不允许操作应用 银行 (com.bank)"),
+    ],
+)
+async def test_why_the_offline_pilot_stopped(reason: str, read: str) -> None:
+    """What a model is told is kept in English; the pilot passes it on to a person."""
+    with pytest.raises(InputRejected) as rejected:
+        view_command("intent://x")
+    told = reason.format(rejected=rejected.value, closed=closed_app("银行 (com.bank)"))
+    past = [step("1/1 tap: x", "tap '付款'", "")] * 2
+    with speaking("zh"):
+        ended = await next_action(scene("点击付款", screen(element("button", "付款")), past, [told]))
+    assert isinstance(ended, Finish)
+    assert read in ended.summary
