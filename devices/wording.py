@@ -46,9 +46,9 @@ def sentence_of(error: BaseException) -> str:
 
 
 def recognised(text: str, sentences: Mapping[str, str], below: str) -> str:
-    """The sentence that a text is which was kept in English, still to be worded; one of none of these kinds as it is.
+    """A text that was kept as its English alone, as the sentence that it is; any other text as it stands.
 
-    `below` begins the kinds that are looked at, such as "phone.rejected.".
+    What a model is told is kept so. `below` begins the kinds that are looked at, such as "phone.rejected.".
     """
     for kind, english in sentences.items():
         if kind.startswith(below):
