@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 MAX_EXTRA_WORDS = 4
@@ -13,9 +14,12 @@ MAX_EXTRA_SIGNS = 8
 NEGATIONS = ("don't ", "do not ", "never ", "not ", "no, ", "how to ", "why ", "when ")
 NEGATIONS_CHINESE = ("不", "拒绝", "禁止", "取消", "如何", "怎么", "暂不")
 _ID_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+KEPT_WORDS = 2048
+"""Labels whose plain form is kept: the words of all rules, and those of a few screens."""
 _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 
 
+@lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
     """The label as it is compared: folded, invisible signs, arrows and dots at its ends gone."""
     folded = "".join(sign for sign in unicodedata.normalize("NFKC", label) if unicodedata.category(sign) != "Cf")
@@ -42,19 +46,21 @@ def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -
             and not text.startswith(NEGATIONS_CHINESE)
             and not any(text.endswith(ending) for ending in unless)
         )
-    if any(re.search(rf"\b{re.escape(ending)}$", text) for ending in unless):
+    if any(text.endswith(ending) and re.search(rf"\b{re.escape(ending)}$", text) for ending in unless):
         return False
-    few = len(text.split()) <= len(word.split()) + MAX_EXTRA_WORDS
+    # Nearly every word is none of this label: told apart before anything is compiled.
+    few = text.startswith(word) and len(text.split()) <= len(word.split()) + MAX_EXTRA_WORDS
     return few and re.match(rf"{re.escape(word)}\b", text) is not None
 
 
 def ends_with(label: str, word: str) -> bool:
     """Whether a button ends with a verb: "Confirm and pay", "Yes, delete"."""
-    text = plain(label)
+    text, word = plain(label), plain(word)
     return (
-        not text.startswith((*NEGATIONS, "cancel "))
+        text.endswith(word)
+        and not text.startswith((*NEGATIONS, "cancel "))
         and len(text.split()) <= MAX_EXTRA_WORDS
-        and re.search(rf"\b{re.escape(plain(word))}$", text) is not None
+        and re.search(rf"\b{re.escape(word)}$", text) is not None
     )
 
 
@@ -63,7 +69,7 @@ def mentions(label: str, word: str) -> bool:
     text, word = plain(label), plain(word)
     if CHINESE.search(word):
         return word in text
-    return re.search(rf"\b{re.escape(word)}\b", text) is not None
+    return word in text and re.search(rf"\b{re.escape(word)}\b", text) is not None
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
 import logging
+from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack
 
@@ -26,6 +28,11 @@ RING_PART = 22
 _RING = (230, 30, 60)
 _HALO = (255, 255, 255)
 
+DRAWN_KEPT = 64
+"""Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock."""
+_drawn: OrderedDict[tuple[bytes, tuple[int, int] | None], bytes] = OrderedDict()
+"""By the hash of the screen, and the mark; the last used at the end."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -38,9 +45,8 @@ def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> byte
     image.draft("RGB", (width // _parts(width, height), height // _parts(width, height)))  # a stored JPEG, while read
     parts = _parts(*image.size)
     canvas = image.convert("RGB") if parts == 1 else image.convert("RGB").reduce(parts)
-    if mark is not None and 0 <= mark[0] < width and 0 <= mark[1] < height:
-        scale = canvas.width / width
-        _ring(canvas, round(mark[0] * scale), round(mark[1] * scale))
+    if mark is not None:
+        draw_mark(canvas, mark, (width, height))
     target = io.BytesIO()
     canvas.save(target, "JPEG", quality=JPEG_QUALITY)
     return target.getvalue()
@@ -90,8 +96,15 @@ def _badge(sheet: Image.Image, left: int, number: int) -> None:
     pen.text(middle, str(number), fill=_HALO, anchor="mm", font=ImageFont.load_default(side * 0.7))
 
 
-def _ring(canvas: Image.Image, x: int, y: int) -> None:
-    """Red between two white lines, so that it shows on any ground."""
+def draw_mark(canvas: Image.Image, mark: tuple[int, int], size: tuple[int, int]) -> None:
+    """A ring: red between two white lines, so that it shows on any ground.
+
+    `mark` is in pixels of the picture of this size that the canvas was made from; one outside of it is not drawn.
+    """
+    if not (0 <= mark[0] < size[0] and 0 <= mark[1] < size[1]):
+        return
+    scale = canvas.width / size[0]
+    x, y = round(mark[0] * scale), round(mark[1] * scale)
     radius = max(6, canvas.width // RING_PART)
     line = max(3, radius // 4)
     pen = ImageDraw.Draw(canvas)
@@ -137,7 +150,14 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
         return None
     try:
         data = await frames.load(reference)
-        return Picture("screen.jpg", await asyncio.to_thread(_shown, data, mark))
+        key = (hashlib.sha256(data).digest(), mark)
+        drawn = _drawn.pop(key, None)
+        if drawn is None:
+            drawn = await asyncio.to_thread(_shown, data, mark)
+        _drawn[key] = drawn
+        if len(_drawn) > DRAWN_KEPT:
+            _drawn.popitem(last=False)
+        return Picture("screen.jpg", drawn)
     except KeyError:
         logger.info("the frame %s is not kept any more", reference)
     except (UnidentifiedImageError, OSError, ValueError) as error:

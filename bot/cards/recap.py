@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
-from bot.cards.picture import draw_screen
+from bot.cards.picture import draw_mark
 from bot.chats.base import Picture
 from bot.tasks.model import StepRow
 
@@ -94,12 +94,14 @@ def _animated(
 def _small(data: bytes, mark: tuple[int, int] | None, side: int) -> Image.Image:
     """The screen at its small size with the ring. It is made small first: that is most of the work."""
     with Image.open(io.BytesIO(data)) as image:
-        scale = min(1.0, side / max(image.size))
+        whole = image.size
+        scale = min(1.0, side / max(whole))
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        image.draft("RGB", size)  # a stored JPEG is made smaller while it is read
         small = image.convert("RGB").resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
-    here = None if mark is None else (round(mark[0] * scale), round(mark[1] * scale))
-    with Image.open(io.BytesIO(draw_screen(small, here))) as drawn:
-        return drawn.convert("RGB")
+    if mark is not None:
+        draw_mark(small, mark, whole)
+    return small
 
 
 def _on_canvas(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
