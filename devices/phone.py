@@ -10,7 +10,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
-from devices.storage import StoredFile
+from devices.storage import FoundFiles
 
 
 class Health(StrEnum):
@@ -187,7 +187,7 @@ class Phone(Protocol):
         """
         ...
 
-    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+    async def find_files(self, name: str) -> FoundFiles:
         """The files of shared storage that this name, part of a name, pattern or path means, newest first.
 
         Raises FileRejected for a path outside of shared storage.

@@ -35,6 +35,16 @@ class StoredFile:
         return self.path.rpartition("/")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """What a search found, newest first; `stopped_at` is how many names it looked at when it ended before it had seen
+    all of them, 0 when it saw all.
+    """
+
+    files: tuple[StoredFile, ...]
+    stopped_at: int = 0
+
+
 def safe_name(name: str) -> str:
     """The name without folders, control characters and signs that a file system or a shell minds."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]

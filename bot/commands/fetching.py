@@ -7,8 +7,9 @@ from bot.chats.base import Message, Picture, Reply
 from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
 from bot.commands.request import Refused, Request, Services, may_see, verdict
+from bot.store.audit import AuditKind
 from bot.texts import say
-from devices.errors import PhoneError
+from devices.errors import FileRejected, PhoneError
 from devices.phone import PhoneInfo
 from devices.storage import StoredFile, run_of, safe_name
 from devices.wording import said, sentence_of
@@ -25,29 +26,46 @@ async def file(request: Request, services: Services) -> Reply:
     """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
     info = await phone_meant(request, services)
     require_usable(info)
-    await _require_free(info, request, services)
     wish = request.call.rest.strip()
+    await _require_free(info, wish, request, services)
     try:
         phone = services.phones.get(info.id)
-        found = await _shown(await phone.find_files(wish), request, services)
+        search = await phone.find_files(wish)
+        found = await _shown(search.files, request, services)
+        stopped = [say("fetch.stopped", name=info.name, number=search.stopped_at)] if search.stopped_at else []
         if not found:
-            raise Refused(say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]))
+            if search.files:
+                await _refused(info, wish, "given with a task that is not shown here", request, services)
+            raise Refused("\n".join([say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]), *stopped]))
         limit = _limit(request, services)
         if found[0].size > limit:
+            await _refused(info, found[0].path, f"{found[0].size} bytes are too many", request, services)
             size, most = f"{found[0].size / MEGABYTE:.1f}", f"{limit / MEGABYTE:.0f}"
             raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
         data = await phone.pull(found[0].path, limit=limit)
     except PhoneError as error:
+        if isinstance(error, FileRejected):
+            await _refused(info, wish, "not taken from there", request, services)
         raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
-    return Reply(Message(heading=info.name, body=_told(found), files=(Picture(safe_name(found[0].name), data),)))
+    detail = f"{info.name} {found[0].path} ({len(data)} bytes)"
+    await services.store.audit.note(AuditKind.FETCHED, request.person, detail=detail)
+    words = "\n".join([_told(found), *stopped])
+    return Reply(Message(heading=info.name, body=words, files=(Picture(safe_name(found[0].name), data),)))
 
 
-async def _require_free(phone: PhoneInfo, request: Request, services: Services) -> None:
+async def _refused(phone: PhoneInfo, wish: str, why: str, request: Request, services: Services) -> None:
+    """Keep in the audit what was not given to somebody who may use the phone."""
+    detail = f"{phone.name} {wish} ({why})"
+    await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=detail)
+
+
+async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
     """Raise Refused while the phone works for somebody else: what it makes there is theirs. An admin may."""
     used = await user_of(phone, services)
     if used is None or same_person(used.person, request.person):
         return
     if not verdict(request, services.policy, Right.ADMIN).allowed:
+        await _refused(phone, wish, f"task {used.id} works there", request, services)
         person = used.person.name or used.person.id
         raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))
 

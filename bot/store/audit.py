@@ -33,11 +33,15 @@ class AuditKind(StrEnum):
     SETTING = "setting"
     OVER_QUOTA = "over_quota"
     NAMED = "named"
+    FETCHED = "fetched"
+    NOT_FETCHED = "not_fetched"
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One thing that somebody did. `detail` is the answer's text, the check that refused, or the right."""
+    """One thing that somebody did. `detail` is the answer's text, the check that refused, the right, or the
+    phone and path of a file.
+    """
 
     number: int
     at: float

@@ -30,7 +30,7 @@ from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.measuring import measured
 from devices.phone import Done, Element, Observation, PhoneInfo
-from devices.storage import StoredFile
+from devices.storage import FoundFiles
 
 logger = logging.getLogger(__name__)
 
@@ -263,7 +263,7 @@ class AdbPhone:
         """See `Phone.push`."""
         return await files.push(self._shell, name, data, folder)
 
-    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+    async def find_files(self, name: str) -> FoundFiles:
         """See `Phone.find_files`."""
         return await finding.find(self._shell, name)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from devices.adb.connection import Call
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
-from devices.storage import StoredFile, checked_path
+from devices.storage import FoundFiles, StoredFile, checked_path
 from devices.wording import words
 
 FOLDERS = ("/sdcard/Download", "/sdcard/Documents", "/sdcard/Pictures", "/sdcard/DCIM")
@@ -24,54 +24,57 @@ _ENTRY = struct.Struct("<4sIIII")
 _MAX_NAME = 1024
 
 
-async def find(shell: Shell, name: str) -> tuple[StoredFile, ...]:
+async def find(shell: Shell, name: str, *, most: int = MAX_ENTRIES) -> FoundFiles:
     """The files that this means, newest first: a path, a name, a pattern such as `*.pdf`, or a part of a name.
 
     A part of a name counts only when no name is just that, first with and then without its ending. Raises FileRejected
-    for a path outside of shared storage, and other PhoneErrors.
+    for a path outside of shared storage, and other PhoneErrors. After `most` names no further folder is looked at.
     """
     wanted = _folded(name.strip())
     if "/" in wanted:
         path = checked_path(name.strip() if name.strip().startswith("/") else f"/sdcard/{name.strip()}")
         folder, _, last = path.rpartition("/")
-        found = await _listed(shell, (folder,), depth=0)
+        found, _ = await _listed(shell, (folder,), 0, most)
         return _newest([each for each in found if each.name == last])
     if not wanted:
         raise FileRejected(words("phone.error.unnamed_file"))
-    known = [(each, _folded(each.name)) for each in await _listed(shell, FOLDERS, depth=DEPTH)]
+    listed, stopped_at = await _listed(shell, FOLDERS, DEPTH, most)
+    known = [(each, _folded(each.name)) for each in listed]
     if set(wanted) & set("*?"):
-        return _newest([each for each, called in known if fnmatch.fnmatchcase(called, wanted)])
+        return _newest([each for each, called in known if fnmatch.fnmatchcase(called, wanted)], stopped_at)
     for fits in (
         lambda called: called == wanted,
         lambda called: called.rpartition(".")[0] == wanted,
         lambda called: wanted in called,
     ):
         if found := [each for each, called in known if fits(called)]:
-            return _newest(found)
-    return ()
+            return _newest(found, stopped_at)
+    return FoundFiles((), stopped_at)
 
 
-def _newest(found: list[StoredFile]) -> tuple[StoredFile, ...]:
-    return tuple(sorted(found, key=lambda each: each.modified, reverse=True))
+def _newest(found: list[StoredFile], stopped_at: int = 0) -> FoundFiles:
+    return FoundFiles(tuple(sorted(found, key=lambda each: each.modified, reverse=True)), stopped_at)
 
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-async def _listed(shell: Shell, folders: tuple[str, ...], *, depth: int) -> list[StoredFile]:
+async def _listed(shell: Shell, folders: tuple[str, ...], depth: int, most: int) -> tuple[list[StoredFile], int]:
     return await shell.connection.run(
-        lambda call: _walk(call, folders, depth), timeout=FIND_SECONDS, doing=words("phone.doing.finding")
+        lambda call: _walk(call, folders, depth, most), timeout=FIND_SECONDS, doing=words("phone.doing.finding")
     )
 
 
-def _walk(call: Call, folders: tuple[str, ...], depth: int) -> list[StoredFile]:
-    """Regular files in and below the folders, hidden ones left out; LIST of adb's SYNC.TXT, on one stream."""
+def _walk(call: Call, folders: tuple[str, ...], depth: int, most: int) -> tuple[list[StoredFile], int]:
+    """Regular files in and below the folders, hidden ones left out; LIST of adb's SYNC.TXT, on one stream. And how many
+    names were seen when folders are left that nobody looked into, otherwise 0.
+    """
     connection = call.open("sync:")
     files: list[StoredFile] = []
     left = [(folder, depth) for folder in reversed(folders)]
     seen = 0
-    while left and seen < MAX_ENTRIES:
+    while left and seen < most:
         folder, deeper = left.pop()
         encoded = folder.encode()
         connection.conn.settimeout(call.remaining)
@@ -84,7 +87,7 @@ def _walk(call: Call, folders: tuple[str, ...], depth: int) -> list[StoredFile]:
                 left.append((f"{folder}/{name}", deeper - 1))
             elif stat.S_ISREG(mode):
                 files.append(StoredFile(f"{folder}/{name}", size, modified))
-    return files
+    return files, seen if left else 0
 
 
 def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, int, int, int]]:

@@ -51,7 +51,7 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.phone import Done, Health, Observation, Phone, PhoneInfo
 from devices.phone_names import fit_name
-from devices.storage import StoredFile
+from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
 
 ANNA = Person("discord", "42", "Anna")
@@ -76,10 +76,13 @@ def a_phone(
 class SeenPhone:
     """A phone that can only be looked at, and its files."""
 
-    def __init__(self, info: PhoneInfo, sees: Observation | PhoneError, files: dict[StoredFile, bytes]) -> None:
+    def __init__(
+        self, info: PhoneInfo, sees: Observation | PhoneError, files: dict[StoredFile, bytes], stopped_at: int = 0
+    ) -> None:
         self.info = info
         self._sees = sees
         self._files = files
+        self._stopped_at = stopped_at
 
     async def observe(
         self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
@@ -107,8 +110,8 @@ class SeenPhone:
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         raise AssertionError((name, data, folder))
 
-    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
-        return tuple(file for file in self._files if name in file.path)
+    async def find_files(self, name: str) -> FoundFiles:
+        return FoundFiles(tuple(file for file in self._files if name in file.path), self._stopped_at)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         data = next(data for file, data in self._files.items() if file.path == path)
@@ -129,6 +132,8 @@ class SeenPhones:
         self.sees: dict[str, Observation | PhoneError] = {}
         self.files: dict[StoredFile, bytes] = {}
         """Those of every phone, newest first."""
+        self.stopped_at = 0
+        """After how many names a search for files ends; 0 is never."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
         return self.phones
@@ -137,7 +142,7 @@ class SeenPhones:
         info = next((phone for phone in self.phones if phone.id == phone_id), None)
         if info is None:
             raise PhoneGone("the cable is out")
-        return SeenPhone(info, self.sees.get(phone_id, a_look()), self.files)
+        return SeenPhone(info, self.sees.get(phone_id, a_look()), self.files, self.stopped_at)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         return self.phones

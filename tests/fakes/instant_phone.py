@@ -7,7 +7,7 @@ from PIL import Image
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.phone import Done, Element, Health, Observation, Phone, PhoneInfo
-from devices.storage import StoredFile
+from devices.storage import FoundFiles
 
 SIZE = Size(1080, 2400)
 
@@ -69,7 +69,7 @@ class InstantPhone:
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         raise AssertionError((name, data, folder))
 
-    async def find_files(self, name: str) -> tuple[StoredFile, ...]:
+    async def find_files(self, name: str) -> FoundFiles:
         raise AssertionError(name)
 
     async def pull(self, path: str, *, limit: int) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.chats.base import Picture, Reply
+from bot.store.audit import AuditKind
 from devices.phone import Health
 from devices.storage import StoredFile
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
@@ -87,3 +88,37 @@ async def test_a_right_for_one_phone_reaches_the_files_of_that_one(tmp_path: Pat
 async def test_a_phone_that_cannot_be_used_says_so(stocked: World) -> None:
     stocked.phones.phones = (a_phone("Old", health=Health.OFFLINE, fix="Plug it in again."),)
     assert "Plug it in again." in words(await stocked.type("file report"))
+
+
+async def kept(world: World) -> list[tuple[AuditKind, str, str]]:
+    return [(entry.kind, entry.person.id, entry.detail) for entry in await world.store.audit.page(9)]
+
+
+async def test_what_was_fetched_is_in_the_audit_without_what_is_in_it(stocked: World) -> None:
+    await stocked.type("file report")
+    assert await kept(stocked) == [(AuditKind.FETCHED, ANNA.id, "Pixel /sdcard/Download/report.pdf (3 bytes)")]
+    told = words(await stocked.type("audit", ADA))
+    assert "fetched a file · Pixel /sdcard/Download/report.pdf" in told
+    assert "new" not in told
+
+
+async def test_what_was_refused_is_in_the_audit(stocked: World) -> None:
+    task = await stocked.working()
+    await stocked.type("file report", BEN)
+    large = replace(NEW, size=60 * 1024 * 1024)
+    given = StoredFile("/sdcard/Download/OpenGUI/999-1/finding.pdf", 3, 300)
+    stocked.phones.files = {large: b"never read", given: b"hers"}
+    await stocked.type("file report")
+    await stocked.type("file finding")
+    await stocked.type("file nothing of the kind")
+    assert [entry for entry in await kept(stocked) if entry[0] is AuditKind.NOT_FETCHED] == [
+        (AuditKind.NOT_FETCHED, ANNA.id, "Pixel finding (given with a task that is not shown here)"),
+        (AuditKind.NOT_FETCHED, ANNA.id, f"Pixel {NEW.path} ({large.size} bytes are too many)"),
+        (AuditKind.NOT_FETCHED, BEN.id, f"Pixel report (task {task.id} works there)"),
+    ]
+
+
+async def test_a_search_that_ended_early_says_so(stocked: World) -> None:
+    stocked.phones.stopped_at = 50_000
+    assert "more files than are looked at (50000 names)" in words(await stocked.type("file report"))
+    assert "more files than are looked at (50000 names)" in words(await stocked.type("file invoice"))

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from devices.adb import finding
+from devices.adb.shell import Shell
 from devices.errors import FileRejected
 from tests.devices.adb.conftest import Bench
 
@@ -42,9 +44,10 @@ def stocked(bench: Bench) -> Bench:
 )
 async def test_by_name(stocked: Bench, name: str, paths: list[str]) -> None:
     found = await stocked.phone.find_files(name)
-    assert [each.path for each in found] == paths
-    assert all((each.modified, each.size) == (FILES[each.path], len(each.path.encode())) for each in found)
-    for each in found:
+    assert [each.path for each in found.files] == paths
+    assert found.stopped_at == 0
+    assert all((each.modified, each.size) == (FILES[each.path], len(each.path.encode())) for each in found.files)
+    for each in found.files:
         assert await stocked.phone.pull(each.path, limit=each.size) == each.path.encode()
 
 
@@ -57,3 +60,11 @@ async def test_what_is_not_shared_storage_is_not_looked_at(stocked: Bench, name:
     with pytest.raises(FileRejected):
         await stocked.phone.find_files(name)
     assert len(stocked.virtual.journal.entries) == before
+
+
+async def test_a_search_that_ends_early_says_so(stocked: Bench) -> None:
+    shell = Shell(stocked.connection)
+    found = await finding.find(shell, "report", most=2)
+    assert [each.path for each in found.files] == ["/sdcard/Download/report.pdf"]
+    assert found.stopped_at >= 2
+    assert (await finding.find(shell, "none such", most=2)).stopped_at == found.stopped_at
