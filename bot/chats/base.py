@@ -109,6 +109,13 @@ class Incoming:
     """Unix seconds, as the platform tells them; 0 where nobody asks."""
     voice: Voice | None = None
     """What was spoken to the bot instead of written; there is no text then."""
+    wordless: str = ""
+    """Set when files came without a word; they were not fetched. It is how `do` is typed there, such as "/do"."""
+
+
+def orders_work(command: str | None) -> bool:
+    """Whether the command is a `do`: then the files of the message that it replies to come along."""
+    return command is not None and command.lower().split(maxsplit=1)[:1] == ["do"]
 
 
 @dataclass(frozen=True, slots=True)

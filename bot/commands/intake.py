@@ -32,7 +32,7 @@ from bot.commands import (
 from bot.commands.late import STEER, claimed, hold_back, keep_late
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, refusal, require, verdict
+from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, plain, refusal, require, verdict
 from bot.commands.spec import BY_NAME
 from bot.commands.spoken import Ears
 from bot.commands.suggest import Suggestions
@@ -154,6 +154,8 @@ class Commands:
         return False
 
     async def _message(self, incoming: Incoming) -> Reply:
+        if incoming.wordless:
+            return await self._wordless(incoming)
         topic = None if incoming.command is not None else await topic_of(incoming, self._services)
         if incoming.command is None and topic is None:
             return Reply()
@@ -170,6 +172,12 @@ class Commands:
         except TooLate as late:
             await keep_late(late.request, self._services, self.missed)
             return Reply()
+
+    async def _wordless(self, incoming: Incoming) -> Reply:
+        """What to do with files that came alone. In a group nobody spoke to the bot; strangers get silence."""
+        if not incoming.place.private or not await self._let_in(_request(incoming)):
+            return Reply()
+        return plain(say("talk.wordless", line=incoming.wordless))
 
     async def _invoke(self, invocation: Invocation) -> Reply:
         request = Request(

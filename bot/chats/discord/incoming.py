@@ -9,7 +9,7 @@ from typing import Final
 
 import discord
 
-from bot.chats.base import ChatGone, Incoming, Intake, Message, MessageRef, Person, Reply, Turn
+from bot.chats.base import ChatGone, Incoming, Intake, Message, MessageRef, Person, Reply, Turn, orders_work
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import Spot, person_of, place_of
@@ -25,6 +25,20 @@ def command_in(text: str, prefix: str, bot: int) -> str | None:
     """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command."""
     lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|<@!?{bot}>)", text, re.IGNORECASE)
     return None if lead is None else text[lead.end() :].strip()
+
+
+def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
+    """The files of the message that a person points at by a reply; what the bot showed, such as cards, is not meant.
+
+    Only of the same channel, which whoever replies there sees; a forwarded message is no reply.
+    """
+    reference = message.reference
+    if message.type is not discord.MessageType.reply or reference is None:
+        return []
+    above = reference.resolved
+    if reference.channel_id != message.channel.id or not isinstance(above, discord.Message) or above.author.id == bot:
+        return []
+    return above.attachments
 
 
 class Messages:
@@ -52,7 +66,11 @@ class Messages:
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
         person = person_of(message.author, locale)
         wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
-        files, lost = await self._fetcher.fetch(person, place, message.attachments if wanted else ())
+        wordless = bool(message.attachments) and not message.content.strip()
+        meant = [*message.attachments] if wanted and not wordless else []
+        if orders_work(command):
+            meant += _above(message, bot)
+        files, lost = await self._fetcher.fetch(person, place, meant)
         reply = await self._intake.message(
             Incoming(
                 person=person,
@@ -66,6 +84,7 @@ class Messages:
                 attachments=files,
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
                 written=message.created_at.timestamp(),
+                wordless=f"{self._prefix} do" if wordless else "",
             )
         )
         await self._answer(own, person, reply, lost)

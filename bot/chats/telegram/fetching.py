@@ -37,21 +37,21 @@ class Fetcher:
         files: list[Attachment] = []
         lost: list[str] = []
         for message in sorted(messages, key=lambda one: one.message_id):
-            found = _attached(message)
+            found = attached(message)
             if found is not None:
                 fetched, why = await self._fetch(*found)
                 files += fetched
                 lost += [why] if why else []
         return tuple(files), "\n".join(lost)
 
-    async def _fetch(self, attached: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
-        if (attached.file_size or 0) > limits.INCOMING_BYTES:
+    async def _fetch(self, found: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
+        if (found.file_size or 0) > limits.INCOMING_BYTES:
             megabytes = limits.INCOMING_BYTES // (1024 * 1024)
             return (), say("telegram.file_too_large", name=name, limit=megabytes)
         async with self._free:
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
-                    file = await attached.get_file()
+                    file = await found.get_file()
                     data = await file.download_as_bytearray()
             except (TelegramError, OSError, TimeoutError) as error:
                 logger.warning("An attached file could not be fetched from Telegram: %s", errors.reason(error))
@@ -59,7 +59,7 @@ class Fetcher:
         return (Attachment(name, bytes(data)),), ""
 
 
-def _attached(message: Message) -> tuple[Attached, str] | None:
+def attached(message: Message) -> tuple[Attached, str] | None:
     """What the message carries, and what it is called."""
     if message.document is not None:
         return message.document, message.document.file_name or "file"

@@ -9,10 +9,10 @@ from typing import Final
 
 import telegram
 
-from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply
+from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply, orders_work
 from bot.chats.telegram import limits
 from bot.chats.telegram.albums import Albums
-from bot.chats.telegram.fetching import Fetcher, voice_of
+from bot.chats.telegram.fetching import Fetcher, attached, voice_of
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
@@ -83,9 +83,10 @@ class Messages:
         spoken = None if text else voice_of(message)
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
             return
-        if not text and spoken is None:
-            return
         place = place_of(bot.id, message)
+        wordless = not text and place.private and any(attached(part) is not None for part in parts)
+        if not text and spoken is None and not wordless:
+            return
         person = person_of(message.from_user)
         own = ref_of(place, message)
         command = None
@@ -96,7 +97,8 @@ class Messages:
         files: tuple[Attachment, ...] = ()
         lost = ""
         if command is not None and self._welcome(person, place):
-            files, lost = await self._fetcher.fetch(parts)
+            above = self._above(message, bot) if orders_work(command) else ()
+            files, lost = await self._fetcher.fetch((*above, *parts))
         reply = await self._intake.message(
             Incoming(
                 person=person,
@@ -111,9 +113,20 @@ class Messages:
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
                 written=message.date.timestamp(),
                 voice=spoken,
+                wordless="/do" if wordless else "",
             )
         )
         await self._answer(own, reply, lost)
+
+    def _above(self, message: telegram.Message, bot: telegram.Bot) -> tuple[telegram.Message, ...]:
+        """What a person points at by a reply, for its files; what the bot showed, such as cards, is not meant.
+
+        Telegram tells only messages of the same chat so, and whoever replies to one sees it.
+        """
+        above = message.reply_to_message
+        if above is None or is_answer_to(bot.id, message):
+            return ()
+        return self._albums.around(above)
 
     async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
