@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from agent.picture import ImagePart
+from agent.resizing import resized
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
@@ -34,13 +35,13 @@ class Sight:
 
 
 def encode(image: Image.Image, size: Size) -> ImagePart:
-    """The picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop."""
+    """The RGB picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop."""
     target = (size.width, size.height)
     factor = min(image.width // size.width, image.height // size.height)
     if factor > 1:
         image = image.reduce(factor)
     if image.size != target:
-        image = image.resize(target, Image.Resampling.BILINEAR)
+        image = resized(image, target)
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=JPEG_QUALITY)
     return ImagePart(buffer.getvalue(), "image/jpeg", size)
