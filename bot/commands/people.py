@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.access import Right, authorize
-from bot.chats.base import Message, Person, Place, Reply
+from bot.access import OPERATOR_PLATFORMS, Right, authorize
+from bot.chats.base import Address, Message, Person, Place, Reply
 from bot.commands.linking import linked_line
 from bot.commands.parser import unknown_command
 from bot.commands.request import Refused, Request, Services, plain, require, verdict
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
+from bot.people.subjects import Subject, subject_named
 from bot.texts import say
 
 
@@ -66,15 +67,32 @@ def ids_of(person: Person, place: Place) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def _as_if(request: Request, other: str) -> Request:
+    """What somebody else would find here; in a private chat of their own platform when it is another one.
+
+    Raises Refused when the console asks about nobody: there only a word with a platform names a person.
+    """
+    subject = subject_named(other, request.address)
+    if subject is not None and not subject.guild and subject.platform != request.address.platform:
+        alone = Place(Address(subject.platform, "", ""), private=True)
+        return replace(request, person=Person(subject.platform, subject.id), place=alone)
+    if request.person.platform in OPERATOR_PLATFORMS:
+        raise Refused(say("people.unknown", name=other))
+    return replace(request, person=Person(request.person.platform, other))
+
+
 async def why(request: Request, services: Services) -> Reply:
     """Every check that decides here, with what it found: for oneself, or for another person (admins only)."""
     asked = request
     if other := request.option("person"):
         require(request, services.policy, Right.ADMIN)
-        asked = replace(request, person=Person(request.person.platform, other))
+        asked = _as_if(request, other)
     lines = []
     for right in Right:
         found = authorize(asked.person, asked.place, right, services.policy)
         lines.append(say("why.right", right=right.value, answer=say("why.yes" if found.allowed else "why.no")))
         lines += [f"  {'✓' if check.passed else '✗'} {check.sentence}" for check in found.checks]
-    return Reply(Message(heading=say("why.heading", person=asked.person.id), body="\n".join(lines), private=True))
+    heading = say("why.heading", person=asked.person.id)
+    if asked.person.platform != request.person.platform:
+        heading = say("why.in_private", person=Subject.of_person(asked.person))
+    return Reply(Message(heading=heading, body="\n".join(lines), private=True))

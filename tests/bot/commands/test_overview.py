@@ -178,6 +178,16 @@ async def test_why_walks_the_same_checks(world: World) -> None:
     assert "✗ A user list is set, and neither it nor the admin list names this person." in hers
 
 
+async def test_the_console_is_told_about_the_person_and_not_about_itself(world: World) -> None:
+    operator, console = Person("web", "operator"), Place(Address("web", "console", "home"))
+    hers = words(await world.type("why discord:666", operator, console))
+    assert "Why for discord:666, in a private chat there" in hers
+    assert "use: no" in hers
+    assert "use: yes" in words(await world.type(f"why discord:{ANNA.id}", operator, console))
+    assert "names nobody here" in words(await world.type("why 666", operator, console))
+    assert "use: yes" in words(await world.type("why", operator, console))
+
+
 STRANGE_PLACE = Place(replace(CHANNEL.address, guild="elsewhere"))
 
 
