@@ -40,6 +40,8 @@ async def pair(request: Request, services: Services) -> Reply:
                 if not admin:
                     services.rights.linking.missed(request.person)
         require(request, services.policy, Right.ADMIN)
+    elif code.lower() in {"me", "unlink"}:
+        raise Refused(say("pair.operator"))
     return await _approved(request, services, code)
 
 

@@ -49,6 +49,11 @@ async def test_a_stranger_is_let_in_by_the_code(world: World, caplog: pytest.Log
     assert code not in repr(vars(world.rights.pairing))
 
 
+@pytest.mark.parametrize("line", ["pair me", "pair unlink"])
+async def test_the_console_has_no_account_to_link(world: World, line: str) -> None:
+    assert "Nothing to link here" in words(await world.type(line, OPERATOR, CONSOLE))
+
+
 async def test_nothing_but_pairing_is_done_and_nothing_is_said_in_groups(world: World) -> None:
     """Seen failing with the check for a private place in `offer` taken out."""
     for place in (CHANNEL, Place(replace(CHANNEL.address, thread="t"))):
