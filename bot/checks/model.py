@@ -12,7 +12,7 @@ from PIL import Image
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.build import build_models, close_models
 from agent.models.endpoint import EndpointSettings
-from agent.models.errors import ModelError
+from agent.models.errors import ModelError, ModelKeyRejected
 from agent.picture import ImagePart
 from bot.checks.finding import Finding
 from bot.endpoints import dialect_of, model_settings
@@ -92,6 +92,8 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
     try:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)
+    except ModelKeyRejected as error:
+        return Finding("model", "bad", str(error), "Check VLM_API_KEY, and that it may use VLM_MODEL.")
     except ModelError as error:
         text = f"{endpoint.model} did not take a picture: {error}"
         return Finding("model", "bad", text, "Name a model in VLM_MODEL that takes pictures.")

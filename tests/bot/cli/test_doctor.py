@@ -205,6 +205,7 @@ SAID_BY_MODEL = {
         (404, [], 200, 0, "answers; the model is some-model"),
         (200, ["other"], 200, 0, "does not list the model some-model; it has other."),
         (200, [], 400, 69, "✗ some-model did not take a picture:"),
+        (200, [], 401, 69, "(401).\n    → Check VLM_API_KEY, and that it may use VLM_MODEL."),
         (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY."),
     ],
 )
