@@ -143,6 +143,15 @@ def test_the_table_of_commands_is_complete() -> None:
     assert len(rows(text, "## How a task ends")) == len(Outcome)
 
 
+def test_the_table_of_the_command_line_is_complete() -> None:
+    command = [sys.executable, "-m", "bot.cli", "--help"]
+    told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60).stdout
+    known = set(re.findall(r"^    ([a-z]+)\b", told, re.MULTILINE))
+    assert "run" in known
+    table = rows(words("docs/commands.md"), "## The command line")
+    assert {name for row in table for name in re.findall(r"`opengui ([a-z]+)", row[0])} == known
+
+
 def test_the_table_of_settings_is_complete() -> None:
     listed = [next(iter(names(row[0]))) for row in rows(words("docs/operations.md"), "## Settings")]
     assert listed == [line.partition("=")[0] for line in words(".env.example").splitlines() if "=" in line[:40]]
