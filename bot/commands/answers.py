@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 
 from agent.questions import DENY, Question, QuestionKind
 from bot.access import Right
@@ -18,6 +19,11 @@ from bot.texts import say
 
 DELETE_LIMIT = 5.0
 """Seconds for deleting a message with a secret."""
+STILL_CODES = 3600.0
+"""Seconds after the time of a question for a secret in which a word like a code is taken for a late answer; ours."""
+
+_CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
+"""One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +49,32 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     except Refused as refused:
         raise refused.with_text(f"{refused} {await _cleared(request.message, services)}") from None
     return plain(f"{told} {await _cleared(request.message, services)}")
+
+
+async def late_code(request: Request, services: Services, text: str) -> Reply | None:
+    """What is said when this looks like the answer to a question for a secret that is closed, None otherwise.
+
+    It is a secret all the same: it is neither kept nor offered as a task nor told to one.
+    """
+    if _CODE.fullmatch(text.strip()) is None:
+        return None
+    written = request.written or services.clock()
+    for found in await services.desk.closed_secrets(asked_by=written, ends_from=written - STILL_CODES):
+        if not await _could_be_answered(request, services, found):
+            continue
+        words = f"{closed_line(found)} {say('answer.closed_secret')}"
+        return plain(words if request.message is None else f"{words} {await _cleared(request.message, services)}")
+    return None
+
+
+async def _could_be_answered(request: Request, services: Services, asked: OpenQuestion) -> bool:
+    """Whether it was asked here or, for a private chat, about a task of this person."""
+    task = await services.desk.get(asked.task)
+    if task is None:
+        return False
+    whole = await services.desk.get(task.parent) if task.parent else task
+    here = whole is not None and (whole.place or whole.origin) == request.address
+    return here or (request.place.private and services.policy.same(task.person, request.person))
 
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:

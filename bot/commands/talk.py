@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.access import Right, same_person
 from bot.cards.buttons import Deed, button
 from bot.chats.base import CommandCall, Incoming, Message, MessageRef, Reply
-from bot.commands.answers import give_answer, sole
+from bot.commands.answers import give_answer, late_code, sole
 from bot.commands.late import STEER
 from bot.commands.reins import require_to_go_on
 from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
@@ -91,12 +91,16 @@ class Talk:
         found = await self._services.desk.open_questions(task=task.id)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)
+        if (closed := await late_code(request, self._services, text)) is not None:
+            return closed
         return await self._steer(request, task, text)
 
     async def _in_private(self, request: Request, text: str) -> Reply:
         found = await self._services.desk.open_questions(place=request.address)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)
+        if (closed := await late_code(request, self._services, text)) is not None:
+            return closed
         return await self.offer(request, text, say("talk.offer"))
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from agent.questions import Question
+from agent.questions import Question, QuestionKind
 from bot.chats.base import Address, MessageRef
 from bot.store.database import Database, Source, Transaction
 from bot.store.texts import address_text, message_of, message_text
@@ -74,6 +74,17 @@ class Questions:
             " WHERE answer IS NULL AND expired = 0 AND (?1 IS NULL OR ?1 IN (tasks.id, tasks.parent))"
             " AND (?2 IS NULL OR COALESCE(known.place, known.origin) = ?2) ORDER BY questions.asked, questions.id",
             (None if task is None else int(task), None if place is None else address_text(place)),
+        )
+        return tuple(_question(row) for row in rows)
+
+    async def closed(self, kind: QuestionKind, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
+        """Closed questions of a kind, the latest first: asked at this Unix time at the latest, and whose time is over
+        at that one or later.
+        """
+        rows = await self._database.fetch(
+            "SELECT * FROM questions WHERE (answer IS NOT NULL OR expired = 1) AND asked <= ? AND expires >= ?"
+            " AND json_extract(question, '$.kind') = ? ORDER BY asked DESC, id",
+            (asked_by, ends_from, kind.value),
         )
         return tuple(_question(row) for row in rows)
 

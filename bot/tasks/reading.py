@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from agent.questions import QuestionKind
 from bot.chats.base import Address, MessageRef, Person
 from bot.store.store import Store
 from bot.tasks.errors import UnknownTask
@@ -84,6 +85,10 @@ class DeskReading:
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
         """The open questions, oldest first: all, those of a task, or those shown in a place."""
         return await self._store.questions.open(task, place)
+
+    async def closed_secrets(self, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
+        """Questions for a secret that are closed, the latest first; see `Questions.closed`."""
+        return await self._store.questions.closed(QuestionKind.SECRET, asked_by=asked_by, ends_from=ends_from)
 
     async def question(self, question: str) -> OpenQuestion | None:
         """The question with this id, None when there is none."""

@@ -9,10 +9,12 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
-from bot.chats.base import ChatError, MessageRef, Place, Press, Reply
+from bot.chats.base import Address, ChatError, MessageRef, Place, Press, Reply
 from bot.tasks.model import OpenQuestion, TaskState
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World
+
+PRIVATE_OF_ADA = Place(Address("discord", "bot", "dm of ada"), private=True)
 
 
 def words(reply: Reply) -> str:
@@ -324,3 +326,49 @@ async def test_the_same_press_twice_is_answered_twice_and_done_once(world: World
     assert (await world.commands.press(press)).toast == f"Task {task.id}: Paused"
     assert (await world.commands.press(press)).toast == "Already seen."
     assert world.mind.asked.count(("pause", task.id)) == 1
+
+
+@pytest.mark.parametrize("text", ["246810", "246 810", "G-246810", "hunter2", "p4ss:w0rd!"])
+async def test_a_code_after_its_question_has_closed_is_no_task(world: World, text: str) -> None:
+    """Seen failing without `late_code` in `Talk._in_private`: it was offered to be run as a task."""
+    task = await world.working(place=PRIVATE)
+    question = await world.ask(task, QuestionKind.SECRET)
+    await world.desk.answer(question.question.id, "135790", ADA)
+    reply = await world.say(text, place=PRIVATE)
+    assert "Answered by Ada. It was typed into the phone" in words(reply)
+    assert "it was not kept and nothing was done with it" in words(reply)
+    assert "Your message was deleted here." in words(reply)
+    assert text not in words(reply)
+    assert reply.message is not None
+    assert reply.message.buttons == ()
+
+
+async def test_a_code_for_a_question_elsewhere_is_no_task_in_private_either(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.SECRET)
+    await world.desk.answer(question.question.id, "135790", ADA)
+    assert "nothing was done with it" in words(await world.say("246810", place=PRIVATE))
+    assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is that a task?"
+
+
+async def test_a_code_after_its_question_has_closed_is_not_told_to_the_task(world: World) -> None:
+    """Seen failing without `late_code` in `Talk.about`: the mind, and so the model, got the code as a word."""
+    task = await world.working()
+    thread = await world.in_thread(task)
+    question = await world.ask(task, QuestionKind.SECRET)
+    await world.desk.answer(question.question.id, "135790", ADA)
+    assert "nothing was done with it" in words(await world.say("246810", place=thread))
+    assert "Task 1 will read that" in words(await world.say("use number 2", place=thread))
+    assert [what for what in world.mind.asked if what[0].startswith("steer")] == [("steer 1", "use number 2")]
+
+
+async def test_other_texts_are_offered_as_ever(world: World) -> None:
+    task = await world.working(place=PRIVATE)
+    question = await world.ask(task)
+    await world.desk.answer(question.question.id, "blue", ANNA)
+    assert words(await world.say("246810", place=PRIVATE)) == "Is that a task?"
+    other = await world.working(place=PRIVATE)
+    secret = await world.ask(other, QuestionKind.SECRET)
+    await world.desk.answer(secret.question.id, "135790", ANNA)
+    for text in ("hello", "open track 9", "1"):
+        assert words(await world.say(text, place=PRIVATE)) == "Is that a task?"

@@ -11,6 +11,7 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.chats.base import Attachment, ChatError, ChatGone, FloodWait, Message, Place, Reply
+from bot.commands.answers import STILL_CODES
 from bot.missed.listing import MissedLists
 from bot.tasks.model import TaskState
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world
@@ -125,6 +126,35 @@ async def test_a_late_secret_is_neither_kept_nor_typed(world: World) -> None:
     found = await world.desk.question(question.question.id)
     assert found is not None
     assert found.answer is None
+
+
+@pytest.mark.parametrize("how", ["answered", "expired", "the task ended"])
+async def test_a_code_after_its_question_has_closed_is_not_kept(world: World, how: str) -> None:
+    """Seen failing without `late_code` in `Talk._in_private`: the code stood in the table and in the list."""
+    task = await world.working(place=PRIVATE)
+    question = await world.ask(task, QuestionKind.SECRET)
+    if how == "answered":
+        await world.desk.answer(question.question.id, "hunter1", ANNA)
+    elif how == "expired":
+        await world.desk.give_up(question.question.id)
+    else:
+        await world.end(task)
+    reply = await world.say("hunter2", place=PRIVATE, stale=True, written=question.asked + 60)
+    assert reply.message is not None
+    assert "it was not kept and nothing was done with it" in reply.message.body
+    assert "was deleted" in reply.message.body
+    assert reply.message.buttons == ()
+    assert await world.store.missed.unlisted() == ()
+
+
+async def test_words_and_what_came_before_the_question_are_kept_as_ever(world: World) -> None:
+    task = await world.working(place=PRIVATE)
+    question = await world.ask(task, QuestionKind.SECRET)
+    await world.end(task)
+    lifetime = question.expires - question.asked
+    for text, after in (("look at track 9", 60.0), ("246810", -1.0), ("246810", lifetime + STILL_CODES + 1)):
+        assert await world.say(text, place=PRIVATE, stale=True, written=question.asked + after) == Reply()
+    assert len(data_of(await the_list(world, PRIVATE))) == 3
 
 
 async def test_a_late_code_is_not_kept(world: World) -> None:
