@@ -21,7 +21,7 @@ well below."""
 def fingerprint(observation: Observation) -> str:
     """A word for a screen that stays the same while nothing a person would notice has changed."""
     words = "|".join(sorted(_in_order(observation)))
-    image = "none" if observation.image is None else _hash(observation.image)
+    image = "none" if observation.small is None else _hash(observation.small)
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
     return f"{observation.package}/{observation.activity}/{hash_text(words)}/{states}/{image if not words else ''}"
 
@@ -35,9 +35,9 @@ def changed(before: Observation, after: Observation) -> bool:
     """Whether a person would see a difference."""
     if (before.package, before.activity, before.size) != (after.package, after.activity, after.size):
         return True
-    if before.image is None or after.image is None:
+    if before.small is None or after.small is None:
         return fingerprint(before) != fingerprint(after)
-    difference = ImageChops.difference(_thumb(before.image), _thumb(after.image))
+    difference = ImageChops.difference(_thumb(before.small), _thumb(after.small))
     return ImageStat.Stat(difference).mean[0] > CHANGED_MEAN or _counted(before) != _counted(after)
 
 
@@ -100,13 +100,11 @@ def _listed(words: list[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _thumb(image: Image.Image) -> Image.Image:
-    top = int(image.height * STATUS_BAR_SHARE)
-    factor = max(1, image.width // (2 * THUMB[0]))
-    small = image.reduce(factor, box=(0, min(top, image.height - 1), image.width, image.height))
-    return small.convert("L").resize(THUMB, Image.Resampling.BOX)
+def _thumb(small: Image.Image) -> Image.Image:
+    top = int(small.height * STATUS_BAR_SHARE)
+    return small.resize(THUMB, Image.Resampling.BOX, box=(0, top, small.width, small.height))
 
 
-def _hash(image: Image.Image) -> str:
-    small = _thumb(image).resize((12, 16), Image.Resampling.BOX)
-    return hash_text(bytes(value >> 4 for value in small.tobytes()).hex())
+def _hash(small: Image.Image) -> str:
+    coarse = _thumb(small).resize((12, 16), Image.Resampling.BOX)
+    return hash_text(bytes(value >> 4 for value in coarse.tobytes()).hex())

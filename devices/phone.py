@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
+from devices.small import small_of
 from devices.storage import FoundFiles
 
 
@@ -94,8 +95,8 @@ class Element:
 class Observation:
     """One look at a phone. Picture and elements were taken together.
 
-    `image` is RGB at native size, None when the screen is secure or black (`secure`); `elements` is None when
-    the phone could not tell them in time. `settled` says that the screen had stopped moving.
+    `image` is RGB at native size, None when the screen is secure or black (`secure`), or when it was let go of;
+    `elements` is None when the phone could not tell them in time. `settled` says that the screen had stopped moving.
     """
 
     size: Size
@@ -112,6 +113,16 @@ class Observation:
     secure: bool = False
     settled: bool = True
     focused_text: str | None = None
+    small: Image.Image | None = field(default=None, repr=False, compare=False)
+    """The picture in the small (see `small_of`), made from it unless given. It tells whether something has changed."""
+
+    def __post_init__(self) -> None:
+        if self.small is None and self.image is not None:
+            object.__setattr__(self, "small", small_of(self.image))
+
+    def without_picture(self) -> Observation:
+        """The same with the small picture only: the whole one holds ten megabytes."""
+        return replace(self, image=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from PIL import ImageDraw
+from PIL import Image, ImageDraw
 
+from devices.geometry import Bounds
 from devices.phone import Element, Observation
+from devices.small import CELL
 
 BULLET = "•"
 COVERED = BULLET * 6
@@ -91,25 +93,20 @@ class Mask:
         focused = None if seen.focused_text is None else self.text(seen.focused_text)
         if seen.elements is None:
             # Nobody can tell where the secret stands: better no picture than a secret in it.
-            return replace(seen, image=None, focused_text=None if focused is None else COVERED)
+            return replace(seen, image=None, small=None, focused_text=None if focused is None else COVERED)
         showing = self._showing(seen.elements)
         self._remember(_place(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
         whole = {id(e): e for e in seen.elements if e.label and self._is_place(seen.package, e)}
         hidden = showing | whole
         if focused is not None and any(e.focused for e in hidden.values()):
             focused = COVERED
-        image = seen.image
-        if image is not None and hidden:
-            image = image.copy()
-            draw = ImageDraw.Draw(image)
-            for element in hidden.values():
-                area = element.bounds.clipped(seen.size)
-                if area.area:
-                    draw.rectangle((area.left, area.top, area.right - 1, area.bottom - 1), fill=COVER)
+        areas = [area for e in hidden.values() if (area := e.bounds.clipped(seen.size)).area]
+        image = None if seen.image is None else _painted(seen.image, areas, COVER)
+        small = None if seen.small is None else _painted(seen.small, areas, COVER[0], cell=CELL)
         elements = tuple(
             self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in seen.elements
         )
-        return replace(seen, image=image, elements=elements, focused_text=focused)
+        return replace(seen, image=image, small=small, elements=elements, focused_text=focused)
 
     def _is_place(self, package: str, element: Element) -> bool:
         """A field that got a secret; after a restart also what else had shown it."""
@@ -150,6 +147,18 @@ class Mask:
         covered = self.text(words)
         # A box that holds a sign or two of a code says nothing else; a longer text keeps its other words.
         return COVERED if words and (whole or (covered == words and len(words) <= BOX_LETTERS)) else covered
+
+
+def _painted(
+    image: Image.Image, areas: Iterable[Bounds], colour: int | tuple[int, int, int], *, cell: int = 1
+) -> Image.Image:
+    """A copy with these areas painted over; `cell` pixels of the screen are one of it."""
+    painted = image.copy()
+    draw = ImageDraw.Draw(painted)
+    for area in areas:
+        right, bottom = (area.right - 1) // cell, (area.bottom - 1) // cell
+        draw.rectangle((area.left // cell, area.top // cell, right, bottom), fill=colour)
+    return painted
 
 
 def _place(package: str, element: Element) -> Place:

@@ -26,16 +26,16 @@ def screen_word(seen: Observation) -> str:
     words = sorted({_SECONDS.sub("", " ".join(e.label.split())) for e in below if e.label and not _is_clock(e)})
     states = "".join(f"{e.checked:d}{e.selected:d}" for e in below if e.checkable or e.selected)
     focus = next((f"{e.resource_id}{e.bounds}" for e in below if e.focused), "")
-    image = _coarse(seen.image) if seen.image is not None and not words else ""
+    image = _coarse(seen.small) if seen.small is not None and not words else ""
     told = [seen.package, seen.activity, str(seen.rotation), *words, states, focus, str(seen.keyboard_shown), image]
     return hash_text("\n".join(told))
 
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
     """Whether the pictures differ by more than `least`, the status bar left out."""
-    if before.image is None or after.image is None or before.size != after.size:
+    if before.small is None or after.small is None or before.size != after.size:
         return False
-    difference = ImageChops.difference(_small(before.image), _small(after.image))
+    difference = ImageChops.difference(_thumb(before.small), _thumb(after.small))
     return ImageStat.Stat(difference).mean[0] > least
 
 
@@ -44,13 +44,11 @@ def _is_clock(element: Element) -> bool:
     return any(clock in name for clock in _CLOCKS) and bool(re.search(r"\d", element.label))
 
 
-def _small(image: Image.Image) -> Image.Image:
-    top = int(image.height * STATUS_BAR_SHARE)
-    factor = max(1, image.width // (2 * SMALL[0]))
-    small = image.reduce(factor, box=(0, min(top, image.height - 1), image.width, image.height))
-    return small.convert("L").resize(SMALL, Image.Resampling.BOX)
+def _thumb(small: Image.Image) -> Image.Image:
+    top = int(small.height * STATUS_BAR_SHARE)
+    return small.resize(SMALL, Image.Resampling.BOX, box=(0, top, small.width, small.height))
 
 
-def _coarse(image: Image.Image) -> str:
-    small = _small(image).resize((12, 16), Image.Resampling.BOX)
-    return bytes(value >> 4 for value in small.tobytes()).hex()
+def _coarse(small: Image.Image) -> str:
+    coarse = _thumb(small).resize((12, 16), Image.Resampling.BOX)
+    return bytes(value >> 4 for value in coarse.tobytes()).hex()

@@ -30,6 +30,7 @@ from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.measuring import measured
 from devices.phone import Done, Element, Observation, PhoneInfo
+from devices.small import black as all_black
 from devices.storage import FoundFiles
 
 logger = logging.getLogger(__name__)
@@ -126,19 +127,18 @@ class AdbPhone:
             return await self._look()
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
-        # A secure screen had no picture: what was seen of it was black.
-        before = after.image or Image.new("RGB", (after.size.width, after.size.height))
-        glance = not settle and after.image is not None and self._seen.size is not None
+        before = _probe(after)
+        glance = not settle and after.small is not None and self._seen.size is not None
         until = asyncio.get_running_loop().time() + patience
         seen = await self._watch(before, first_change, patience, glance=glance)
         while seen.image is not None and loads(seen.elements):
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
-            seen = await self._watch(seen.image, left, left, glance=False)
+            seen = await self._watch(_probe(seen), left, left, glance=False)
         return seen
 
-    async def _watch(self, before: Image.Image, first_change: float, patience: float, *, glance: bool) -> Observation:
+    async def _watch(self, before: Probe, first_change: float, patience: float, *, glance: bool) -> Observation:
         """The screen when it has come to rest, or with `glance` when it begins to change."""
         reading = Reading(self._trees, self._shell)
 
@@ -167,15 +167,13 @@ class AdbPhone:
 
     async def stands_still(self, since: Observation) -> bool:
         """See `Phone.stands_still`. Elements and state are asked again, too: a picture alone does not tell the app."""
-        picture = since.image
-        if picture is None:
+        if since.small is None:
             return False
         reading = Reading(self._trees, self._shell)
         reading.begin(since.size)
         try:
             frame = await self._camera.capture()
-            now, then = await asyncio.to_thread(lambda: (Probe.of(frame.image), Probe.of(picture)))
-            if not now.same_as(then):
+            if not Probe.of_small(frame.small, frame.image.size).same_as(_probe(since)):
                 return False
             elements, state = await reading.result()
         finally:
@@ -228,6 +226,7 @@ class AdbPhone:
             secure=black,
             settled=settled,
             focused_text=focused_text(elements),
+            small=None if black else frame.small,
         )
 
     @measured("act")
@@ -270,3 +269,9 @@ class AdbPhone:
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See `Phone.pull`."""
         return await files.pull(self._shell, path, limit)
+
+
+def _probe(seen: Observation) -> Probe:
+    """For comparing with what was seen. A secure screen had no picture: what was seen of it was black."""
+    size = (seen.size.width, seen.size.height)
+    return Probe.of_small(seen.small or all_black(*size), size)

@@ -11,6 +11,7 @@ from PIL import Image, ImageChops
 
 from devices.adb.pictures import Frame
 from devices.measuring import measured
+from devices.small import CELL, small_of
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
@@ -20,9 +21,6 @@ FIRST_CHANGE_OF_LAUNCH = 1.5
 
 GAP = 0.1
 """Seconds between two frames that are compared. Closer ones agree in the middle of a slow animation."""
-
-_CELL = 8
-"""Pixels of the screen for one pixel of the small picture."""
 
 _SAME = 12
 """Levels of brightness that a cell may differ: gradients and dithering move a few."""
@@ -44,9 +42,13 @@ class Probe:
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
         """The probe of a picture of the screen."""
-        bar = round(max(image.size) * _STATUS_BAR)
-        reduced = image.reduce(_CELL, box=(0, min(bar, image.height - 1), image.width, image.height))
-        return cls(reduced.convert("L"), image.size)
+        return cls.of_small(small_of(image), image.size)
+
+    @classmethod
+    def of_small(cls, small: Image.Image, size: tuple[int, int]) -> Probe:
+        """The same of what there is in the small; `size` is that of the screen."""
+        bar = min(-(-round(max(size) * _STATUS_BAR) // CELL), small.height - 1)
+        return cls(small.crop((0, bar, small.width, small.height)), size)
 
     def same_as(self, other: Probe) -> bool:
         """Whether both show the same; a caret alone is no difference."""
@@ -70,7 +72,7 @@ class Rest:
 @measured("settle")
 async def settle(
     capture: Callable[[], Awaitable[Frame]],
-    before: Image.Image,
+    before: Probe,
     *,
     first_change: float,
     patience: float,
@@ -84,12 +86,12 @@ async def settle(
     loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
     """
     began = time.monotonic()
-    previous = await asyncio.to_thread(Probe.of, before)
+    previous = before
     changed = False
     while True:
         taken = time.monotonic()
         frame = await capture()
-        probe = await asyncio.to_thread(Probe.of, frame.image)
+        probe = Probe.of_small(frame.small, frame.image.size)
         same = probe.same_as(previous)
         now = time.monotonic()
         if same and (changed or now - began >= first_change):

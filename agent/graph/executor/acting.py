@@ -96,5 +96,5 @@ async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight
     covered = context.mask.observation(after)
     context.live.fresh = after
     if early and not after.settled:
-        watch.pending = Early(key, sight.observation, after, patience)
+        watch.pending = Early(key, sight.observation.without_picture(), after.without_picture(), patience)
     return await asyncio.to_thread(describe, sight.observation, covered)

@@ -36,6 +36,8 @@ def test_words_and_pixels_are_covered() -> None:
     assert covered.image is not None
     assert covered.image.getpixel((20, 20)) == COVER
     assert covered.image.getpixel((70, 70)) == (0, 0, 0)
+    assert covered.small is not None
+    assert (covered.small.getpixel((2, 2)), covered.small.getpixel((9, 9))) == (COVER[0], 0)
     assert mask.text("typed 246810!") == "typed ••••••!"
 
 

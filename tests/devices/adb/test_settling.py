@@ -53,7 +53,7 @@ A, B, C = screen(), screen((0, 300, 540, 600)), screen((0, 700, 540, 900))
 
 async def test_the_frame_that_agrees_with_the_one_before_is_returned() -> None:
     camera = Camera(A, B, C, C)
-    rest = await settle(camera.capture, A, first_change=5, patience=9)
+    rest = await settle(camera.capture, Probe.of(A), first_change=5, patience=9)
     assert rest.settled
     assert rest.frame.image is C
     assert camera.taken == 4
@@ -61,14 +61,14 @@ async def test_the_frame_that_agrees_with_the_one_before_is_returned() -> None:
 
 async def test_an_input_without_effect_is_waited_for_only_shortly() -> None:
     camera = Camera(A)
-    rest = await settle(camera.capture, A, first_change=0.15, patience=9)
+    rest = await settle(camera.capture, Probe.of(A), first_change=0.15, patience=9)
     assert rest.settled
     assert 2 <= camera.taken <= 4
 
 
 async def test_a_screen_that_never_rests_is_given_up() -> None:
     camera = Camera(*[B, C] * 50)
-    rest = await settle(camera.capture, A, first_change=0.1, patience=0.3)
+    rest = await settle(camera.capture, Probe.of(A), first_change=0.1, patience=0.3)
     assert not rest.settled
     assert camera.taken < 8
 
@@ -78,12 +78,12 @@ async def test_what_the_camera_raises_is_passed_on() -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await settle(broken, A, first_change=1, patience=1)
+        await settle(broken, Probe.of(A), first_change=1, patience=1)
 
 
 async def test_a_glance_ends_at_the_first_frame_that_shows_a_change() -> None:
     camera = Camera(B, C, C)
-    rest = await settle(camera.capture, A, first_change=5, patience=9, glance=True)
+    rest = await settle(camera.capture, Probe.of(A), first_change=5, patience=9, glance=True)
     assert not rest.settled
     assert rest.frame.image is B
     assert camera.taken == 1
@@ -95,7 +95,7 @@ async def test_a_glance_at_nothing_new_goes_on_until_the_screen_rests() -> None:
     told: list[tuple[bool, bool]] = []
     rest = await settle(
         camera.capture,
-        A,
+        Probe.of(A),
         first_change=5,
         patience=9,
         glance=True,

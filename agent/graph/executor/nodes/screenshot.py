@@ -114,4 +114,5 @@ async def _see(context: RunContext, observation: Observation) -> Sight:
         image = await asyncio.to_thread(encode, observation.image, space)
         frame = await context.frames.save(image.data, suffix="jpg")
     screen, targets = screen_of(observation, space, image)
-    return Sight(observation, screen, targets, frame)
+    # Nobody needs it any more, and a model may think for a minute.
+    return Sight(observation.without_picture(), screen, targets, frame)
