@@ -111,6 +111,14 @@ class Policy:
         linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
         return [*own, *(replace(grant, right=min(grant.right, Right.APPROVE, key=_rank)) for grant in linked)]
 
+    def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
+        """Whether their roles there may decide the tier: some role has one, and nobody gave the person their own."""
+        by_role = any(
+            gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
+        )
+        accounts = self.accounts(person)
+        return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
+
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
         """The same, where a list that names a chat names the chat's new id, too: (platform, old id) → new id."""
         platforms = {

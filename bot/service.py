@@ -107,7 +107,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         moves = ChatMoves(services, outbox, language=settings.language)
         connected = connections(settings, commands, core.rights, moves)
         chats.update({chat.platform: chat for chat in connected})
-        core.admission.ask_with(asker(lambda: services.policy, chats), core.desk.note)
+        core.admission.ask_with(asker(lambda: services.policy, chats), core.desk.note, core.quotas.heard)
         waits.add(of_chats(connected))
         await outbox.start()
         stack.push_async_callback(outbox.stop)

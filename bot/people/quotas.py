@@ -118,6 +118,14 @@ class Quotas:
             raise OverQuota(say("quota.too_many_phones", **told), _detail(standing, "tasks"))
         await self._store.tiers.accepted_with(transaction, task.id, name)
 
+    async def heard(self, task: Task, person: Person) -> None:
+        """The roles that the person has now decide the tier of the task, as they did when it was given; see Admission.
+
+        Raises StoreError.
+        """
+        if self._rights.policy.tier_hangs_on_roles(person, task.origin):
+            await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
+
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
         """See Allowance. What the person's other tasks use meanwhile counts too."""
         found = await self._store.tasks.get(task)

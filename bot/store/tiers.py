@@ -37,6 +37,17 @@ class Tiers:
         """The task was accepted within this tier."""
         await transaction.fetch("INSERT INTO task_tiers (task, tier) VALUES (?, ?)", (int(task), tier))
 
+    async def now_with(self, task: str, tier: str) -> None:
+        """The task (or what it is a part of) is within this tier from now on; "" for none. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> None:
+            whole = "(SELECT COALESCE(parent, id) FROM tasks WHERE id = ?)"
+            await transaction.fetch(f"DELETE FROM task_tiers WHERE task = {whole}", (int(task),))
+            if tier:
+                await transaction.fetch(f"INSERT INTO task_tiers (task, tier) VALUES ({whole}, ?)", (int(task), tier))
+
+        await self._database.write(work)
+
     async def of_task(self, task: str, source: Source | None = None) -> str:
         """The tier within which the task (or what it is a part of) was accepted, "" when nothing limited it."""
         rows = await (source or self._database).fetch(

@@ -27,9 +27,15 @@ AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
 """Gives the person with the roles that they have now, None when nobody tells. It ends in bounded time."""
 Note = Callable[[str, str], None]
 """Takes a task and what it waits for."""
+Heard = Callable[[Task, Person], Awaitable[None]]
+"""Takes a task and its person with the roles that they have now, before a phone is given."""
 
 
 def _unseen(_task: str, _text: str) -> None:
+    pass
+
+
+async def _unheard(_task: Task, _person: Person) -> None:
     pass
 
 
@@ -56,11 +62,14 @@ class Admission:
         self._clock = clock
         self._ask: AskRoles | None = None
         self._note: Note = _unseen
+        self._heard: Heard = _unheard
         self._held: dict[str, _Held] = {}
 
-    def ask_with(self, ask: AskRoles, note: Note) -> None:
-        """Somebody tells roles from now on; until then whoever needs one waits. `note` says so on a task's card."""
-        self._ask, self._note = ask, note
+    def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
+        """Somebody tells roles from now on; until then whoever needs one waits. `note` says so on a task's card,
+        `heard` is called with what was told.
+        """
+        self._ask, self._note, self._heard = ask, note, heard
 
     def begin(self, task: Task) -> None:
         """The task is worked on from now on."""
@@ -94,14 +103,18 @@ class Admission:
     def standing(self, run: str, told: Callable[[], None]) -> Standing:
         """Whether what `admits` says is sure at this moment. A role is asked for, and `told` called when that is over.
 
-        Nobody gets a phone by a role of former times: it may have been taken since.
+        Nobody gets a phone by a role of former times: it may have been taken since. Where only the tier hangs on roles
+        and nobody tells them, the phone is given, and the tier stays the one with which the task was accepted.
         """
         held = self._held.get(run)
-        if held is None or held.task.entitled is None or not held.task.entitled.by_role or self._known(held):
+        if held is None or self._known(held):
+            return Standing.SURE
+        by_right = _by_role(held.task)
+        if not by_right and not self._policy().tier_hangs_on_roles(held.task.person, held.task.origin):
             return Standing.SURE
         lately = held.person is None and self._clock() - held.at < AGAIN_S
         if held.asking is None and (lately or self._ask is None):
-            return Standing.UNKNOWN
+            return Standing.UNKNOWN if by_right else Standing.SURE
         held.told.add(told)
         if held.asking is None and self._ask is not None:
             held.asking = asyncio.create_task(self._learn(held, self._ask), name=f"roles for {run}")
@@ -112,9 +125,12 @@ class Admission:
 
     async def _learn(self, held: _Held, ask: AskRoles) -> None:
         task, held.person = held.task, None
-        assert task.entitled is not None
+        private = task.entitled is not None and task.entitled.private
         try:
-            held.person = await ask(task.person, Place(task.origin, task.entitled.private))
+            person = await ask(task.person, Place(task.origin, private))
+            if person is not None:
+                await self._heard(task, person)
+            held.person = person
         except Exception:
             logger.exception("asking for the roles behind task %s failed", task.id)
         finally:
@@ -122,7 +138,11 @@ class Admission:
             told, held.told = held.told, set()
             for each in told:
                 each()
-        if held.person is None and not held.noted:
+        if held.person is None and not held.noted and _by_role(task):
             with speaking(task.person.language):
                 self._note(task.id, say("desk.phone.role_unknown"))
         held.noted = held.person is None
+
+
+def _by_role(task: Task) -> bool:
+    return task.entitled is not None and task.entitled.by_role

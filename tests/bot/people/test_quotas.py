@@ -190,6 +190,28 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
         assert "a new quota has begun since" in fault.sentence, "it counts for the day on which it was given"
 
 
+async def test_a_tier_by_role_is_the_one_of_the_roles_when_the_phone_is_given(tmp_path: Path) -> None:
+    """Seen failing (the task of the big tier goes on) without `now_with` in `Quotas.heard`."""
+    nurse = replace(BEN, roles=frozenset({"guild/8"}))
+    async with a_world(tmp_path, settings=tiers("", none={"tokens": 0})) as world:
+        quotas = world.services.quotas
+        await world.type("people tier role:8 big", ADA)
+        await world.type("people tier role:9 none", ADA)
+        task = await world.do("open settings", nurse)
+        assert await quotas.reached(task.id, 0, Usage()) is None
+        await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
+        fault = await quotas.reached(task.id, 0, Usage())
+        assert fault is not None
+        assert "(tier none)" in fault.sentence
+        await quotas.heard(task, nurse)
+        assert await quotas.reached(task.id, 0, Usage()) is None
+        await quotas.heard(task, BEN)
+        assert await world.store.tiers.of_task(task.id) == "", "without any of the roles there is the default: none"
+        await world.type("people tier 43 big", ADA)
+        await quotas.heard(task, replace(BEN, roles=frozenset({"guild/9"})))
+        assert await quotas.reached(task.id, 0, Usage()) is None, "what was given to the person comes first"
+
+
 async def test_a_scheduled_task_over_quota_is_told_and_kept(tmp_path: Path) -> None:
     async with a_world(tmp_path, settings=tiers("guest")) as world:
         rig = Rig(world)

@@ -12,7 +12,7 @@ import pytest
 
 from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
-from bot.access import Grant, Policy, Right
+from bot.access import Grant, Policy, Right, TierGift
 from bot.chats.base import Address, Person
 from bot.chats.base import Place as ChatPlace
 from bot.commands.phones_meant import wished
@@ -259,3 +259,50 @@ async def test_before_anybody_can_be_asked_such_a_task_waits_and_its_end_ends_th
         await asyncio.wait({waiting})
         assert waiting.cancelled()
         assert desk.notes == []
+
+
+BY_TIER = Policy(grants=(grant(),), tiers=(TierGift("discord", "7", "big", guild="guild"),))
+"""The right is the person's own; a role of the server has a tier."""
+
+
+async def test_a_tier_that_hangs_on_roles_is_asked_for_before_the_phone_is_given(tmp_path: Path) -> None:
+    """Seen failing (nobody is asked) without `tier_hangs_on_roles` in `standing`."""
+    async with by_role(tmp_path, "a") as (desk, platform):
+        desk.policy = BY_TIER
+        heard: list[tuple[str, frozenset[str]]] = []
+
+        async def hears(task: Task, person: Person) -> None:
+            heard.append((task.id, person.roles))
+
+        desk.admission.ask_with(platform, lambda task, text: desk.notes.append((task, text)), hears)
+        task = of_eve(Entitlement())
+        desk.admission.begin(task)
+        waiting = asyncio.create_task(desk.lease(task))
+        await until(lambda: platform.asked == 1)
+        assert not waiting.done()
+        platform.roles = frozenset({"guild/7"})
+        platform.may_tell.set()
+        await waiting
+        assert heard == [("1", frozenset({"guild/7"}))]
+
+
+async def test_where_only_the_tier_hangs_on_roles_a_platform_that_does_not_tell_keeps_nobody_waiting(
+    tmp_path: Path,
+) -> None:
+    async with by_role(tmp_path, "a") as (desk, platform):
+        desk.policy = BY_TIER
+        platform.may_tell.set()
+        task = of_eve(Entitlement())
+        desk.admission.begin(task)
+        assert (await desk.lease(task)).phone == "a"
+        assert platform.asked == 1
+        assert desk.notes == []
+
+
+async def test_who_has_a_tier_of_their_own_is_not_asked_about(tmp_path: Path) -> None:
+    async with by_role(tmp_path, "a") as (desk, platform):
+        desk.policy = replace(BY_TIER, tiers=(*BY_TIER.tiers, TierGift("discord", EVE.id, "basic")))
+        task = of_eve(Entitlement())
+        desk.admission.begin(task)
+        assert (await desk.lease(task)).phone == "a"
+        assert platform.asked == 0
