@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ from agent.models.offline.matching import is_chinese
 from agent.models.offline.wording import wording
 
 NAME = "offline"
+
+_FILES = re.compile(r"\n\n[^\n]+\n<files>\n.*</files>\Z", re.DOTALL)
+"""What a model is told behind the task about files that came with it: no instruction."""
 
 
 class OfflinePilot:
@@ -46,7 +50,7 @@ def _answer(request: ModelRequest) -> ModelReply:
         case Purpose.ACT:
             return _act(request)
         case Purpose.INTENT:
-            return _data(_intent(_asked(request)))
+            return _data(_intent(_FILES.sub("", _asked(request))))
         case Purpose.PLAN:
             return _text(wording("no_plan", chinese=is_chinese(_asked(request))))
         case Purpose.SUPERVISE:
