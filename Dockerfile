@@ -24,7 +24,7 @@ WORKDIR /home/opengui
 VOLUME /data
 # From inside: the console listens on the container's own loopback.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8765/healthz', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + (os.environ['CONSOLE_PORT'] or '8765') + '/healthz', timeout=4)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["opengui"]
 CMD ["run"]

@@ -28,6 +28,14 @@ def test_every_variant_runs_without_rights_that_it_does_not_need() -> None:
         assert "ports" not in service, "the console stays on loopback"
 
 
+def test_the_data_is_in_the_volume_whatever_the_file_of_settings_says() -> None:
+    """A copy of `.env.example` names another folder, which cannot be written there."""
+    assert "DATA_DIR=data\n" in (ROOT / ".env.example").read_text(encoding="utf-8")
+    for service in yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"].values():
+        assert service["environment"]["DATA_DIR"] == "/data"
+        assert "data:/data" in service["volumes"]
+
+
 def test_only_the_program_goes_into_the_image() -> None:
     """A `.env` with tokens in the folder does not reach the image."""
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
