@@ -41,10 +41,15 @@ class Tiers:
         """The task (or what it is a part of) is within this tier from now on; "" for none. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
-            whole = "(SELECT COALESCE(parent, id) FROM tasks WHERE id = ?)"
-            await transaction.fetch(f"DELETE FROM task_tiers WHERE task = {whole}", (int(task),))
+            await transaction.fetch(
+                "DELETE FROM task_tiers WHERE task = (SELECT COALESCE(parent, id) FROM tasks WHERE id = ?)",
+                (int(task),),
+            )
             if tier:
-                await transaction.fetch(f"INSERT INTO task_tiers (task, tier) VALUES ({whole}, ?)", (int(task), tier))
+                await transaction.fetch(
+                    "INSERT INTO task_tiers (task, tier) SELECT COALESCE(parent, id), ? FROM tasks WHERE id = ?",
+                    (tier, int(task)),
+                )
 
         await self._database.write(work)
 
