@@ -54,7 +54,8 @@ async def test_a_newcomer_sees_it_work(place: Place) -> None:
         final = page.locator(".message").filter(has_text="Done · Task 1 · open browser and search OpenGUI")
         await expect(final).to_have_count(1, timeout=LIMIT_MS)
         await expect(final).to_contain_text("OpenGUI - official site (www.opengui.example)")
-        await expect(final.locator("img")).to_be_visible()
+        await expect(final.get_by_label("Show the screenshot")).to_be_visible()
+        await expect(final.get_by_label("Show recap.gif large")).to_be_visible()
         assert place.phone.truth.searches == ("OpenGUI",)
         assert "token=" not in page.url
         view = page.locator("#view")
