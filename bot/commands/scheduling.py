@@ -23,7 +23,7 @@ from bot.texts import say
 from bot.zones import zone_named
 
 MOST = 20
-"""Schedules of one person."""
+"""Schedules of one person, on all their accounts together."""
 LISTED = 5
 """Schedules that one answer lists: each has a row of buttons, and Discord has five rows."""
 TEXT_SHOWN = 80
@@ -88,7 +88,8 @@ async def _let_make(request: Request, services: Services, phones: Sequence[str])
         later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
     if not later_too and not can_be_asked(request.person, services.chats):
         raise Refused(say("schedule.unstored_role"))
-    if len(await services.store.schedules.all(request.person)) >= MOST:
+    accounts = services.policy.accounts(request.person)
+    if sum([len(await services.store.schedules.all(account)) for account in accounts]) >= MOST:
         raise Refused(say("schedule.full", number=MOST))
 
 

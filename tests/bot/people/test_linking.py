@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from agent.questions import QuestionKind
 from bot.access import Grant, Lists, Policy, Right, authorize
 from bot.chats.base import Address, CommandCall, Message, Person, Place, Reply
+from bot.commands.scheduling import MOST
 from bot.people.linking import Linking
 from bot.people.pairing import LIFETIME, WRONG_ALLOWED, WRONG_TOGETHER, Locked, Pairing
 from bot.settings import Settings
@@ -288,3 +289,17 @@ def test_a_link_is_as_if_an_admin_had_given_the_same_to_both_but_never_admin(
         for place, right, phone in itertools.product(PLACES, Right, ("", "pixel", "moto")):
             expected = authorize(person, place, right, alone, phone=phone).allowed
             assert authorize(person, place, right, linked, phone=phone).allowed is expected
+
+
+async def test_the_most_schedules_are_those_of_both_accounts(world: World) -> None:
+    """Seen failing with the schedules of the account that asks alone."""
+    for _ in range(MOST - 1):
+        assert "Schedule" in words(await world.type("schedule every 1h do look", ANNA, PRIVATE))
+    await link(world)
+    await world.type("schedule every 1h do look", TELE_ANNA, TELE)
+    assert len(await world.store.schedules.all()) == MOST
+    for person, place in ((ANNA, PRIVATE), (TELE_ANNA, TELE)):
+        assert f"You have {MOST} schedules already" in words(await world.type("schedule every 1h do it", person, place))
+    assert len(await world.store.schedules.all()) == MOST
+    await world.type("schedule every 1h do look", BEN, PRIVATE)
+    assert len(await world.store.schedules.all()) == MOST + 1
