@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from simcord.backend.models import Channel, Guild, Message, User
@@ -46,10 +46,15 @@ class Town:
         return found()[0]
 
 
-@asynccontextmanager
-async def town(*acts: Act) -> AsyncIterator[Town]:
+def town(*acts: Act) -> AbstractAsyncContextManager[Town]:
     """A town, and a model endpoint that does these acts."""
-    async with FakeDiscord() as fake, ModelServer(brain(*acts)) as model:
+    return town_with(brain(*acts))
+
+
+@asynccontextmanager
+async def town_with(mind: Act) -> AsyncIterator[Town]:
+    """A town, and a model endpoint that answers so."""
+    async with FakeDiscord() as fake, ModelServer(mind) as model:
         guild = fake.guild()
         channel = fake.channel(guild)
         alice = fake.user("alice", guild)

@@ -1,4 +1,4 @@
-"""One task on two phones: from a message in Telegram to both phones and back, also over a kill in the middle."""
+"""One task on two phones: from a message in Telegram or Discord to both phones and back, and over a kill."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from devices.simulator.phone import VirtualPhone
 from tests.end_to_end.brain import FINISH, call
 from tests.end_to_end.service import Place
+from tests.end_to_end.test_discord import town_with
 from tests.end_to_end.test_telegram import LIMIT, Town
 from tests.fakes.model_server import Answer, ModelServer, Recorded
 from tests.fakes.telegram import TOKEN, FakeTelegram, Message
@@ -87,6 +88,24 @@ async def test_one_message_two_phones_one_end(place: Place, second: VirtualPhone
         code, out, _ = await place.opengui("tasks", "--json")
         assert code == 0
         assert [(row["task"], row["phones"]) for row in map(json.loads, out.splitlines())] == [("1", 2)]
+
+
+async def test_in_discord_it_is_one_thread_with_one_card_and_one_end(place: Place, second: VirtualPhone) -> None:
+    async with town_with(Switching()) as here, place.service(**here.settings):
+        await here.fake.connected()
+        here.fake.say(here.alice, here.channel, f"!opengui {ASKED.removeprefix('/')}")
+        thread = await here.thread()
+        final = await here.bot_says("Done on 2 of 2 phones.", thread)
+        assert place.phone.truth.toggles["bluetooth"]
+        assert second.truth.toggles["bluetooth"]
+        told = final.content.replace("\\", "")  # Discord's markdown is escaped
+        assert sorted(re.findall(r"\d\. (.+): Done\. It is done\.", told)) == ["Nokia", "Pixel"]
+        assert here.threads() == [thread]
+        said = here.fake.from_bot(thread)
+        assert [message for message in said if "Done on 2 of 2 phones." in message.content] == [final]
+        (card,) = [message for message in said if message.edited_timestamp is not None]
+        assert card.attachments
+        assert str(here.alice.id) in final.content
 
 
 async def test_a_kill_in_the_middle_leaves_one_end(place: Place, second: VirtualPhone) -> None:
