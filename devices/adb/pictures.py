@@ -25,6 +25,11 @@ _NAVIGATION_BAR = 0.07
 
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
+KEPT_BLOCKS = 4
+"""Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
+than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
+Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
+
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
