@@ -15,7 +15,14 @@ from bot.endpoints import model_settings
 from bot.settings import Settings, SettingsError, load_settings
 
 EXAMPLE = Path(__file__).parents[3] / ".env.example"
-SECRETS = ("DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "VLM_API_KEY", "BASIC_API_KEY", "REASONING_API_KEY", "TRANSCRIBE_API_KEY")
+SECRETS = (
+    "DISCORD_BOT_TOKEN",
+    "TELEGRAM_BOT_TOKEN",
+    "VLM_API_KEY",
+    "BASIC_API_KEY",
+    "REASONING_API_KEY",
+    "TRANSCRIBE_API_KEY",
+)
 
 
 @pytest.fixture(autouse=True)
