@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+# Most tests wait for processes: three at a time keep two cores busy.
+WORKERS ?= 3
 
 .PHONY: run test test-page chaos fuzz bench check format lock clean
 
