@@ -20,8 +20,12 @@ prompt, screenshot and answer to a server; the old names without V2 make every g
 """
 
 
+OFF: Final = frozenset({"", "0", "false"})
+"""Values that ask for no tracing (`langchain_core.utils.env.env_var_is_set`, in any case of letters)."""
+
+
 def keep_tracing_off(environment: MutableMapping[str, str]) -> None:
-    """Take the switches away, and say so. Before any graph runs: LangSmith remembers what it has read."""
-    found = [name for name in SWITCHES if environment.pop(name, "").strip()]
+    """Take the switches away, and say so if one was on. Before any graph runs: LangSmith remembers what it has read."""
+    found = [name for name in SWITCHES if environment.pop(name, "").strip().lower() not in OFF]
     if found:
         logger.warning("%s is not followed: what happens on phones is not sent to LangSmith.", ", ".join(found))

@@ -56,3 +56,8 @@ async def test_no_variable_has_tasks_sent_to_langsmith(place: Place) -> None:
     assert heard == []
     assert "LANGSMITH_TRACING" in err
     assert "is not followed" in err
+
+
+async def test_a_switch_that_is_off_already_is_no_news(place: Place) -> None:
+    code, _, err = await place.opengui("graph", **dict.fromkeys(SWITCHES, "false"))
+    assert (code, err) == (0, "")
