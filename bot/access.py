@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from bot.chats.base import Address, Person, Place
+from bot.chats.address import Address, Person, Place
 from bot.settings import Settings
 from bot.texts import say
 

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from bot.access import Right, authorize
-from bot.chats.base import Address, Chat, ChatError, Intake, Person, Place
+from bot.chats.address import Address, Person, Place
+from bot.chats.base import Chat, ChatError, Intake
 from bot.people.audience import audiences
 from bot.people.rights import Rights
 from bot.settings import Settings

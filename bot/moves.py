@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from bot.chats.base import Address, ChatError, FloodWait, Message, Place
+from bot.chats.address import Address, Place
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.outgoing import Message
 from bot.commands.request import Services
 from bot.outbox.outbox import Outbox
 from bot.texts import language_of, say, speaking

@@ -10,7 +10,7 @@ from bot.cards.buttons import now_button, pause_button, resume_button, stop_butt
 from bot.cards.parts import part_lines
 from bot.cards.picture import screen_picture
 from bot.cards.words import action_line, duration, elapsed, receipt, shortened, title_of, tokens
-from bot.chats.base import Button, Message
+from bot.chats.outgoing import Button, Message
 from bot.tasks.model import PartNow, StepRow, Task, TaskState
 from bot.texts import say
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent.questions import Question
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator
-from bot.chats.base import Button, Menu
+from bot.chats.outgoing import Button, Menu
 from bot.texts import say
 
 CHOICE_BUTTONS = 5

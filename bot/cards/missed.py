@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 
 from bot.cards.buttons import Deed, button
 from bot.cards.words import shortened
-from bot.chats.base import Message
+from bot.chats.outgoing import Message
 from bot.missed.model import Missed
 from bot.texts import say
 

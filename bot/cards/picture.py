@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
 
 from agent.ports.frames import Frames
-from bot.chats.base import Picture
+from bot.chats.outgoing import Picture
 
 LONG_SIDE = 1280
 """Pixels. Chats show pictures smaller than this; it keeps text readable when opened."""

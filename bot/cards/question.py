@@ -10,7 +10,7 @@ from bot.cards.buttons import Deed, button, locator, stop_button, stop_phone_but
 from bot.cards.choices import offer_of
 from bot.cards.picture import screen_picture
 from bot.cards.words import duration, shortened, title_of
-from bot.chats.base import Button, Message
+from bot.chats.outgoing import Button, Message
 from bot.tasks.model import OpenQuestion, Task
 from bot.texts import say
 

@@ -13,7 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
 from bot.cards.picture import draw_mark
-from bot.chats.base import Picture
+from bot.chats.outgoing import Picture
 from bot.tasks.model import StepRow
 
 FRAMES = 24

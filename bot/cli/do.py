@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.events import TaskEnded
 from agent.outcome import Outcome
-from bot.chats.base import Attachment
+from bot.chats.incoming import Attachment
 from bot.cli.errors import Refused
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
 from bot.cli.remote import Remote, running_service

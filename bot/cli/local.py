@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from bot.chats.base import Address, Attachment, CommandCall, Invocation, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.incoming import Attachment, CommandCall, Invocation
+from bot.chats.outgoing import Reply
 from bot.cli.errors import Refused
 from bot.commands.intake import Commands
 from bot.commands.request import Services

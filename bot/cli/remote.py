@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.chats.base import Attachment
+from bot.chats.incoming import Attachment
 from bot.chats.web import handover
 from bot.cli.errors import Refused, ServiceGone
 

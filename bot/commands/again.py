@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 
 from bot.access import Right
-from bot.chats.base import Attachment, CommandCall, Place, Reply
+from bot.chats.address import Place
+from bot.chats.incoming import Attachment, CommandCall
+from bot.chats.outgoing import Reply
 from bot.commands import work
 from bot.commands.choose import task_meant
 from bot.commands.request import Request, Services, may_see, require

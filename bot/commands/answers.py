@@ -10,7 +10,9 @@ from agent.questions import DENY, Question, QuestionKind
 from bot.access import Right
 from bot.cards.question import closed_line
 from bot.cards.words import title_of
-from bot.chats.base import ChatError, FloodWait, MessageRef, Reply
+from bot.chats.address import MessageRef
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.outgoing import Reply
 from bot.commands.choose import task_named
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
 from bot.tasks.model import OpenQuestion, Task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services
 from bot.store.audit import AuditEntry, AuditKind
 from bot.texts import say

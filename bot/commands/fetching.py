@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.access import Right, same_person
-from bot.chats.base import Message, Picture, Reply
+from bot.chats.outgoing import Message, Picture, Reply
 from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
 from bot.commands.request import Refused, Request, Services, may_see, verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.access import Grant, Lists, Right
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands import linking, tiering
 from bot.commands.choose import phone_named
 from bot.commands.request import Refused, Request, Services

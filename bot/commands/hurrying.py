@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.access import Right
-from bot.chats.base import Reply
+from bot.chats.outgoing import Reply
 from bot.commands.choose import task_meant
 from bot.commands.reins import require_to_go_on
 from bot.commands.request import Request, Services, plain

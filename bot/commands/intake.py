@@ -11,7 +11,9 @@ from typing import TypeVar
 from agent.faults import fault_of
 from bot.access import Check, Right
 from bot.cards.buttons import ButtonData
-from bot.chats.base import CommandCall, Incoming, Invocation, Person, Place, Press, Reply
+from bot.chats.address import Person, Place
+from bot.chats.incoming import CommandCall, Incoming, Invocation, Press
+from bot.chats.outgoing import Reply
 from bot.commands import (
     again,
     answers,

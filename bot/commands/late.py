@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.access import Right
 from bot.cards.buttons import ButtonData
-from bot.chats.base import Attachment, CommandCall
+from bot.chats.incoming import Attachment, CommandCall
 from bot.commands.request import NotAllowed, Refused, Request, Services, refuse_late, verdict
 from bot.missed.listing import MissedLists
 from bot.missed.model import Late, Missed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.access import OPERATOR_PLATFORMS, Right
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.pairing import ALPHABET, LENGTH, Locked
 from bot.people.subjects import Subject

@@ -10,7 +10,7 @@ from bot.cards.buttons import Deed, button
 from bot.cards.card import render_card, state_line
 from bot.cards.final import render_final
 from bot.cards.words import duration, elapsed, receipt, title_of
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.choose import task_meant
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task, TaskState

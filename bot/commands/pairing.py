@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.access import OPERATOR_PLATFORMS, Grant, Right
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands import linking
 from bot.commands.request import Refused, Request, Services, require, verdict
 from bot.people.pairing import Locked, Pairing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from bot.chats.base import CommandCall
+from bot.chats.incoming import CommandCall
 from bot.commands.spec import BY_NAME, CommandSpec, OptionKind
 from bot.texts import say
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.access import OPERATOR_PLATFORMS, Right, authorize
-from bot.chats.base import Address, Message, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.outgoing import Message, Reply
 from bot.commands.linking import linked_line
 from bot.commands.parser import unknown_command
 from bot.commands.request import Refused, Request, Services, plain, require, verdict

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.cards.picture import draw_screen, whole_screen
-from bot.chats.base import Message, Picture, Reply
+from bot.chats.outgoing import Message, Picture, Reply
 from bot.commands.choose import open_phones, phone_named, require_usable, state_of
 from bot.commands.request import Refused, Request, Services, may_see, plain
 from bot.store.audit import AuditKind

@@ -8,7 +8,9 @@ from dataclasses import replace
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line, render_question
-from bot.chats.base import ChatError, CommandCall, FloodWait, Press, Reply
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.incoming import CommandCall, Press
+from bot.chats.outgoing import Reply
 from bot.commands import again, hurrying, overview, scheduling, work
 from bot.commands.answers import give_answer
 from bot.commands.request import Refused, Request, Services

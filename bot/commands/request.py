@@ -10,19 +10,10 @@ from zoneinfo import ZoneInfo
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize
-from bot.chats.base import (
-    Address,
-    Attachment,
-    Chat,
-    CommandCall,
-    Message,
-    MessageRef,
-    Person,
-    Place,
-    Reply,
-    Turn,
-    at_once,
-)
+from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.base import Chat
+from bot.chats.incoming import Attachment, CommandCall
+from bot.chats.outgoing import Message, Reply, Turn, at_once
 from bot.live.settings import LiveSettings
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.access import Right
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.words import shortened
-from bot.chats.base import Button, Message, Reply
+from bot.chats.outgoing import Button, Message, Reply
 from bot.commands.parser import parse
 from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict

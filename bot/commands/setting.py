@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services
 from bot.endpoints import model_settings
 from bot.live.names import UnknownSetting, known, names_of, value_of

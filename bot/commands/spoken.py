@@ -7,7 +7,9 @@ import logging
 from typing import Final
 
 from agent.models.transcription import TranscriptionFailed
-from bot.chats.base import ChatError, Reply, Voice
+from bot.chats.base import ChatError
+from bot.chats.incoming import Voice
+from bot.chats.outgoing import Reply
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk, Topic
 from bot.texts import say

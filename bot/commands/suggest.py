@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from bot.access import Right, authorize
 from bot.cards.words import shortened, title_of
-from bot.chats.base import CommandCall, Person, Place
+from bot.chats.address import Person, Place
+from bot.chats.incoming import CommandCall
 from bot.commands.choose import open_phones
 from bot.commands.phones_meant import ALL, SEPARATORS
 from bot.commands.request import Request, Services, may_see

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from bot.access import Right, same_person
 from bot.cards.buttons import Deed, button
-from bot.chats.base import CommandCall, Incoming, Message, MessageRef, Reply
+from bot.chats.address import MessageRef
+from bot.chats.incoming import CommandCall, Incoming
+from bot.chats.outgoing import Message, Reply
 from bot.commands.answers import give_answer, late_code, sole
 from bot.commands.late import STEER
 from bot.commands.reins import require_to_go_on

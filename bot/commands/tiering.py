@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.access import OPERATOR_PLATFORMS, TierGift
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services
 from bot.people.subjects import Subject, subject_named
 from bot.people.tiers import QUOTAS, Tier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.access import Right
 from bot.cards.words import duration, tokens
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.quotas import amount
 from bot.people.tiers import QUOTAS

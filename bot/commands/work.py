@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from bot.cards.card import state_line
 from bot.cards.parts import part_lines
-from bot.chats.base import CommandCall, Message, Reply
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Message, Reply
 from bot.commands.choose import task_meant, task_or_none
 from bot.commands.phones_meant import entitlement, left_out_words, phones_meant, wished
 from bot.commands.reins import require_to_go_on, require_to_hold

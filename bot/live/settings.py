@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.live.names import UnknownSetting, composed, known, value_of
 from bot.settings import Settings, SettingsError
 from bot.store.audit import AuditKind

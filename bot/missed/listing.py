@@ -6,7 +6,8 @@ import asyncio
 import logging
 
 from bot.cards.missed import render_missed
-from bot.chats.base import Address, ChatError, ChatGone, FloodWait
+from bot.chats.address import Address
+from bot.chats.base import ChatError, ChatGone, FloodWait
 from bot.commands.request import Services
 from bot.missed.model import Missed
 from bot.texts import speaking

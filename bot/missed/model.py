@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.files import GivenFile
-from bot.chats.base import CommandCall, MessageRef, Person, Place
+from bot.chats.address import MessageRef, Person, Place
+from bot.chats.incoming import CommandCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from agent.ports.frames import Frames
 from bot.cards.card import render_card
 from bot.cards.words import title_of
-from bot.chats.base import Address, ChatError, ChatGone, Message
+from bot.chats.address import Address
+from bot.chats.base import ChatError, ChatGone
+from bot.chats.outgoing import Message
 from bot.outbox.asides import Asides
 from bot.outbox.line import Line
 from bot.outbox.places import place_of

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from bot.chats.base import Address, Chat, ChatError, ChatGone, FloodWait
+from bot.chats.address import Address
+from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
 from bot.outbox.asides import Asides
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.chats.base import Address, Capabilities, Chat, FloodWait, Message, MessageRef
+from bot.chats.address import Address, MessageRef
+from bot.chats.base import Capabilities, Chat, FloodWait
+from bot.chats.outgoing import Message
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.pace import Pace, Urgency
 

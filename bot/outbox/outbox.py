@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from agent.events import TaskEvent
-from bot.chats.base import Address, Chat
+from bot.chats.address import Address
+from bot.chats.base import Chat
 from bot.outbox.asides import Asides
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.conversation import Conversation

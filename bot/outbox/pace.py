@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from bot.chats.base import Address, Budget, Capabilities
+from bot.chats.address import Address
+from bot.chats.base import Budget, Capabilities
 
 
 class Urgency(Enum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 from bot.cards.words import title_of
-from bot.chats.base import Address, Chat, ChatError, FloodWait
+from bot.chats.address import Address
+from bot.chats.base import Chat, ChatError, FloodWait
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
 

@@ -6,7 +6,8 @@ from agent.ports.frames import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice
 from bot.cards.question import render_question
 from bot.cards.recap import make_recap
-from bot.chats.base import Capabilities, Message, Picture
+from bot.chats.base import Capabilities
+from bot.chats.outgoing import Message, Picture
 from bot.store.outbox import OutboxRow
 from bot.tasks.desk import TaskDesk
 from bot.tasks.keeping import INTERRUPTED

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.chats.base import Chat, Place, Turn, at_once
+from bot.chats.address import Place
+from bot.chats.base import Chat
+from bot.chats.outgoing import Turn, at_once
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.line import Line
 from bot.outbox.pace import Paces, Urgency

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.people.pairing import Pairing
 
 

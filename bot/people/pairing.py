@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 
 ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """Without what is read as something else: I, L and 1, O and 0, U and V."""

@@ -15,7 +15,7 @@ from agent.faults import Fault, FaultKind
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.access import is_admin
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.people.rights import Rights
 from bot.people.tiers import QUOTAS, Tier, largest, smallest
 from bot.settings import Settings

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.access import Grant, Policy, TierGift
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.people.linking import Linking
 from bot.people.pairing import Pairing
 from bot.people.subjects import Subject

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from bot.access import Policy
-from bot.chats.base import Chat, ChatError, FloodWait, KnowsRoles, Person, Place
+from bot.chats.address import Person, Place
+from bot.chats.base import Chat, ChatError, FloodWait, KnowsRoles
 
 ANSWER_S: Final = 20.0
 """Seconds that a platform has to tell somebody's roles."""

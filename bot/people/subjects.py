@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from bot.access import OPERATOR_PLATFORMS, Grant
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 
 _MENTION = re.compile(r"<@(?P<role>&)?!?(?P<id>\d{1,20})>")
 _ROLE = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)

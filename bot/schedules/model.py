@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from bot.schedules.rules import Rule
 
 

@@ -9,7 +9,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.access import Right
-from bot.chats.base import CommandCall, Reply
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Reply
 from bot.commands.request import NotAllowed, Refused, Request, Services, require
 from bot.people.roles import RolesUnknown, with_roles
 from bot.schedules.model import Schedule

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.store.database import Database, Transaction
 
 KEPT = 100_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.chats.base import MessageRef
+from bot.chats.address import MessageRef
 from bot.store.database import Database, Transaction
 from bot.store.texts import message_of, message_text
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.store.database import Database, Transaction
 from bot.store.errors import StoreError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.store.database import Database, Source, Transaction
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from bot.chats.base import Address, CommandCall, MessageRef, Person, Place
+from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.incoming import CommandCall
 from bot.missed.model import Late, Missed
 from bot.store.database import Database, Transaction, Value
 from bot.store.texts import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bot.chats.base import Address
+from bot.chats.address import Address
 from bot.store.database import Database, Transaction
 from bot.store.texts import address_of, address_text, json_text
 

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.chats.base import MessageRef
+from bot.chats.address import MessageRef
 from bot.store.database import Database, Transaction, Value
 from bot.store.texts import message_of, message_text
 

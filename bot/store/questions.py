@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Address, MessageRef
+from bot.chats.address import Address, MessageRef
 from bot.store.database import Database, Source, Transaction
 from bot.store.texts import address_text, message_of, message_text
 from bot.tasks.model import OpenQuestion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from bot.schedules.model import Plan, Schedule
 from bot.schedules.rules import Rule, RuleKind
 from bot.store.database import Database, Transaction, Value

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 
 from agent.outcome import Outcome
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.store.database import Database, Source, Transaction
 from bot.store.texts import (
     address_of,

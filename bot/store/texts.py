@@ -8,7 +8,7 @@ from dataclasses import asdict
 from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
-from bot.chats.base import Address, MessageRef
+from bot.chats.address import Address, MessageRef
 from bot.tasks.model import Entitlement
 
 LONGEST_NUMBER = 18

@@ -9,7 +9,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from agent.models.base import Usage
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.store.database import Database, Source
 from bot.store.texts import json_text, usage_of
 from bot.zones import day_of

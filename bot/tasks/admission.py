@@ -11,7 +11,7 @@ from typing import Final
 
 from agent.graph.main.state import run_of
 from bot.access import Policy, Right, authorize
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from bot.tasks.model import Task
 from bot.tasks.queue import Standing
 from bot.texts import say, speaking

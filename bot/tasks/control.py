@@ -6,7 +6,7 @@ import logging
 
 from agent.mind import Mind
 from agent.outcome import Outcome
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.calls import Calls
 from bot.tasks.errors import MindFailed, NotStill, WrongState
 from bot.tasks.keeping import Ending

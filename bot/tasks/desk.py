@@ -16,7 +16,7 @@ from agent.outcome import Outcome
 from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
 from bot.access import Policy
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.clocks import ClockWatch
 from bot.store.audit import AuditKind
 from bot.store.store import Store

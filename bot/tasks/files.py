@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent.files import GivenFile
 from agent.ports.frames import Frames
-from bot.chats.base import Attachment
+from bot.chats.incoming import Attachment
 from bot.tasks.errors import TaskError
 from bot.texts import say
 from devices.storage import safe_name

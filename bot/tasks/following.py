@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from agent.events import TaskEnded, TaskEvent, Thinking
 from agent.outcome import Outcome
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.desk import TaskDesk
 from bot.tasks.errors import TaskError
 from bot.tasks.lines import Heard

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.errors import NotStill, WrongState
 from bot.tasks.model import Task, TaskState
 from bot.tasks.news import News

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from agent.events import Asked, Step, TaskEnded, TaskEvent
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.views import tokens_json
 from bot.texts import say
 

@@ -11,7 +11,7 @@ from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
-from bot.chats.base import Address, MessageRef, Person
+from bot.chats.address import Address, MessageRef, Person
 from devices.app_titles import readable
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from agent.questions import QuestionKind
-from bot.chats.base import Address, MessageRef, Person
+from bot.chats.address import Address, MessageRef, Person
 from bot.store.store import Store
 from bot.tasks.errors import UnknownTask
 from bot.tasks.model import OpenQuestion, PartNow, StepRow, Task, TaskWish

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Address
+from bot.chats.address import Address
 from bot.store.audit import AuditKind
 from bot.store.database import Transaction
 from bot.store.patience import PATIENCE_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.control import TaskControl
 from bot.tasks.errors import NotStill, WrongState
 from bot.tasks.model import Task, TaskState

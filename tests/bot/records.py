@@ -10,7 +10,7 @@ from PIL import Image
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
 
 ANNA = Person("discord", "42", "Anna")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.outcome import Outcome
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.core import open_core
 from bot.settings import Settings, SettingsError
 from bot.store.checkpoints import CHECKPOINTS_NAME

@@ -13,7 +13,8 @@ import pytest
 from agent.events import Asked, Started
 from agent.questions import Question, QuestionKind
 from bot.access import Lists, Policy
-from bot.chats.base import Message, Person, Place
+from bot.chats.address import Person, Place
+from bot.chats.outgoing import Message
 from bot.chats.telegram import TelegramChat
 from bot.moves import ChatMoves
 from bot.outbox.outbox import Outbox

@@ -18,19 +18,10 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Answer, Question, QuestionKind
 from bot.access import Lists, Policy
-from bot.chats.base import (
-    Address,
-    Attachment,
-    Chat,
-    CommandCall,
-    Incoming,
-    Invocation,
-    MessageRef,
-    Person,
-    Place,
-    Press,
-    Reply,
-)
+from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.base import Chat
+from bot.chats.incoming import Attachment, CommandCall, Incoming, Invocation, Press
+from bot.chats.outgoing import Reply
 from bot.commands.intake import Commands
 from bot.commands.request import UTC, Services
 from bot.live.settings import LiveSettings

@@ -20,7 +20,7 @@ import aiohttp
 from hypothesis import strategies as st
 
 from bot.cards.buttons import Deed, locator
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.commands.spec import BY_NAME
 from bot.tasks.model import TaskState
 from bot.texts import say

@@ -10,7 +10,9 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.cards.buttons import Deed, button, locator
-from bot.chats.base import Address, Attachment, CommandCall, Place, Reply
+from bot.chats.address import Address, Place
+from bot.chats.incoming import Attachment, CommandCall
+from bot.chats.outgoing import Reply
 from bot.tasks.model import TaskState
 from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world, png
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import discord
 
-from bot.chats.base import Message, Reply
 from bot.chats.discord.drafts import drafts_of
+from bot.chats.outgoing import Message, Reply
 
 
 async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:

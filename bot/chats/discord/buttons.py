@@ -9,8 +9,8 @@ from typing import Any
 
 import discord
 
-from bot.chats.base import Button, Menu
 from bot.chats.discord import limits
+from bot.chats.outgoing import Button, Menu
 
 logger = logging.getLogger(__name__)
 

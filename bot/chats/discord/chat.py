@@ -11,7 +11,8 @@ from typing import Final
 import aiohttp
 import discord
 
-from bot.chats.base import Address, Capabilities, ChatError, Intake, Message, MessageRef, Person, Turn, at_once
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.base import Capabilities, ChatError, Intake
 from bot.chats.discord import limits
 from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
@@ -27,6 +28,7 @@ from bot.chats.discord.sending import Sender
 from bot.chats.discord.slash import SlashCommands, payload
 from bot.chats.discord.sync import CommandSync
 from bot.chats.discord.threads import Threads
+from bot.chats.outgoing import Message, Turn, at_once
 from bot.commands.spec import COMMANDS, CommandSpec
 
 logger = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from typing import Final
 
 import discord
 
-from bot.chats.base import Button, Menu, Message, Picture
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import view_of
 from bot.chats.discord.formatting import render
+from bot.chats.outgoing import Button, Menu, Message, Picture
 from bot.texts import say
 
 WHOLE_TEXT: Final = "message.txt"

@@ -10,8 +10,9 @@ from typing import Final, Protocol
 import aiohttp
 import yarl
 
-from bot.chats.base import Attachment, Person, Place
+from bot.chats.address import Person, Place
 from bot.chats.discord import limits
+from bot.chats.incoming import Attachment
 from bot.texts import say
 
 logger = logging.getLogger(__name__)

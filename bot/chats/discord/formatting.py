@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.chats.base import Message
 from bot.chats.discord import limits
+from bot.chats.outgoing import Message
 
 HEADING = 200
 FOOTER = 300

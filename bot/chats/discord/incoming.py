@@ -9,11 +9,14 @@ from typing import Final
 
 import discord
 
-from bot.chats.base import ChatGone, Incoming, Intake, Message, MessageRef, Person, Reply, Turn, orders_work
+from bot.chats.address import MessageRef, Person
+from bot.chats.base import ChatGone, Intake
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import Spot, person_of, place_of
 from bot.chats.discord.sending import Sender
+from bot.chats.incoming import Incoming, orders_work
+from bot.chats.outgoing import Message, Reply, Turn
 
 _REMEMBERED: Final = 2048
 """Message ids kept to recognise a replay after a reconnect."""

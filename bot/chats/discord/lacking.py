@@ -9,9 +9,9 @@ from typing import Final
 
 import discord
 
-from bot.chats.base import Message
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.remembering import Remembered
+from bot.chats.outgoing import Message
 from bot.texts import ENGLISH, say, speaking
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import discord
 
-from bot.chats.base import Address, Person, Place
+from bot.chats.address import Address, Person, Place
 
 PLATFORM = "discord"
 

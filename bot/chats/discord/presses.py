@@ -7,11 +7,13 @@ from typing import Any
 
 import discord
 
-from bot.chats.base import Intake, MessageRef, Press
+from bot.chats.address import MessageRef
+from bot.chats.base import Intake
 from bot.chats.discord import limits
 from bot.chats.discord.answers import whisper
 from bot.chats.discord.buttons import pressed_data
 from bot.chats.discord.places import person_of, place_of
+from bot.chats.incoming import Press
 
 
 class Presses:

@@ -10,11 +10,13 @@ from typing import Any, Final
 import discord
 from discord.enums import AppCommandOptionType
 
-from bot.chats.base import CommandCall, Intake, Invocation, Message, Reply
+from bot.chats.base import Intake
 from bot.chats.discord import limits
 from bot.chats.discord.answers import whisper
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import person_of, place_of
+from bot.chats.incoming import CommandCall, Invocation
+from bot.chats.outgoing import Message, Reply
 from bot.commands.spec import CommandSpec, OptionKind
 from bot.texts import LANGUAGES, say, speaking
 

@@ -7,7 +7,7 @@ import logging
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from telegram.constants import KeyboardButtonStyle
 
-from bot.chats.base import Button, Message
+from bot.chats.outgoing import Button, Message
 from bot.chats.telegram import limits
 
 logger = logging.getLogger(__name__)

@@ -13,18 +13,9 @@ from typing import Final
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot.chats.base import (
-    Address,
-    Capabilities,
-    ChatError,
-    FloodWait,
-    Intake,
-    Message,
-    MessageRef,
-    Person,
-    Turn,
-    at_once,
-)
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.base import Capabilities, ChatError, FloodWait, Intake
+from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2s
 from typing import Final
 
-from bot.chats.base import Button, Message, Person, Picture
+from bot.chats.address import Person
+from bot.chats.outgoing import Button, Message, Picture
 from bot.chats.telegram import limits
 from bot.chats.telegram.buttons import rows_of
 from bot.chats.telegram.formatting import Part, cut, quiet, render, room, size, visible

@@ -8,7 +8,8 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.base import Message, MessageRef, Turn, at_once
+from bot.chats.address import MessageRef
+from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import errors
 from bot.chats.telegram.buttons import keyboard_of
 from bot.chats.telegram.drafts import Draft, card_of

@@ -10,7 +10,7 @@ from typing import Final
 from telegram import Audio, Document, Message, PhotoSize, Video
 from telegram.error import TelegramError
 
-from bot.chats.base import Attachment, Voice
+from bot.chats.incoming import Attachment, Voice
 from bot.chats.telegram import errors, limits
 from bot.texts import say
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from bot.chats.base import Message, Person
+from bot.chats.address import Person
+from bot.chats.outgoing import Message
 from bot.chats.telegram import limits
 
 HEADING: Final = 200

@@ -9,7 +9,10 @@ from typing import Final
 
 import telegram
 
-from bot.chats.base import Attachment, Incoming, Intake, Message, MessageRef, Person, Place, Reply, orders_work
+from bot.chats.address import MessageRef, Person, Place
+from bot.chats.base import Intake
+from bot.chats.incoming import Attachment, Incoming, orders_work
+from bot.chats.outgoing import Message, Reply
 from bot.chats.telegram import limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.fetching import Fetcher, attached, voice_of

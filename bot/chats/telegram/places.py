@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from telegram import Chat, MaybeInaccessibleMessage, Message, User
 
-from bot.chats.base import Address, MessageRef, Person, Place
+from bot.chats.address import Address, MessageRef, Person, Place
 from bot.chats.telegram import limits
 
 PLATFORM = "telegram"

@@ -10,7 +10,7 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.base import Picture, Turn, at_once
+from bot.chats.outgoing import Picture, Turn, at_once
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.buttons import keyboard_of
 from bot.chats.telegram.drafts import Draft

@@ -7,7 +7,9 @@ import logging
 
 import telegram
 
-from bot.chats.base import ChatError, FloodWait, Intake, Message, Press
+from bot.chats.base import ChatError, FloodWait, Intake
+from bot.chats.incoming import Press
+from bot.chats.outgoing import Message
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.places import PLATFORM, person_of, place_of, ref_of
 from bot.chats.telegram.replying import tell

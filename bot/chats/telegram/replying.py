@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from bot.chats.base import FloodWait, Message, MessageRef, Turn
+from bot.chats.address import MessageRef
+from bot.chats.base import FloodWait
+from bot.chats.outgoing import Message, Turn
 from bot.chats.telegram import limits
 from bot.chats.telegram.errors import ChatMoved
 from bot.chats.telegram.sending import Sender

@@ -10,7 +10,8 @@ from typing import Final
 import telegram
 from telegram.error import BadRequest
 
-from bot.chats.base import Address, Message, MessageRef, Picture, Turn, at_once
+from bot.chats.address import Address, MessageRef
+from bot.chats.outgoing import Message, Picture, Turn, at_once
 from bot.chats.telegram import errors
 from bot.chats.telegram.drafts import Draft, drafts_of
 from bot.chats.telegram.places import PLATFORM, thread_id

@@ -10,7 +10,8 @@ from typing import Final
 
 from telegram.error import BadRequest
 
-from bot.chats.base import Address, ChatError
+from bot.chats.address import Address
+from bot.chats.base import ChatError
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.sending import Online
 from bot.chats.telegram.silence import Silence

@@ -11,8 +11,11 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.ports.frames import Frames
-from bot.chats.base import Incoming, Intake, MessageRef, Person, Press, Reply
+from bot.chats.address import MessageRef, Person
+from bot.chats.base import Intake
+from bot.chats.incoming import Incoming, Press
 from bot.chats.log import ConsoleLog
+from bot.chats.outgoing import Reply
 from bot.chats.web.chat import OPERATOR, WebChat, address, place
 from bot.chats.web.gate import CALLER, refuse
 from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret

@@ -9,21 +9,10 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from agent.ports.frames import Frames
-from bot.chats.base import (
-    Address,
-    Button,
-    Capabilities,
-    ChatError,
-    ChatGone,
-    Message,
-    MessageRef,
-    Person,
-    Picture,
-    Place,
-    Turn,
-    at_once,
-)
+from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.base import Capabilities, ChatError, ChatGone
 from bot.chats.log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu
+from bot.chats.outgoing import Button, Message, Picture, Turn, at_once
 from bot.chats.web.pulse import Pulse
 
 PLATFORM = "web"

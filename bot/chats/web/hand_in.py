@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.files import GivenFile
 from agent.ports.frames import Frames
-from bot.chats.base import Attachment, CommandCall, Intake, Invocation
+from bot.chats.base import Intake
+from bot.chats.incoming import Attachment, CommandCall, Invocation
 from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse

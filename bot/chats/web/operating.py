@@ -9,7 +9,8 @@ from typing import Protocol
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.chats.base import CommandCall, Intake, Invocation
+from bot.chats.base import Intake
+from bot.chats.incoming import CommandCall, Invocation
 from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.chats.web.chat import OPERATOR, place
 from bot.chats.web.gate import refuse

@@ -11,7 +11,7 @@ import itertools
 import pytest
 
 from bot.access import Lists, Policy, Right, Verdict, authorize
-from bot.chats.base import Address, Person, Place
+from bot.chats.address import Address, Person, Place
 from bot.settings import Settings
 
 ANNA = Person("discord", "1", "Anna")

@@ -15,20 +15,10 @@ import pytest
 from PIL import Image
 
 from bot.cards.buttons import pause_button, stop_button
-from bot.chats.base import (
-    Address,
-    Button,
-    Chat,
-    ChatError,
-    ChatGone,
-    FloodWait,
-    Menu,
-    Message,
-    MessageRef,
-    Person,
-    Picture,
-    Press,
-)
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
+from bot.chats.incoming import Press
+from bot.chats.outgoing import Button, Menu, Message, Picture
 
 
 @dataclass(frozen=True, slots=True)

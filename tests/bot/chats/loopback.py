@@ -8,21 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bot.chats.base import (
-    Address,
-    Budget,
-    Capabilities,
-    ChatError,
-    ChatGone,
-    FloodWait,
-    Message,
-    MessageRef,
-    Person,
-    Place,
-    Press,
-    Turn,
-    at_once,
-)
+from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.base import Budget, Capabilities, ChatError, ChatGone, FloodWait
+from bot.chats.incoming import Press
+from bot.chats.outgoing import Message, Turn, at_once
 from tests.bot.chats.contract import Shown
 
 CAPABILITIES = Capabilities(

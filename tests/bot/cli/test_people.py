@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Message as Told
-from bot.chats.base import Reply
+from bot.chats.outgoing import Message as Told
+from bot.chats.outgoing import Reply
 from bot.cli.main import main
 from bot.schedules.model import Plan
 from bot.schedules.rules import Rule, RuleKind

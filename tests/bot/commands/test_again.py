@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.cards.buttons import again_button
-from bot.chats.base import Attachment, CommandCall, Invocation
+from bot.chats.incoming import Attachment, CommandCall, Invocation
 from bot.tasks.model import Task
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, png

@@ -9,7 +9,10 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
-from bot.chats.base import Address, ChatError, MessageRef, Place, Press, Reply
+from bot.chats.address import Address, MessageRef, Place
+from bot.chats.base import ChatError
+from bot.chats.incoming import Press
+from bot.chats.outgoing import Reply
 from bot.tasks.model import OpenQuestion, TaskState
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World

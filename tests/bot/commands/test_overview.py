@@ -10,7 +10,9 @@ from PIL import Image
 
 from agent.outcome import Outcome
 from bot.access import Right
-from bot.chats.base import Address, CommandCall, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Reply
 from bot.commands.intake import HANDLERS
 from bot.commands.spec import BY_NAME, COMMANDS
 from devices.adb.presence import health_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chats.base import CommandCall
+from bot.chats.incoming import CommandCall
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import COMMANDS
 

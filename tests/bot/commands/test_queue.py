@@ -8,7 +8,7 @@ from agent.events import Started, Waiting
 from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
 from bot.cards.buttons import now_button
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.model import Task, TaskState
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, PATIENCE, World

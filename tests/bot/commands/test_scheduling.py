@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bot.access import Grant, Right
-from bot.chats.base import CommandCall, Person, Place, Reply
+from bot.chats.address import Person, Place
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Reply
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World
 

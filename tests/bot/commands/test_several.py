@@ -12,7 +12,8 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.access import Lists, Policy
 from bot.cards.buttons import Deed, button
-from bot.chats.base import CommandCall, Reply
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Reply
 from bot.store.audit import AuditKind
 from bot.tasks.model import Entitlement, Task, TaskState
 from devices.phone import Health

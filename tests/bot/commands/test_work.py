@@ -10,7 +10,8 @@ import pytest
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.chats.base import Attachment, CommandCall, Reply
+from bot.chats.incoming import Attachment, CommandCall
+from bot.chats.outgoing import Reply
 from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
 from bot.tasks.model import TaskState
 from devices.phone import Health

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Message, Reply
+from bot.chats.outgoing import Message, Reply
 from bot.checks.changes import in_force
 from bot.live.names import FIELDS, UnknownSetting, known
 from bot.people.tiers import Tier

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
-from bot.chats.base import Attachment, ChatError, ChatGone, FloodWait, Message, Place, Reply
+from bot.chats.address import Place
+from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.incoming import Attachment
+from bot.chats.outgoing import Message, Reply
 from bot.commands.answers import STILL_CODES
 from bot.missed.listing import MissedLists
 from bot.tasks.model import TaskState

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Message
+from bot.chats.outgoing import Message
 from bot.outbox.outbox import Outbox
 from bot.outbox.steps import Streaming
 from bot.store.cards import CardRef

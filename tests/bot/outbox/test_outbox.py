@@ -13,7 +13,9 @@ from agent.events import FileFound, Planned, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.cards.final import render_final
-from bot.chats.base import Address, ChatError, ChatGone, FloodWait, Message, MessageRef, Turn, at_once
+from bot.chats.address import Address, MessageRef
+from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.outgoing import Message, Turn, at_once
 from bot.outbox.conversation import GIVE_UP
 from bot.outbox.steps import Streaming
 from bot.tasks.model import TaskState

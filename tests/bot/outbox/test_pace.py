@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chats.base import Budget, FloodWait, Message
+from bot.chats.base import Budget, FloodWait
+from bot.chats.outgoing import Message
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.line import Line
 from bot.outbox.pace import Account, Pace, Urgency

@@ -12,7 +12,9 @@ from typing import TypeVar
 from agent.events import Started
 from agent.questions import QuestionKind
 from bot.access import Lists, Policy
-from bot.chats.base import Address, Intake, Message, MessageRef, Person, Turn, at_once
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.base import Intake
+from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.limits import CAPABILITIES
 from bot.chats.telegram.times import Times

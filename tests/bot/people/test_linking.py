@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
 from bot.access import Grant, Lists, Policy, Right, authorize
-from bot.chats.base import Address, CommandCall, Message, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Message, Reply
 from bot.commands.scheduling import MOST
 from bot.people.linking import Linking
 from bot.people.pairing import LIFETIME, WRONG_ALLOWED, WRONG_TOGETHER, Locked, Pairing

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.access import Policy
-from bot.chats.base import Address, Message, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.outgoing import Message, Reply
 from bot.people.pairing import LIFETIME, PAUSE, WRONG_ALLOWED, Locked, Pairing
 from bot.settings import load_settings
 from tests.bot.world import ADA, ANNA, CHANNEL, EVE, PRIVATE, Clock, World, a_world

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.chats.base import Address, Message, Person, Reply
+from bot.chats.address import Address, Person
+from bot.chats.outgoing import Message, Reply
 from bot.people.tiers import Tier
 from bot.settings import Settings, SettingsError, load_settings
 from bot.tasks.errors import OverQuota

@@ -10,7 +10,9 @@ from random import Random
 import pytest
 
 from bot.access import Lists, Policy
-from bot.chats.base import Address, CommandCall, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.incoming import CommandCall
+from bot.chats.outgoing import Reply
 from tests.bot.world import World, a_world
 
 MESSAGES = 300

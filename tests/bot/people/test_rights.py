@@ -9,7 +9,8 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.access import Grant, Policy, Right, authorize
-from bot.chats.base import Address, Message, Person, Place, Reply
+from bot.chats.address import Address, Person, Place
+from bot.chats.outgoing import Message, Reply
 from bot.people.subjects import Subject, subject_named
 from bot.tasks.model import Entitlement
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world

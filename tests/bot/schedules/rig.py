@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from bot.commands import work
 from bot.schedules.model import Schedule
 from bot.schedules.scheduler import Scheduler

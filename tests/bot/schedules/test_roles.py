@@ -11,7 +11,8 @@ import pytest
 from agent.events import Started
 from agent.outcome import Outcome
 from bot.access import Lists, Policy
-from bot.chats.base import ChatError, FloodWait, Message, Reply
+from bot.chats.base import ChatError, FloodWait
+from bot.chats.outgoing import Message, Reply
 from bot.settings import Settings
 from bot.tasks.model import TaskState
 from tests.bot.chats.loopback import LoopbackChat

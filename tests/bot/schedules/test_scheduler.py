@@ -14,7 +14,7 @@ import pytest
 from agent.outcome import Outcome
 from bot.access import Policy
 from bot.cards.buttons import again_button
-from bot.chats.base import Reply
+from bot.chats.outgoing import Reply
 from bot.commands import work
 from bot.commands.request import Request, Services
 from bot.people.rights import Rights

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.store.store import Store
 from bot.tasks.model import Task, TaskWish
 

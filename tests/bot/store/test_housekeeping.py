@@ -17,7 +17,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
-from bot.chats.base import MessageRef
+from bot.chats.address import MessageRef
 from bot.chats.log import Content
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import LatestSaver, open_checkpoints

@@ -9,7 +9,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Address, MessageRef, Person
+from bot.chats.address import Address, MessageRef, Person
 from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.tasks.model import StepRow, TaskState

@@ -12,7 +12,7 @@ import pytest
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.store.database import Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageBy, UsageTotals

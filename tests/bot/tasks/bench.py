@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.mind import Mind
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases

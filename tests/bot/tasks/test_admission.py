@@ -13,8 +13,8 @@ import pytest
 from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
 from bot.access import Grant, Policy, Right, TierGift
-from bot.chats.base import Address, Person
-from bot.chats.base import Place as ChatPlace
+from bot.chats.address import Address, Person
+from bot.chats.address import Place as ChatPlace
 from bot.commands.phones_meant import wished
 from bot.store.store import Store
 from bot.tasks.admission import AGAIN_S, FRESH_S, Admission

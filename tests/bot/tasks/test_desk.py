@@ -14,7 +14,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
 from agent.ports.leases import Lease
-from bot.chats.base import Address
+from bot.chats.address import Address
 from bot.tasks.errors import BadText, DeskFull, MindFailed, NotStill, UnknownTask, WrongState
 from bot.tasks.model import TaskState, TaskWish
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Gate, bench

@@ -12,7 +12,7 @@ from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
 from agent.mind import TaskOrder
 from agent.outcome import Outcome
 from agent.questions import Answer, Question, QuestionKind
-from bot.chats.base import MessageRef, Person
+from bot.chats.address import MessageRef, Person
 from bot.tasks.errors import BadText, UnknownQuestion, WrongState
 from bot.tasks.model import OpenQuestion, TaskState
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench

@@ -14,7 +14,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from simcord.backend.models import Channel, Guild, Message, User
 
-from bot.chats.base import Address
+from bot.chats.address import Address
 from bot.chats.discord import DiscordChat
 from tests.bot.chats.discord.recording import Recording
 from tests.fakes.discord import TOKEN, FakeDiscord

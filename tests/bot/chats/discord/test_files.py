@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.chats.base import Attachment, Message, Person, Picture, Place, Reply
+from bot.chats.address import Person, Place
 from bot.chats.discord.fetching import Fetcher
+from bot.chats.incoming import Attachment
+from bot.chats.outgoing import Message, Picture, Reply
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 

@@ -8,7 +8,8 @@ import pytest
 from simcord.backend.models import Role
 
 from bot.access import Grant, Lists, Policy, Right
-from bot.chats.base import ChatError, KnowsRoles, Person
+from bot.chats.address import Person
+from bot.chats.base import ChatError, KnowsRoles
 from bot.tasks.model import TaskState
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording

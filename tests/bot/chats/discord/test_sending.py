@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chats.base import Button, ChatError, ChatGone, FloodWait, Message, MessageRef, Person, Picture
+from bot.chats.address import MessageRef, Person
+from bot.chats.base import ChatError, ChatGone, FloodWait
 from bot.chats.discord import DiscordChat
+from bot.chats.outgoing import Button, Message, Picture
 from tests.bot.chats.discord.conftest import Home
 
 SILENT = 1 << 12

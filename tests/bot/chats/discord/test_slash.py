@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from simcord.backend.models import ResponseKind
 
-from bot.chats.base import Attachment, Button, CommandCall, Message, Picture, Reply
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.slash import payload
+from bot.chats.incoming import Attachment, CommandCall
+from bot.chats.outgoing import Button, Message, Picture, Reply
 from bot.commands.spec import COMMANDS, CommandSpec
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from simcord.enums import ChannelType
 
-from bot.chats.base import Message, MessageRef
+from bot.chats.address import MessageRef
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.threads import thread_name
+from bot.chats.outgoing import Message
 from tests.bot.chats.discord.conftest import Home
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.chats.base import Address, Intake
+from bot.chats.address import Address
+from bot.chats.base import Intake
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.times import Times
 from tests.bot.chats.telegram.recording import Recording

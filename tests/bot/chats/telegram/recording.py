@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bot.chats.base import Incoming, Invocation, Person, Place, Press, Reply
+from bot.chats.address import Person, Place
+from bot.chats.incoming import Incoming, Invocation, Press
+from bot.chats.outgoing import Reply
 
 
 @dataclass

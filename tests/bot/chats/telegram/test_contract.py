@@ -7,7 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.chats.base import Address, Chat, Incoming, MessageRef, Person, Press
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.base import Chat
+from bot.chats.incoming import Incoming, Press
 from bot.chats.telegram.formatting import JOINER
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.talk_contract import TalkContract

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.chats.base import Message, Person, Picture
+from bot.chats.address import Person
+from bot.chats.outgoing import Message, Picture
 from bot.chats.telegram import limits
 from bot.chats.telegram.drafts import card_of, drafts_of
 from bot.chats.telegram.formatting import HEADING, JOINER, Part, quiet, render

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import ChatError, Message, MessageRef, Reply
+from bot.chats.address import MessageRef
+from bot.chats.base import ChatError
+from bot.chats.outgoing import Message, Reply
 from bot.chats.telegram import TelegramChat
 from bot.logs import set_up_logs
 from bot.settings import load_settings

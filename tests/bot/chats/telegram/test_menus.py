@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.cards.question import render_question
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
 from tests.bot.world import World

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chats.base import Address, MessageRef, Person, Picture, Reply
-from bot.chats.base import Message as Outgoing
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.outgoing import Message as Outgoing
+from bot.chats.outgoing import Picture, Reply
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.incoming import command_in
 from bot.chats.telegram.limits import ALBUM_SECONDS

@@ -12,8 +12,9 @@ import pytest
 from agent.models.transcription import Transcriber
 from bot.access import Lists, Policy
 from bot.cards.buttons import again_button, stop_button
-from bot.chats.base import Message as Outgoing
-from bot.chats.base import Person, Place, Reply
+from bot.chats.address import Person, Place
+from bot.chats.outgoing import Message as Outgoing
+from bot.chats.outgoing import Reply
 from bot.commands.intake import Commands
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bot.cards.buttons import stop_button
-from bot.chats.base import Message as Outgoing
-from bot.chats.base import Person, Press, Reply
+from bot.chats.address import Person
+from bot.chats.incoming import Press
+from bot.chats.outgoing import Message as Outgoing
+from bot.chats.outgoing import Reply
 from bot.chats.telegram import TelegramChat
 from tests.bot.chats.contract import card
 from tests.bot.chats.telegram.conftest import QUICK, Home, running

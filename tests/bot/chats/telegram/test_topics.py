@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from bot.chats.base import FloodWait, Message
+from bot.chats.base import FloodWait
+from bot.chats.outgoing import Message
 from bot.chats.telegram import TelegramChat
 from tests.bot.chats.telegram.conftest import Home
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from agent.models.endpoint import EndpointSettings
 from agent.models.transcription import OpenAITranscriber
 from agent.questions import QuestionKind
-from bot.chats.base import Person, Place
+from bot.chats.address import Person, Place
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
 from tests.bot.world import World

@@ -14,8 +14,10 @@ import pytest
 
 from bot.access import Lists, Policy
 from bot.cards.buttons import stop_button
-from bot.chats.base import ChatError, Intake, Person, Reply
-from bot.chats.base import Message as Outgoing
+from bot.chats.address import Person
+from bot.chats.base import ChatError, Intake
+from bot.chats.outgoing import Message as Outgoing
+from bot.chats.outgoing import Reply
 from bot.chats.telegram import Hook, TelegramChat
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording

@@ -15,7 +15,9 @@ from agent.events import TaskEvent
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Incoming, Invocation, MessageRef, Person, Place, Press, Reply
+from bot.chats.address import MessageRef, Person, Place
+from bot.chats.incoming import Incoming, Invocation, Press
+from bot.chats.outgoing import Reply
 from bot.chats.web.chat import OPERATOR, address
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown

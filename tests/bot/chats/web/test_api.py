@@ -8,7 +8,8 @@ import pytest
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.chats.base import Address, Button, Message, MessageRef, Person, Reply
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.outgoing import Button, Message, Reply
 from bot.chats.web.chat import HOME, OPERATOR, address
 from bot.chats.web.typed import NOT_KEPT
 from bot.tasks.model import StepRow

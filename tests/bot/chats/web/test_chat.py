@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import Address, Button, Chat, ChatGone, Message, MessageRef, Picture
+from bot.chats.address import Address, MessageRef
+from bot.chats.base import Chat, ChatGone
+from bot.chats.outgoing import Button, Message, Picture
 from bot.chats.web.chat import HOME, TEXT_LIMIT, WebChat, address
 from tests.bot.chats.web.standins import picture
 from tests.bot.chats.web.world import World, open_world

@@ -8,7 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.chats.base import Address, MessageRef, Person, Press
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.incoming import Press
 from bot.chats.web.chat import HOME, OPERATOR, WebChat
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.web.world import World

@@ -11,7 +11,8 @@ from agent.events import Asked, Planned, Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.chats.base import Attachment, Message, Reply
+from bot.chats.incoming import Attachment
+from bot.chats.outgoing import Message, Reply
 from bot.chats.web.chat import OPERATOR
 from tests.bot.chats.web.world import World
 

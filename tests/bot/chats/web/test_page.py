@@ -10,7 +10,8 @@ from yarl import URL
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.chats.base import Address, Button, Menu, Message, MessageRef, Person, Picture, Reply
+from bot.chats.address import Address, MessageRef, Person
+from bot.chats.outgoing import Button, Menu, Message, Picture, Reply
 from bot.chats.web.chat import HOME, address
 from bot.chats.web.door import Door
 from bot.chats.web.server import Console

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from bot.chats.base import Address, Person
+from bot.chats.address import Address, Person
 from bot.chats.web.chat import HOME, OPERATOR
 from bot.store.tasks import Tasks
 from bot.tasks.model import TaskState, TaskWish

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from bot.chats.base import Button, Message, Picture
+from bot.chats.outgoing import Button, Message, Picture
 from bot.chats.web.chat import address
 from tests.bot.chats.web.standins import picture, task
 from tests.bot.chats.web.world import World

@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.chats.base import Person
+from bot.chats.address import Person
 from bot.tasks.model import StepRow
 from tests.bot.chats.web.standins import ended, picture, task
 from tests.bot.chats.web.world import World

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 from yarl import URL
 
-from bot.chats.base import Message
+from bot.chats.outgoing import Message
 from bot.chats.web.chat import HOME
 from bot.chats.web.door import Door
 from bot.chats.web.server import Console

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 from yarl import URL
 
-from bot.chats.base import Message
+from bot.chats.outgoing import Message
 from bot.chats.web.attempts import WRONG_ALLOWED
 from bot.chats.web.chat import HOME
 from bot.chats.web.door import Door

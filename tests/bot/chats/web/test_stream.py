@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.chats.base import Message
+from bot.chats.outgoing import Message
 from bot.chats.web.chat import address
 from bot.chats.web.stream import MOST_BEHIND
 from tests.bot.chats.web.standins import task

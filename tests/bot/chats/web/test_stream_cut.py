@@ -11,7 +11,8 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from bot.chats.base import Message, MessageRef
+from bot.chats.address import MessageRef
+from bot.chats.outgoing import Message
 from bot.chats.web.chat import address
 from bot.chats.web.door import Door
 from bot.chats.web.server import Console
