@@ -1,7 +1,7 @@
 """The cable is out for 5 s and for a minute, by the clock on the wall and with the grace that every run has.
 
-The matrix beside this tries many more moments with a shorter absence and another grace. Here six phones are unplugged at
-once, so that all of it takes little more than that minute.
+The matrix beside this tries many more moments with a shorter absence and another grace. Here six phones are unplugged
+at once, so that all of it takes little more than that minute.
 """
 
 from __future__ import annotations
