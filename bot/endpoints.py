@@ -40,7 +40,9 @@ def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
             model=settings.transcribe_model,
             base_url=settings.transcribe_base_url,
             api_key=settings.transcribe_api_key,
-        )
+            prices=settings.prices,
+        ),
+        minute=settings.transcribe_price,
     )
 
 

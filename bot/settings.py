@@ -69,6 +69,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "basic_base_url": "url",
     "reasoning_base_url": "url",
     "transcribe_base_url": "url",
+    "transcribe_price": "zero_or_more",
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
     "vlm_timeout": "above_zero",
@@ -149,6 +150,7 @@ class Settings(BaseSettings):
     transcribe_api_key: SecretStr = SecretStr("")
     transcribe_base_url: Url = ""
     transcribe_model: str = "whisper-1"
+    transcribe_price: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
     adb_servers: Servers = Field(default_factory=_local_adb)
     android_serials: Names = ()

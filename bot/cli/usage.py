@@ -45,4 +45,9 @@ def _line(row: dict[str, Any]) -> str:
     tokens = row["tokens"]
     cost = "" if tokens["cost"] is None else f"  cost {tokens['cost']:.4f}"
     used = f"{row['tasks']:>5} tasks  {row['steps']:>6} steps  {row['seconds'] / 60:>7.1f} min"
-    return f"{row['label'] or '-':<24}  {used}  {tokens['input'] + tokens['output']:>10} tokens{cost}"
+    line = f"{row['label'] or '-':<24}  {used}  {tokens['input'] + tokens['output']:>10} tokens{cost}"
+    voice = row["voice"]
+    if not voice["notes"]:
+        return line
+    spoken = "" if voice["cost"] is None else f"  cost {voice['cost']:.4f}"
+    return f"{line}\n{'':<24}  {voice['notes']:>5} voice notes  {voice['seconds'] / 60:>7.1f} min{spoken}"

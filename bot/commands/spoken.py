@@ -12,6 +12,8 @@ from bot.chats.incoming import Voice
 from bot.chats.outgoing import Reply
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk, Topic
+from bot.store.audit import AuditKind
+from bot.tasks.errors import OverQuota
 from bot.texts import say
 
 VOICE_SECONDS: Final = 180
@@ -50,13 +52,22 @@ class Ears:
         if voice.seconds > VOICE_SECONDS or voice.size > VOICE_BYTES:
             raise Refused(say("voice.too_long", minutes=VOICE_SECONDS // 60))
         async with self._free:
+            await self._require_money(request)
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
                     audio = await voice.fetch()
-                text = await transcriber.transcribe(audio, voice.name)
+                said = await transcriber.transcribe(audio, voice.name, voice.seconds)
             except (ChatError, TimeoutError, TranscriptionFailed) as error:
                 logger.warning("A voice note was not written down: %s", str(error) or "its download took too long")
                 raise Refused(say("voice.failed")) from None
-        if not text:
+            await self._services.store.usage.heard(request.person, said)  # before the next one asks what is left
+        if not said.text:
             raise Refused(say("voice.silent"))
-        return await self._talk.offer(request, text, say("voice.heard", text=text))
+        return await self._talk.offer(request, said.text, say("voice.heard", text=said.text))
+
+    async def _require_money(self, request: Request) -> None:
+        try:
+            await self._services.quotas.admit_voice(request.person, request.address)
+        except OverQuota as refused:
+            await self._services.store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
+            raise

@@ -8,7 +8,7 @@ from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.quotas import amount
 from bot.people.tiers import QUOTAS
-from bot.store.usage import UsageBy, UsageRow, UsageTotals
+from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
 from bot.texts import counted, say
 from bot.zones import last_days
 
@@ -33,10 +33,10 @@ async def usage(request: Request, services: Services) -> Reply:
         return Reply(Message(heading=heading, body=say("usage.none"), footer="\n".join(own), private=True))
     shown = rows[::-1][:GROUPS] if by is UsageBy.DAY else rows[:GROUPS]
     names = {phone.id: phone.name for phone in services.phones.list()} if by is UsageBy.PHONE else {}
-    lines = [f"{_label(row, by, names)}\n  {_line(row.totals)}" for row in shown]
+    lines = ["\n  ".join([_label(row, by, names), *_lines(row.totals)]) for row in shown]
     if len(rows) > len(shown):
         lines.append(say("usage.more", number=len(rows) - len(shown)))
-    footer = [say("usage.total", line=_line(everything))]
+    footer = [say("usage.total", line=" · ".join(_lines(everything)))]
     if everything.unpriced and everything.tokens.cost is not None:
         footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
     return Reply(Message(heading=heading, body="\n".join(lines), footer="\n".join([*footer, *own]), private=True))
@@ -70,7 +70,22 @@ def _days(request: Request) -> int:
 def _label(row: UsageRow, by: UsageBy, names: dict[str, str]) -> str:
     if row.key:
         return names.get(row.key, row.label)
+    if not row.totals.tasks:
+        return say("usage.spoken")
     return say("usage.no_phone" if by is UsageBy.PHONE else "usage.no_model")
+
+
+def _lines(totals: UsageTotals) -> list[str]:
+    """What the tasks took, and in a line of its own what was spoken."""
+    tasks = [_line(totals)] if totals.tasks or not totals.voice.notes else []
+    return [*tasks, *([_voice(totals.voice)] if totals.voice.notes else [])]
+
+
+def _voice(voice: VoiceTotals) -> str:
+    words = [counted("voice_note", voice.notes), duration(voice.seconds)]
+    if voice.cost is not None:
+        words.append(say("receipt.cost", cost=f"{voice.cost:.4f}"))
+    return " · ".join(words)
 
 
 def _line(totals: UsageTotals) -> str:

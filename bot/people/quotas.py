@@ -1,7 +1,7 @@
 """Quotas: what the tasks of one person may take in a day, by tier.
 
-Nothing is counted beside the tasks themselves, so that a restart changes nothing. A task counts, with all that it
-uses, on the day on which it was accepted; one for several phones counts as a task for each.
+Nothing is counted beside the tasks and voice notes themselves, so that a restart changes nothing. A task counts, with
+all that it uses, on the day on which it was accepted; one for several phones counts as a task for each.
 """
 
 from __future__ import annotations
@@ -118,6 +118,18 @@ class Quotas:
             raise OverQuota(say("quota.too_many_phones", **told), _detail(standing, "tasks"))
         await self._store.tiers.accepted_with(transaction, task.id, name)
 
+    async def admit_voice(self, person: Person, where: Address) -> None:
+        """Let somebody speak: to write down what they say costs money. Raises OverQuota when none is left."""
+        name = self.tier_of(person, where)
+        if not name:
+            return
+        standing = await self.standing(person, where)
+        if standing is None:
+            raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
+        if quota := standing.used_up(("cost",)):
+            words = say("voice.over_quota", amount=amount(standing, quota), tier=name, time=self._time(standing.ends))
+            raise OverQuota(words, _detail(standing, quota))
+
     async def heard(self, task: Task, person: Person) -> None:
         """The roles that the person has now decide the tier of the task, as they did when it was given; see Admission.
 
@@ -210,7 +222,7 @@ def _amount(used: UsageTotals, quota: str) -> float:
         case "tokens":
             return used.tokens.input + used.tokens.output
         case _:
-            return used.tokens.cost or 0.0
+            return used.cost or 0.0
 
 
 def _number(value: float) -> str:

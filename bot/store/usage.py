@@ -9,8 +9,9 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from agent.models.base import Usage
+from agent.models.transcription import Transcript
 from bot.chats.address import Person
-from bot.store.database import Database, Source
+from bot.store.database import Database, Source, Transaction
 from bot.store.texts import json_text, usage_of
 from bot.zones import day_of
 
@@ -25,6 +26,18 @@ class UsageBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class VoiceTotals:
+    """Sums over voice notes that were written down, in seconds of speech. `cost` is None when nothing has a price."""
+
+    notes: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+    def __add__(self, other: VoiceTotals) -> VoiceTotals:
+        return VoiceTotals(self.notes + other.notes, self.seconds + other.seconds, _sum(self.cost, other.cost))
+
+
+@dataclass(frozen=True, slots=True)
 class UsageTotals:
     """Sums over tasks. `seconds` is from the start of the work to its end, waiting for people included."""
 
@@ -35,6 +48,13 @@ class UsageTotals:
     """`tokens.cost` sums what has a price, None when nothing has."""
     unpriced: int = 0
     """Tasks that used tokens without a price: the cost is then too low."""
+    voice: VoiceTotals = field(default_factory=VoiceTotals)
+    """What was spoken to the bot, beside the tasks."""
+
+    @property
+    def cost(self) -> float | None:
+        """Money for everything, None when nothing has a price."""
+        return _sum(self.tokens.cost, self.voice.cost)
 
     @property
     def minutes(self) -> float:
@@ -48,7 +68,13 @@ class UsageTotals:
             self.seconds + other.seconds,
             self.tokens + other.tokens,
             self.unpriced + other.unpriced,
+            self.voice + other.voice,
         )
+
+
+def _sum(*costs: float | None) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +91,8 @@ class UsageRow:
 
 
 class UsageTable:
-    """Reads the table of tasks. A task counts, with all that it used, in the moment of its acceptance.
+    """Reads the table of tasks. A task counts, with all that it used, in the moment of its acceptance; a voice note
+    when it was written down.
 
     One that ended without having begun (turned down, or cancelled in the queue) does not count. `begin` and `end` are
     Unix seconds, the end excluded; `people` are the accounts that count, None for all.
@@ -85,12 +112,26 @@ class UsageTable:
         without: str | None = None,
         source: Source | None = None,
     ) -> UsageTotals:
-        """The sum of everything in that time, or of what was accepted `before` a task, or `without` one.
+        """The sum of everything in that time, or of the tasks that were accepted `before` one, or `without` one.
 
         With `source`, as an open transaction sees it.
         """
-        rows = await self._rows(begin, end, people, source or self._database, before, without)
-        return sum((_totals(row, self._clock()) for row in rows), UsageTotals())
+        source = source or self._database
+        rows = await self._rows(begin, end, people, source, before, without)
+        spoken = [_spoken(row) for row in await self._voices(begin, end, people, source)]
+        return sum((*(_totals(row, self._clock()) for row in rows), *spoken), UsageTotals())
+
+    async def heard(self, person: Person, said: Transcript) -> None:
+        """Keep that a voice note of this person was written down; its words are not kept."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "INSERT INTO voice_notes (person_platform, person_id, person_name, model, seconds, cost, created)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (person.platform, person.id, person.name, said.model, said.seconds, said.cost, self._clock()),
+            )
+
+        await self._database.write(work)
 
     async def grouped(
         self, by: UsageBy, begin: float, end: float, zone: ZoneInfo, people: Collection[Person] | None = None
@@ -100,10 +141,12 @@ class UsageTable:
         labels: dict[str, str] = {}
         sums: dict[str, UsageTotals] = {}
         now = self._clock()
-        for row in await self._rows(begin, end, people, self._database):
+        tasks = [(row, _totals(row, now)) for row in await self._rows(begin, end, people, self._database)]
+        spoken = [(row, _spoken(row)) for row in await self._voices(begin, end, people, self._database)]
+        for row, used in (*spoken, *tasks):
             name = key(row)
             labels[name] = (row["person_name"] or row["person_id"]) if by is UsageBy.PERSON else name
-            sums[name] = sums.get(name, UsageTotals()) + _totals(row, now)
+            sums[name] = sums.get(name, UsageTotals()) + used
         found = [UsageRow(name, labels[name], totals) for name, totals in sums.items()]
         if by is UsageBy.DAY:
             return tuple(sorted(found, key=lambda row: row.key))
@@ -118,7 +161,6 @@ class UsageTable:
         before: str | None = None,
         without: str | None = None,
     ) -> list[sqlite3.Row]:
-        accounts = None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
         return await source.fetch(
             "SELECT person_platform, person_id, person_name, phone, model, steps, usage, created, started, ended"
             # A task for several phones used what its parts did.
@@ -126,8 +168,26 @@ class UsageTable:
             " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3)))"
             " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0)"
             " AND (?4 IS NULL OR id < ?4) AND (?5 IS NULL OR id <> ?5) ORDER BY id",
-            (begin, end, accounts, before and int(before), without and int(without)),
+            (begin, end, _accounts(people), before and int(before), without and int(without)),
         )
+
+    async def _voices(
+        self, begin: float, end: float, people: Collection[Person] | None, source: Source
+    ) -> list[sqlite3.Row]:
+        return await source.fetch(
+            "SELECT person_platform, person_id, person_name, '' AS phone, model, seconds, cost, created"
+            " FROM voice_notes WHERE created >= ?1 AND created < ?2"
+            " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3))) ORDER BY id",
+            (begin, end, _accounts(people)),
+        )
+
+
+def _accounts(people: Collection[Person] | None) -> str | None:
+    return None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
+
+
+def _spoken(row: sqlite3.Row) -> UsageTotals:
+    return UsageTotals(voice=VoiceTotals(1, row["seconds"], row["cost"]))
 
 
 def _totals(row: sqlite3.Row, now: float) -> UsageTotals:

@@ -42,6 +42,7 @@ def totals_json(totals: UsageTotals) -> Json:
         "seconds": totals.seconds,
         "tokens": tokens_json(totals.tokens),
         "unpriced": totals.unpriced,
+        "voice": {"notes": totals.voice.notes, "seconds": totals.voice.seconds, "cost": totals.voice.cost},
     }
 
 

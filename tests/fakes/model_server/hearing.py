@@ -21,9 +21,13 @@ class Heard:
 
 @dataclass
 class Ear:
-    """`says` is the transcript of a recording, or the answer that is sent instead of one."""
+    """`says` is the transcript of a recording, or the answer that is sent instead of one.
+
+    `used` is what the endpoint tells of what it used, such as {"type": "duration", "seconds": 3}; None tells nothing.
+    """
 
     key: str = ""
+    used: object = None
     says: Callable[[Heard], str | web.Response] = lambda _: ""
     heard: list[Heard] = field(default_factory=list)
     awake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,4 +47,6 @@ class Ear:
             self.heard.append(Heard(str(form["model"]), file.filename, recording.read()))
         await self.awake.wait()
         said = self.says(self.heard[-1])
-        return said if isinstance(said, web.Response) else web.json_response({"text": said})
+        if isinstance(said, web.Response):
+            return said
+        return web.json_response({"text": said} | ({} if self.used is None else {"usage": self.used}))

@@ -16,6 +16,7 @@ from bot.chats.address import Person, Place
 from bot.chats.outgoing import Message as Outgoing
 from bot.chats.outgoing import Reply
 from bot.commands.intake import Commands
+from bot.settings import Settings
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world
@@ -25,10 +26,12 @@ TOO_OLD = "Bad Request: query is too old and response timeout expired or query I
 
 
 @asynccontextmanager
-async def service(home: Home, path: Path, transcriber: Transcriber | None = None) -> AsyncIterator[World]:
+async def service(
+    home: Home, path: Path, transcriber: Transcriber | None = None, settings: Settings | None = None
+) -> AsyncIterator[World]:
     """The commands behind the real adapter, from start to stop."""
     lists = Lists(chats=frozenset({str(home.group.id)}), users=frozenset({str(home.alice.id)}))
-    async with a_world(path, policy=Policy({"telegram": lists})) as world:
+    async with a_world(path, policy=Policy({"telegram": lists}), settings=settings) as world:
         if transcriber is not None:
             world.commands = Commands(replace(world.services, transcriber=transcriber))
         async with running(home, world.commands) as chat:

@@ -11,9 +11,13 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from agent.models.endpoint import EndpointSettings
+from agent.models.pricing import Price
 from agent.models.transcription import OpenAITranscriber
 from agent.questions import QuestionKind
 from bot.chats.address import Person, Place
+from bot.commands.request import UTC
+from bot.settings import Settings
+from bot.store.usage import UsageBy, VoiceTotals
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
 from tests.bot.world import World
@@ -26,14 +30,21 @@ SPEECH = b"OggS" + bytes(5000)
 
 @asynccontextmanager
 async def listening(
-    home: Home, path: Path, *, key: str = KEY, patience: float = 5.0
+    home: Home,
+    path: Path,
+    *,
+    key: str = KEY,
+    patience: float = 5.0,
+    minute: float | None = None,
+    settings: Settings | None = None,
 ) -> AsyncIterator[tuple[World, ModelServer]]:
     async with ModelServer(key=KEY) as endpoint:
         endpoint.ear.says = lambda _: " open settings "
-        settings = EndpointSettings("a-model", base_url=endpoint.base_url, api_key=SecretStr(key))
-        transcriber = OpenAITranscriber(settings, patience=patience)
+        prices = {"a-model": Price(input=1_000.0, output=10_000.0)}
+        place = EndpointSettings("a-model", base_url=endpoint.base_url, api_key=SecretStr(key), prices=prices)
+        transcriber = OpenAITranscriber(place, minute=minute, patience=patience)
         try:
-            async with service(home, path, transcriber) as world:
+            async with service(home, path, transcriber, settings) as world:
                 yield world, endpoint
         finally:
             await transcriber.close()
@@ -115,3 +126,66 @@ async def test_an_endpoint_that_hangs_is_given_up(home: Home, tmp_path: Path) ->
         endpoint.ear.awake.clear()
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
         assert "could not write down" in (await home.answer(home.private)).text
+
+
+@pytest.mark.parametrize(
+    ("used", "minute", "seconds", "cost"),
+    [
+        (None, 0.6, 5.0, 0.05),
+        ({"type": "duration", "seconds": 30}, 0.6, 30.0, 0.3),
+        ({"type": "tokens", "input_tokens": 20, "output_tokens": 3, "total_tokens": 23}, None, 5.0, 0.05),
+        ({"type": "tokens", "input_tokens": 20, "output_tokens": 3, "total_tokens": 23}, 0.6, 5.0, 0.05),
+        (None, None, 5.0, None),
+        ({"type": "duration", "seconds": "long"}, 0.6, 5.0, 0.05),
+        ({"type": "duration", "seconds": -3}, 0.6, 5.0, 0.05),
+        ({"type": "tokens", "input_tokens": True, "output_tokens": None}, None, 5.0, None),
+        (7, 0.0, 5.0, 0.0),
+    ],
+)
+async def test_what_listening_costs_is_kept_whatever_the_endpoint_tells(
+    home: Home, tmp_path: Path, used: object, minute: float | None, seconds: float, cost: float | None
+) -> None:
+    async with listening(home, tmp_path, minute=minute) as (world, endpoint):
+        endpoint.ear.used = used
+        endpoint.ear.says = lambda _: ""
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "no words" in (await home.answer(home.private)).text
+        (row,) = await world.store.usage.grouped(UsageBy.MODEL, 0.0, world.clock.now + 1.0, UTC)
+        assert (row.key, row.totals.voice.notes, row.totals.voice.seconds) == ("a-model", 1, seconds)
+        assert row.totals.voice.cost == (None if cost is None else pytest.approx(cost))
+
+
+async def test_it_counts_in_the_money_of_the_day_and_has_its_own_line_in_usage(home: Home, tmp_path: Path) -> None:
+    """Seen failing without `admit_voice`: the second recording went to the endpoint."""
+    tiers = Settings.model_validate({"tiers": {"basic": {"cost": 0.05}}, "default_tier": "basic"})
+    async with listening(home, tmp_path, minute=0.6, settings=tiers) as (world, endpoint):
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        await home.answer(home.private)
+        await home.fake.say(home.alice, home.private, voice=("", b"more"))
+        refused = (await home.answer(home.private, 2)).text
+        assert "0.05 of 0.05 in cost (tier basic)" in refused
+        assert "Write it, please" in refused
+        assert [heard.audio for heard in endpoint.ear.heard] == [SPEECH]
+        assert len(home.fake.called("getFile")) == 1
+        await home.fake.say(home.alice, home.private, "/do open settings")
+        assert "quota is used up" in (await home.answer(home.private, 3)).text
+        for by, label in (("day", "1970-01-12"), ("person", "Alice"), ("phone", "spoken to the bot")):
+            count = len(home.fake.from_bot(home.private))
+            await home.fake.say(home.alice, home.private, f"/usage {by}")
+            shown = (await home.answer(home.private, count + 1)).text
+            assert f"{label}\n  1 voice note · 5 s · cost 0.0500\n" in shown
+            assert "Together: 1 voice note · 5 s · cost 0.0500" in shown
+        noted = [(entry.kind, entry.detail) for entry in await world.store.audit.page(9)]
+        assert ("over_quota", "cost 0.05/0.05 basic") in noted
+        world.clock.advance(86_400.0)
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        await home.fake.wait_until(lambda: len(endpoint.ear.heard) == 2)
+
+
+async def test_in_a_tier_that_is_not_defined_any_more_nobody_is_listened_to(home: Home, tmp_path: Path) -> None:
+    gone = Settings.model_construct(tiers={}, default_tier="gone")
+    async with listening(home, tmp_path, settings=gone) as (world, endpoint):
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "not defined any more" in (await home.answer(home.private)).text
+        assert endpoint.ear.heard == []
+        assert (await world.store.usage.total(0.0, world.clock.now + 1.0)).voice == VoiceTotals()
