@@ -150,6 +150,7 @@ class VirtualPhone:
         for timer in self._timers:
             timer.cancel()
         await self._adbd.stop()
+        self._frames.clear()  # a stopped phone is a circle of objects: it may wait long for the garbage collector
         if self._saver is not None:
             await self._saver.stop()
 

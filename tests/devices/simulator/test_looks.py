@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from devices.geometry import Bounds, Size
@@ -99,3 +101,11 @@ def test_the_keyboard_has_digits_when_the_phone_stands() -> None:
         keys = [paint.lines for _box, paint in phone.scene().painted if isinstance(paint, Writing)]
         assert (("7",) in keys) is there
         assert ("q",) in keys
+
+
+async def test_a_stopped_phone_lets_go_of_its_pictures() -> None:
+    """They are up to 80 MB, and the phone itself is a circle of objects that the garbage collector finds much later."""
+    async with VirtualPhone() as phone:
+        shown = weakref.ref(await phone.frame())
+        assert shown() is not None
+    assert shown() is None
