@@ -7,7 +7,6 @@ from devices.wording import words
 
 AUTHORISE = words("phone.untrusted.fix")
 RECONNECT = words("phone.mute.fix")
-PERMISSION = words("phone.no_permission.fix")
 
 
 def error_for(message: str, serial: str) -> PhoneError:
@@ -18,12 +17,11 @@ def error_for(message: str, serial: str) -> PhoneError:
     text = message.lower()
     if "unauthorized" in text:
         return PhoneUnavailable(words("phone.error.untrusted", serial=serial, fix=AUTHORISE))
-    if "no permissions" in text or "insufficient permissions" in text:
-        return PhoneUnavailable(words("phone.error.no_permission", serial=serial, fix=PERMISSION))
     if "authorizing" in text or "connecting" in text or "offline" in text:
         # A link that broke is listed as offline until adb gives up or reconnects: it may be back in a moment.
         return PhoneGone(words("phone.error.mute", serial=serial, fix=RECONNECT), uncertain=False)
-    if "not found" in text or "no devices" in text or "no such device" in text:
+    # Of whatever it does not find adb says "insufficient permissions" while it lists any phone that it may not use.
+    if any(said in text for said in ("not found", "no devices", "no such device", "insufficient permissions")):
         return PhoneGone(words("phone.error.away", serial=serial), uncertain=False)
     reason = message.strip() or words("phone.error.no_reason")
     return PhoneGone(words("phone.error.lost", serial=serial, reason=reason), uncertain=False)

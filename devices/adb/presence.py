@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.adb.complaints import AUTHORISE, PERMISSION, RECONNECT
+from devices.adb.complaints import AUTHORISE, RECONNECT
 from devices.phone import Health
 from devices.wording import Words, words
 
@@ -10,6 +10,13 @@ ATTACHED = "device"
 SILENT = words("phone.starting.fix")
 """What to do about a phone that adb lists as attached and that answers nothing."""
 _OTHER_SYSTEMS = frozenset({"recovery", "sideload", "rescue", "bootloader"})
+_CONNECTING = (words("phone.connecting.reason"), words("phone.connecting.fix"))
+_RARE = {
+    "authorizing": _CONNECTING,
+    "connecting": _CONNECTING,
+    "host": (words("phone.computer.reason"), words("phone.computer.fix")),
+    "detached": (words("phone.detached.reason"), words("phone.detached.fix")),
+}
 
 
 def health_of(state: str) -> tuple[Health, Words, Words]:
@@ -20,9 +27,9 @@ def health_of(state: str) -> tuple[Health, Words, Words]:
     if not state:
         return Health.OFFLINE, words("phone.away.reason"), words("phone.away.fix")
     if state.startswith("no permissions"):
-        return Health.NO_PERMISSION, words("phone.no_permission.reason"), PERMISSION
+        return Health.NO_PERMISSION, words("phone.no_permission.reason"), words("phone.no_permission.fix")
     if state == "unauthorized":
         return Health.UNAUTHORIZED, words("phone.untrusted.reason"), AUTHORISE
     if state in _OTHER_SYSTEMS:
         return Health.OFFLINE, words("phone.other_system.reason", mode=state), words("phone.other_system.fix")
-    return Health.OFFLINE, words("phone.mute.reason"), RECONNECT
+    return Health.OFFLINE, *_RARE.get(state, (words("phone.mute.reason"), RECONNECT))

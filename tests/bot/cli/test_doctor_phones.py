@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bot.cli.devices import devices
 from bot.cli.doctor import doctor
 from bot.cli.doctor.phones import _limits
 from bot.settings import Settings
+from bot.tasks.queue import Waiter, granted, hopeless
 from devices.adb.examination import Examination, examine
 from devices.adb.server import ServerAddress
+from devices.pool import AdbPhones
 from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
 from tests.bot.cli.test_doctor import NOTHING, Machine, Said, here
+from tests.fixtures.adb import AdbServer
+from tests.fixtures.usb import NO_PERMISSIONS, usb_server
 
 __all__ = ["here"]
 
@@ -53,6 +56,32 @@ NOTED: dict[str, tuple[State, str]] = {
     ),
 }
 
+TRUST = "Unlock the phone, accept 'Allow USB debugging' and tick 'Always allow'."
+RESTART = "Restart it into Android."
+USB_STATES = {
+    NO_PERMISSIONS: (
+        "no permission",
+        "This computer may not use the USB device.",
+        "Give your user the right to use the USB device (udev rules, group plugdev), then plug the phone in again.",
+    ),
+    "unauthorized": ("unauthorized", "The phone does not trust this computer yet.", TRUST),
+    "authorizing": (
+        "offline",
+        "adb is still connecting to it, or it is being asked whether it trusts this computer.",
+        "Wait a moment; if it stays so, unlock the phone and accept 'Allow USB debugging'.",
+    ),
+    "recovery": ("offline", "The phone is in recovery mode.", RESTART),
+    "sideload": ("offline", "The phone is in sideload mode.", RESTART),
+    "rescue": ("offline", "The phone is in rescue mode.", RESTART),
+    "bootloader": ("offline", "The phone is in bootloader mode.", RESTART),
+    "host": ("offline", "What is attached is another computer and no phone.", "Unplug it."),
+    "detached": (
+        "offline",
+        "It was detached from adb.",
+        "Give it back with `adb attach`, or restart the adb server.",
+    ),
+}
+
 
 @pytest.mark.parametrize("state", NOTED)
 async def test_what_is_worth_knowing_is_noted_and_is_no_fault(here: Machine, capsys: Said, state: str) -> None:
@@ -79,45 +108,30 @@ async def test_a_phone_that_answers_nothing(here: Machine, capsys: Said) -> None
     assert "\n    → Wait until it has started; if it stays silent, restart the phone." in told
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        (
-            "no permissions (missing udev rules? user is in the plugdev group); see [http://developer.android.com]",
-            "no permission. This computer may not use the USB device.\n    → Give your user the right",
-        ),
-        ("recovery", "offline. The phone is in recovery mode.\n    → Restart it into Android."),
-        ("authorizing", "offline. The phone is attached but does not answer.\n    → Unplug the cable"),
-    ],
-)
-async def test_states_that_only_usb_has(tmp_path: Path, capsys: Said, word: str, says: str) -> None:
-    """An adb server that lists such a phone: over the network adb itself never says these words."""
-    async with listing(f"R58M12ABCDE\t{word}\n") as port:
-        settings = {"adb_servers": (("127.0.0.1", port),), "data_dir": tmp_path / "data", "console_port": 0}
-        assert await doctor(NOTHING, Settings.model_validate(settings | {"android_serials": ("R58M12ABCDE",)})) == 69
-    assert says in capsys.readouterr().out
-
-
-@asynccontextmanager
-async def listing(devices: str) -> AsyncIterator[int]:
-    """The port of an adb server that knows these phones and does nothing."""
-    over = asyncio.Event()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = (await reader.readexactly(int(await reader.readexactly(4), 16))).decode()
-        said = {"host:version": "0029"}.get(asked, devices)
-        writer.write(b"OKAY" + f"{len(said):04x}{said}".encode())
-        await writer.drain()
-        if asked == "host:track-devices":
-            await over.wait()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        over.set()
-        server.close()
+@pytest.mark.parametrize("word", USB_STATES)
+async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, capsys: Said, word: str) -> None:
+    """Told by `doctor` and by `devices`, with what to do; and no task waits for such a phone or gets it."""
+    async with usb_server(adb_server) as usb:
+        await usb.plug("R58M12ABCDE", state=word)
+        where = (("127.0.0.1", usb.address.port),)
+        given = {"adb_servers": where, "data_dir": tmp_path / "data", "console_port": 0, "virtual_phones": 0}
+        settings = Settings.model_validate(given)
+        state, reason, fix = USB_STATES[word]
+        assert await doctor(NOTHING, settings) == 69
+        assert f"✗ Phone R58M12ABCDE: {state}. {reason}\n    → {fix}" in capsys.readouterr().out
+        assert await devices(NOTHING, settings) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        assert line.startswith(f"R58M12ABCDE           {state:<13}  R58M12ABCDE  {reason} {fix}")
+        phones = AdbPhones([usb.address], virtual=0)
+        await phones.start()
+        try:
+            infos = phones.list()
+        finally:
+            await phones.stop()
+        assert len(infos) == 1
+        assert granted([Waiter("1", "", 0), Waiter("2", "R58M12ABCDE", 1)], infos, ()) == ()
+        assert fix in str(hopeless("", infos, ()))
+        assert fix in str(hopeless("R58M12ABCDE", infos, ()))
 
 
 def test_wifi_debugging_beside_a_cable() -> None:
