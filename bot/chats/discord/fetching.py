@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import aiohttp
+import discord
 import yarl
 
 from bot.chats.address import Person, Place
+from bot.chats.base import ChatError
 from bot.chats.discord import limits
-from bot.chats.incoming import Attachment
+from bot.chats.incoming import Attachment, Voice
 from bot.texts import say
 
 logger = logging.getLogger(__name__)
@@ -22,6 +24,8 @@ HOSTS: Final = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
 
 FETCH_SECONDS: Final = 60.0
 """Time limit of one download; ours."""
+
+_PATIENCE: Final = aiohttp.ClientTimeout(FETCH_SECONDS)
 
 FETCHES: Final = 2
 """Messages whose files are fetched at the same time, so that files cannot fill the memory; ours."""
@@ -82,7 +86,7 @@ class Fetcher:
         files: list[Attachment] = []
         lost: list[str] = []
         room = limits.INCOMING_BYTES
-        async with self._free, aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FETCH_SECONDS)) as session:
+        async with self._free, aiohttp.ClientSession(timeout=_PATIENCE) as session:
             for item in attached:
                 try:
                     data = await self._read(session, item, room)
@@ -96,6 +100,21 @@ class Fetcher:
                     room -= len(data)
                     files.append(Attachment(item.filename, data))
         return tuple(files), tuple(lost)
+
+    def voice_of(self, message: discord.Message) -> Voice | None:
+        """What a voice message says aloud; it is fetched only when somebody listens."""
+        spoken = message.attachments[0] if message.flags.voice and message.attachments else None
+        if spoken is None:
+            return None
+
+        async def fetch() -> bytes:
+            try:
+                async with self._free, aiohttp.ClientSession(timeout=_PATIENCE) as session:
+                    return await self._read(session, spoken, limits.INCOMING_BYTES)
+            except (_TooLarge, _NotTaken, aiohttp.ClientError, OSError, ValueError) as error:
+                raise ChatError(f"A voice message could not be fetched from Discord: {error}") from error
+
+        return Voice("voice.ogg", spoken.duration or 0.0, spoken.size, fetch)
 
     async def _read(self, session: aiohttp.ClientSession, item: Attached, room: int) -> bytes:
         """The bytes of a file, at most `room`. What it says of its size is believed only when that is too much."""

@@ -69,8 +69,9 @@ class Messages:
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
         person = person_of(message.author, locale)
         wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
-        wordless = bool(message.attachments) and not message.content.strip()
-        meant = [*message.attachments] if wanted and not wordless else []
+        spoken = self._fetcher.voice_of(message)
+        wordless = bool(message.attachments) and not message.content.strip() and spoken is None
+        meant = [*message.attachments] if wanted and not wordless and spoken is None else []
         if orders_work(command):
             meant += _above(message, bot)
         files, lost = await self._fetcher.fetch(person, place, meant)
@@ -87,6 +88,7 @@ class Messages:
                 attachments=files,
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
                 written=message.created_at.timestamp(),
+                voice=spoken,
                 wordless=f"{self._prefix} do" if wordless else "",
             )
         )

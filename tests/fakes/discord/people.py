@@ -93,6 +93,14 @@ class People:
             reference=reference,
         )
 
+    def speak(self, user: User, channel: Channel, sound: bytes, seconds: float) -> Message:
+        """Send a voice message: one attachment with its length and the shape of its sound, and no text."""
+        (spoken,) = self.backend.store_attachments(channel.id, [("voice-message.ogg", sound)])
+        shape = {"duration_secs": seconds, "waveform": "AAECAwQ=", "content_type": "audio/ogg"}
+        return self.backend.create_message(
+            channel.id, user.id, "", attachments=[spoken | shape], flags=discord.MessageFlags.voice.flag
+        )
+
     def slash(
         self, user: User, channel: Channel, command: str, options: Mapping[str, Any] | None = None
     ) -> Interaction:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from simcord.backend.models import Channel, Message
 
 from agent.events import Asked, Started
+from agent.models.transcription import Transcriber
 from agent.questions import Question, QuestionKind
 from bot.access import Lists, Policy
 from bot.chats.discord import DiscordChat
+from bot.commands.intake import Commands
 from bot.outbox.outbox import Outbox
 from bot.outbox.steps import Streaming
 from bot.tasks.model import Task, TaskState
@@ -106,12 +108,19 @@ class Town:
 
 @asynccontextmanager
 async def a_town(
-    home: Home, path: Path, *, policy: Policy | None = None, streaming: Streaming = "none", clock: Clock | None = None
+    home: Home,
+    path: Path,
+    *,
+    policy: Policy | None = None,
+    streaming: Streaming = "none",
+    clock: Clock | None = None,
+    transcriber: Transcriber | None = None,
 ) -> AsyncIterator[Town]:
     """From start to stop, on what is in the directory. Alice may do everything in the channel and privately."""
     clock = clock or Clock()
     lists = Lists(frozenset({str(home.guild.id)}), frozenset({str(home.channel.id)}), frozenset({str(home.alice.id)}))
     async with a_world(path, clock=clock, policy=policy or Policy({"discord": lists})) as world:
+        world.commands = Commands(replace(world.services, transcriber=transcriber))
         chat = DiscordChat(
             TOKEN,
             world.commands,
