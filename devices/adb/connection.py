@@ -19,6 +19,7 @@ import adbutils
 from adbutils.errors import AdbConnectionError, AdbTimeout
 
 from devices.adb.complaints import error_for
+from devices.adb.serials import target
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
 from devices.wording import words
@@ -60,6 +61,8 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def __init__(self, address: ServerAddress, serial: str, deadline: float) -> None:
         super().__init__(address.host, address.port)
         self.serial = serial
+        self.target = target(serial)
+        """What adb is told for it."""
         self.sent = False
         """Whether the phone may have got the request (the phone's own part began)."""
         self._deadline = deadline
@@ -94,7 +97,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def open(self, service: str) -> adbutils.AdbConnection:
         """A stream to a service of the phone, such as `shell,v2:…`; raises AdbError when adb or the phone refuses."""
         connection = self.make_connection()
-        connection.send_command(f"host:tport:serial:{self.serial}")
+        connection.send_command(f"host:tport:serial:{self.target}")
         connection.check_okay()
         connection.read_exact(8)
         self.sent = True
@@ -133,7 +136,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
 
 
 class Connection:
-    """The way to one phone: an adb server and the serial under which it knows the phone."""
+    """The way to one phone: an adb server and the name of the phone there, see `serials`."""
 
     def __init__(self, address: ServerAddress, serial: str) -> None:
         self.address = address

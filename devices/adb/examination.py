@@ -97,7 +97,7 @@ async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAd
     """The server that has this phone, None when none has."""
     for address in servers:
         with contextlib.suppress(PhoneError):
-            if serial in host.parse_states(await host.ask(address, "host:devices")):
+            if serial in await host.states(address):
                 return address
     return None
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from devices.adb import host
 from devices.adb.dialling import Dialling
 from devices.adb.presence import ATTACHED
+from devices.adb.serials import dialled
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
 
@@ -23,7 +24,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds before a server that went away is asked again, doubled each time."""
 
 Link = tuple[ServerAddress, str]
-"""An adb server, and the serial under which it knows a phone."""
+"""An adb server, and the name of a phone there, see `serials`."""
 
 
 class Following:
@@ -151,7 +152,7 @@ class Following:
 
     async def _tell(self, link: Link, state: str) -> None:
         if state == ATTACHED:
-            if ":" in link[1]:
+            if dialled(link[1]):
                 self._networked.add(link)
             await self._attached(link)
         else:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from devices.adb.serials import parse_long, parse_states, told_apart
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
 
@@ -49,21 +50,26 @@ async def connect(address: ServerAddress, serial: str) -> bool:
 
 
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
-    """State by serial, now and after every change, until the server goes. Raises PhoneGone then."""
+    """State by name, now and after every change, until the server goes. Raises PhoneGone then."""
     try:
         async with _open(address, "host:track-devices") as reader:
             async with asyncio.timeout(ASK_TIMEOUT):
                 if await reader.readexactly(4) != b"OKAY":
                     raise PhoneGone(f"The adb server at {address} does not tell its phones.", uncertain=False)
             while True:
-                yield parse_states(await _text(reader))
+                yield await _named(address, await _text(reader))
     except (OSError, EOFError, ValueError) as broken:
         raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
 
 
-def parse_states(listed: str) -> dict[str, str]:
-    """State by serial, from lines of `serial TAB state`."""
-    return dict(line.split("\t", 1) for line in listed.splitlines() if "\t" in line)
+async def states(address: ServerAddress) -> dict[str, str]:
+    """State by name (see `serials`), now. Raises PhoneGone, PhoneTimeout."""
+    return await _named(address, await ask(address, "host:devices"))
+
+
+async def _named(address: ServerAddress, listed: str) -> dict[str, str]:
+    """The list again with all that adb knows, where serials alone do not tell the phones apart."""
+    return parse_states(listed) if told_apart(listed) else parse_long(await ask(address, "host:devices-l"))
 
 
 @contextlib.asynccontextmanager

@@ -88,7 +88,7 @@ def _check_length(line: str) -> None:
 
 def _features(call: Call) -> frozenset[str]:
     connection = call.make_connection()
-    connection.send_command(f"host-serial:{call.serial}:features")
+    connection.send_command(f"host-serial:{call.target}:features")
     connection.check_okay()
     return frozenset(str(connection.read_string_block()).split(","))
 

@@ -13,6 +13,7 @@ from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.following import Following, Link
 from devices.adb.presence import SILENT, health_of
+from devices.adb.serials import dialled, known_as
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
@@ -82,7 +83,7 @@ class AdbPhones:
         late is added when it answers.
         """
         await self._names.load()
-        networked = frozenset(serial for serial in self._serials if ":" in serial)
+        networked = frozenset(serial for serial in self._serials if dialled(serial))
         for serial in networked:
             self._following.expect(serial)
         self._following.start()
@@ -252,7 +253,8 @@ class AdbPhones:
         return self._links.get(_link(phone)) == phone.info.id
 
     def _wanted(self, serial: str, phone_id: str) -> bool:
-        return not self._serials or bool(self._serials & {serial, phone_id}) or serial in self._standins.serials
+        named = self._serials & {phone_id, *known_as(serial)}
+        return not self._serials or bool(named) or serial in self._standins.serials
 
     def _why_away(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)

@@ -12,9 +12,9 @@ from devices.errors import PhoneGone, PhoneUnavailable
 from devices.phone import Health
 from devices.pool import AdbPhones
 from devices.simulator.phone import VirtualPhone
-from tests.devices.test_pool import healthy, until
+from tests.devices.test_pool import healthy, of, until
 from tests.fixtures.adb import AdbServer
-from tests.fixtures.usb import NO_PERMISSIONS, UsbServer, usb_server
+from tests.fixtures.usb import NO_PERMISSIONS, UsbPhone, UsbServer, usb_server
 
 SERIAL = "R58M12ABCDE"
 STATES: dict[str, tuple[Health, str, str]] = {
@@ -120,3 +120,43 @@ async def test_a_phone_without_permission_does_not_stand_in_the_way_of_another(u
             assert not gone.value.uncertain
             await usb.plug(SERIAL, behind=virtual.address)
             assert await pool.wait_for(info.id, timeout=15) is used
+
+
+async def test_two_phones_with_one_serial_number_are_two_phones(usb: UsbServer) -> None:
+    """As many cheap ones have it. Seen failing with the short list alone: neither could be used."""
+    same = "0123456789ABCDEF"
+    async with VirtualPhone(number=33) as one, VirtualPhone(number=34) as two:
+        left = await usb.plug(same, path="usb:1-1", behind=one.address)
+        async with pool_of(usb, serials=[same], fast_lane=True) as pool:
+            (first,) = await until(pool, healthy(same, Health.READY))
+            kept = pool.get(first.id)
+            right = await usb.plug(same, path="usb:1-1.2", behind=two.address)
+            infos = await until(pool, lambda infos: {info.serial for info in infos} == names(left, right))
+            assert [info.health for info in infos] == [Health.READY] * 2
+            assert {info.id for info in infos} == {one.state.identity.android_id, two.state.identity.android_id}
+            assert pool.get(first.id) is kept, "it has another name at adb now, and is the same phone"
+            assert usb.meant(same) == "more than one device", "adb does not guess"
+            two.desk.launch("notes")
+            looks = [await pool.get(info.id).observe() for info in sorted(infos, key=lambda info: info.id != first.id)]
+            assert [look.package for look in looks] == ["com.android.launcher3", "org.example.notes"]
+            await pool.get(infos[1].id).push("a.txt", b"a")
+            usb.unplug(left)
+            infos = await until(pool, lambda infos: of(infos, same) is not None)
+            there = of(infos, same)
+            assert there is not None
+            assert (there.id, there.health) == (two.state.identity.android_id, Health.READY)
+            with pytest.raises(PhoneGone):
+                pool.get(first.id)
+
+
+def names(*phones: UsbPhone) -> set[str]:
+    return {f"{phone.serial}@{phone.path}" for phone in phones}
+
+
+async def test_a_phone_without_a_serial_number_is_called_by_its_port(usb: UsbServer) -> None:
+    async with VirtualPhone(number=35) as virtual, pool_of(usb, serials=["usb:3-2"]) as pool:
+        await usb.plug("", path="usb:3-2", behind=virtual.address)
+        await usb.plug("OTHER", path="usb:3-3", state="offline")
+        (info,) = await until(pool, bool)
+        assert info.serial == "(no serial number)@usb:3-2"
+        assert (await pool.get(info.id).observe()).image is not None

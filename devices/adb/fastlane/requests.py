@@ -80,7 +80,7 @@ def result_of(answer: bytes) -> object:
 
 def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
     """Runs in the call's thread. Raises LaneFailed; the failures of the link itself are told apart by the call."""
-    http = AdbHTTPConnection(adbutils.AdbDevice(call, serial=call.serial), PORT)
+    http = AdbHTTPConnection(adbutils.AdbDevice(call, serial=call.target), PORT)
     try:
         try:
             http.connect()

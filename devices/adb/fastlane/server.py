@@ -12,6 +12,7 @@ from uiautomator2.utils import with_package_resource
 
 from devices.adb.fastlane.requests import PORT, LaneFailed, alive
 from devices.adb.quoting import command
+from devices.adb.serials import target
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
 from devices.wording import words
@@ -51,7 +52,7 @@ class OnPhoneServer:
             if hashlib.md5(data, usedforsecurity=False).hexdigest() in there.out:
                 return
             await self._shell.connection.run(
-                lambda call: adbutils.AdbDevice(call, serial=call.serial).sync.push(data, JAR, check=True),
+                lambda call: adbutils.AdbDevice(call, serial=call.target).sync.push(data, JAR, check=True),
                 timeout=PUSH_SECONDS,
                 doing=words("phone.doing.lane_receiving"),
             )
@@ -92,7 +93,7 @@ class OnPhoneServer:
 
     async def _open(self) -> asyncio.StreamReader:
         """A stream of its own to the phone's first shell protocol, which ends what it started when it is closed."""
-        address, serial = self._shell.connection.address, self._shell.connection.serial
+        address, serial = self._shell.connection.address, target(self._shell.connection.serial)
         reader, self._writer = await asyncio.open_connection(address.host, address.port)
         for service, answer in ((f"host:tport:serial:{serial}", 8), (f"shell:{START_LINE}", 0)):
             self._writer.write(f"{len(service.encode()):04x}{service}".encode())

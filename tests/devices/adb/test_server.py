@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from devices.adb.host import ask, connect, parse_states
+from devices.adb.host import ask, connect, states
 from devices.adb.server import ServerAddress, adb_binary, answers, ensure_running, server_environment
 from devices.errors import PhoneGone
 from devices.simulator.phone import VirtualPhone
@@ -93,7 +93,7 @@ async def test_connecting_is_repeatable(adb_server: AdbServer) -> None:
         await connect(address, phone.address)
         await adb_server.wait_for(phone.address, "device")
         await connect(address, phone.address)
-        assert parse_states(await ask(address, "host:devices"))[phone.address] == "device"
+        assert (await states(address))[phone.address] == "device"
         await adb_server.disconnect(phone.address)
 
 

@@ -1,0 +1,60 @@
+"""The names of phones at an adb server: which phone each means, also where two phones share a serial number.
+
+Cheap phones really have 0123456789ABCDEF, every one of them, or none at all. adb then tells them apart by the port that
+they are plugged into, and takes that as a name, too (AOSP transport.cpp, MatchesTarget). Such a phone is called by both
+here: `0123456789ABCDEF@usb:1-4`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_NONE = "(no serial number)"
+_LINE = re.compile(
+    rf"(?P<serial>{re.escape(_NONE)}|\S+)\s+(?P<state>\S.*?)"
+    r"(?:\s+(?P<path>usb:\S+))?(?:\s+(?:product|model|device):\S*)*(?:\s+transport_id:\d+)?"
+)
+
+
+def parse_states(listed: str) -> dict[str, str]:
+    """State by serial, from lines of `serial TAB state`."""
+    return dict(line.split("\t", 1) for line in listed.splitlines() if "\t" in line)
+
+
+def told_apart(listed: str) -> bool:
+    """Whether the serials of such a list are enough to tell its phones apart."""
+    serials = [line.partition("\t")[0] for line in listed.splitlines() if "\t" in line]
+    return len({*serials}) == len(serials) and _NONE not in serials
+
+
+def parse_long(listed: str) -> dict[str, str]:
+    """The same from the long list (`adb devices -l`); a serial that does not tell a phone has its port behind it."""
+    found = [match for line in listed.splitlines() if (match := _LINE.fullmatch(line.strip()))]
+    times = Counter(match["serial"] for match in found)
+    return {
+        f"{match['serial']}@{match['path']}"
+        if match["path"] and (times[match["serial"]] > 1 or match["serial"] == _NONE)
+        else match["serial"]: match["state"]
+        for match in found
+    }
+
+
+def target(name: str) -> str:
+    """What adb is told for a phone of this name."""
+    return name.rpartition("@")[2] if "@usb:" in name else name
+
+
+def known_as(name: str) -> frozenset[str]:
+    """What people may call it: its name, and serial and port by themselves."""
+    return frozenset({name, target(name), name.partition("@usb:")[0]})
+
+
+def dialled(name: str) -> bool:
+    """Whether it is an address that adb is told to connect to, `host:port`."""
+    return ":" in target(name) and not target(name).startswith("usb:")
+
+
+def on_network(name: str) -> bool:
+    """Whether the phone is reached without a cable; adb finds some by itself, under the name of their service."""
+    return dialled(name) or "._adb" in name

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from devices.adb.serials import dialled, known_as, on_network, parse_long, parse_states, target, told_apart
+
+# The long list's form: AOSP packages/modules/adb/transport.cpp, append_transport.
+LONG = """\
+0123456789ABCDEF       device usb:1-1 product:full_k80 model:S20_Ultra device:k80 transport_id:1
+0123456789ABCDEF       unauthorized usb:1-1.2 transport_id:2
+(no serial number)     device usb:3-2 product:x model:y device:z transport_id:3
+R58M12ABCDE            no permissions (missing udev rules?); see [http://developer.android.com/x] usb:1-5 transport_id:4
+10.0.0.5:5555          device product:p model:m device:d transport_id:5
+HT7A1                  offline transport_id:6
+"""
+
+
+def test_phones_that_share_a_serial_are_told_apart_by_their_port() -> None:
+    assert parse_long(LONG) == {
+        "0123456789ABCDEF@usb:1-1": "device",
+        "0123456789ABCDEF@usb:1-1.2": "unauthorized",
+        "(no serial number)@usb:3-2": "device",
+        "R58M12ABCDE": "no permissions (missing udev rules?); see [http://developer.android.com/x]",
+        "10.0.0.5:5555": "device",
+        "HT7A1": "offline",
+    }
+
+
+@pytest.mark.parametrize(
+    ("listed", "enough"),
+    [
+        ("", True),
+        ("A\tdevice\nB\toffline\n", True),
+        ("A\tdevice\nA\tdevice\n", False),
+        ("(no serial number)\tdevice\n", False),
+    ],
+)
+def test_the_long_list_is_asked_for_only_when_it_is_needed(listed: str, enough: bool) -> None:
+    assert told_apart(listed) is enough
+    assert parse_states("A\tdevice\nB\toffline\n") == {"A": "device", "B": "offline"}
+
+
+@pytest.mark.parametrize(
+    ("name", "asked_for", "is_dialled", "network"),
+    [
+        ("R58M12ABCDE", "R58M12ABCDE", False, False),
+        ("0123456789ABCDEF@usb:1-1", "usb:1-1", False, False),
+        ("usb:1-1", "usb:1-1", False, False),
+        ("10.0.0.5:5555", "10.0.0.5:5555", True, True),
+        ("[fe80::1]:5555", "[fe80::1]:5555", True, True),
+        ("adb-R58M12ABCDE-x1Yz9A._adb-tls-connect._tcp", "adb-R58M12ABCDE-x1Yz9A._adb-tls-connect._tcp", False, True),
+        ("emulator-5554", "emulator-5554", False, False),
+    ],
+)
+def test_what_a_name_means(name: str, asked_for: str, is_dialled: bool, network: bool) -> None:
+    assert target(name) == asked_for
+    assert dialled(name) is is_dialled
+    assert on_network(name) is network
+    assert {name, asked_for} <= known_as(name)
+
+
+def test_a_phone_is_also_called_by_serial_or_port_alone() -> None:
+    assert known_as("0123@usb:1-1") == {"0123@usb:1-1", "0123", "usb:1-1"}
