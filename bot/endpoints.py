@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent.dialects.base import Dialect
-from agent.dialects.select import dialect_for
+from agent.dialects.select import NAMES, dialect_for
 from agent.models.build import ModelSettings
 from agent.models.endpoint import EndpointSettings
 from agent.models.transcription import OpenAITranscriber
 from bot.settings import Settings, SettingsError
+from bot.texts import words
 
 
 def model_settings(settings: Settings) -> ModelSettings:
@@ -54,5 +55,6 @@ def dialect_of(settings: Settings) -> Dialect:
     try:
         chosen = dialect_for(settings.vlm_dialect, settings.vlm_model)
     except ValueError as error:
-        raise SettingsError(str(error)) from error
+        known = ", ".join(NAMES)
+        raise SettingsError(words("settings.dialect", value=settings.vlm_dialect, known=known)) from error
     return dialect_for("tools", "") if model_settings(settings).offline else chosen

@@ -41,8 +41,7 @@ class Words(str):
 
 def sentence_of(error: BaseException) -> str:
     """What an error says, still to be worded if it is a sentence of ours."""
-    first = error.args[0] if error.args else None
-    return first if isinstance(first, Words) else str(error)
+    return next((part for part in error.args if isinstance(part, Words)), str(error))
 
 
 def recognised(text: str, sentences: Mapping[str, str], below: str) -> str:

@@ -10,6 +10,8 @@ from bot.settings import Settings
 from bot.store.changes import Change, changes_in
 from bot.store.errors import StoreError
 from bot.store.store import DATABASE_NAME
+from bot.texts import say
+from devices.wording import said, sentence_of
 
 
 async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
@@ -17,7 +19,7 @@ async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
     try:
         changes = await changes_in(settings.data_dir / DATABASE_NAME)
     except StoreError as error:
-        return settings, [Finding("files", "note", f"What `set` has changed could not be read: {error}")]
+        return settings, [Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
     settings, unusable = overlaid(settings, changes)
     return settings, told(changes, unusable)
 
@@ -25,8 +27,8 @@ async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
     """What was set, and what of it is not used and why."""
     used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
-    found = [Finding("service", "note", f"Changed with `set`, before the environment: {used}")] if used else []
+    found = [Finding("service", "note", say("check.changed.used", changes=used))] if used else []
     for name, why in unusable.items():
-        fix = f"Set it again, or take it back with `set {name} default`."
-        found.append(Finding("service", "bad", f"What was set for {name} is not used: {why}", fix))
+        text = say("check.changed.unusable", name=name, why=said(why))
+        found.append(Finding("service", "bad", text, say("check.changed.unusable_fix", name=name)))
     return found

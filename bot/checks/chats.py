@@ -10,11 +10,12 @@ import aiohttp
 
 from bot.checks.finding import Finding
 from bot.settings import Settings
+from bot.texts import say
+from devices.wording import said, sentence_of
 
 PATIENCE_S = 10.0
 DISCORD_API = "https://discord.com/api/v10"
 TELEGRAM_API = "https://api.telegram.org"
-_ACCEPTED = "Discord accepts the token"
 MESSAGE_CONTENT = 1 << 18 | 1 << 19
 """Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED: either lets the bot read messages."""
 
@@ -23,15 +24,12 @@ async def findings(settings: Settings) -> list[Finding]:
     """Both chats; a token is tried, and never shown."""
     discord = settings.discord_bot_token.get_secret_value()
     telegram = settings.telegram_bot_token.get_secret_value()
-    in_discord = _unused("Discord", bool(discord), settings.discord_refusal()) or await _discord(discord)
+    base = settings.telegram_base_url or TELEGRAM_API
+    not_discord = _unused("Discord", bool(discord), settings.discord_refusal())
+    not_telegram = _unused("Telegram", bool(telegram), settings.telegram_refusal())
     return [
-        in_discord,
-        *(await _discord_places(settings, discord) if in_discord.text.startswith(_ACCEPTED) else ()),
-        *(
-            [unused]
-            if (unused := _unused("Telegram", bool(telegram), settings.telegram_refusal()))
-            else await _telegram(telegram, settings.telegram_base_url or TELEGRAM_API, settings.telegram_webhook_url)
-        ),
+        *([not_discord] if not_discord else await _discord(settings, discord)),
+        *([not_telegram] if not_telegram else await _telegram(telegram, base, settings.telegram_webhook_url)),
     ]
 
 
@@ -41,30 +39,31 @@ def set_up(settings: Settings) -> list[Finding]:
         ("Discord", bool(settings.discord_bot_token.get_secret_value()), settings.discord_refusal()),
         ("Telegram", bool(settings.telegram_bot_token.get_secret_value()), settings.telegram_refusal()),
     )
-    return [_unused(*part) or Finding("chat", "good", f"{part[0]} has a token and may be used.") for part in parts]
+    return [_unused(*part) or Finding("chat", "good", say("check.chat.set", name=part[0])) for part in parts]
 
 
 def _unused(name: str, token: bool, refusal: str) -> Finding | None:
     if not token:
-        fix = f"Set {name.upper()}_BOT_TOKEN and its lists to use it."
-        return Finding("chat", "note", f"{name} is not set up.", fix)
+        fix = say("check.chat.unset_fix", setting=f"{name.upper()}_BOT_TOKEN")
+        return Finding("chat", "note", say("check.chat.unset", name=name), fix)
     if refusal:
-        return Finding("chat", "bad", f"{name} has a token but will not start.", refusal)
+        return Finding("chat", "bad", say("check.chat.closed", name=name), said(refusal))
     return None
 
 
-async def _discord(token: str) -> Finding:
+async def _discord(settings: Settings, token: str) -> list[Finding]:
     base = (os.environ.get("DISCORD_API_BASE") or DISCORD_API).rstrip("/")
     headers = {"Authorization": f"Bot {token}"}
     status, me = await _asked(f"{base}/users/@me", headers)
     if status != HTTPStatus.OK:
-        return _refused("Discord", "DISCORD_BOT_TOKEN", status)
+        return [_refused("Discord", "DISCORD_BOT_TOKEN", status)]
     status, application = await _asked(f"{base}/applications/@me", headers)
     if status == HTTPStatus.OK and not int(application.get("flags") or 0) & MESSAGE_CONTENT:
-        text = f"{_ACCEPTED} of {me.get('username')}, but typed commands cannot be read."
-        fix = "Switch on Bot → Message Content Intent in the developer portal, or use slash commands and mentions only."
-        return Finding("chat", "note", text, fix)
-    return Finding("chat", "good", f"{_ACCEPTED}; the bot is {me.get('username')}.")
+        text = say("check.chat.unread", bot=me.get("username"))
+        accepted = Finding("chat", "note", text, say("check.chat.unread_fix"))
+    else:
+        accepted = Finding("chat", "good", say("check.chat.accepted", name="Discord", bot=me.get("username")))
+    return [accepted, *await _discord_places(settings, token)]
 
 
 async def _discord_places(settings: Settings, token: str) -> list[Finding]:
@@ -77,17 +76,17 @@ async def _discord_places(settings: Settings, token: str) -> list[Finding]:
     try:
         seen = await survey(token, guilds, channels, os.environ.get("DISCORD_API_BASE"))
     except OSError as error:
-        return [Finding("chat", "note", str(error), "Try again in a few minutes.")]
+        return [Finding("chat", "note", said(sentence_of(error)), say("check.chat.later_fix"))]
     findings = []
     for one in seen:
         if not one.found:
-            fix = "Invite the bot there, let it view the channel, and check the number in the lists."
-            findings.append(Finding("chat", "bad", f"Discord: the bot does not see {one.place}.", fix))
+            text = say("check.chat.unseen", place=one.place)
+            findings.append(Finding("chat", "bad", text, say("check.chat.unseen_fix")))
         elif one.lacks:
-            text = f"Discord, {one.place}: the bot lacks permissions."
+            text = say("check.chat.lacking", place=one.place)
             findings.append(Finding("chat", "note", text, " ".join(one.lacks)))
         else:
-            findings.append(Finding("chat", "good", f"Discord, {one.place}: the bot may do all that it needs."))
+            findings.append(Finding("chat", "good", say("check.chat.enough", place=one.place)))
     return findings
 
 
@@ -98,7 +97,7 @@ async def _telegram(token: str, base: str, webhook: str) -> list[Finding]:
         return [_refused("Telegram", "TELEGRAM_BOT_TOKEN", status)]
     found = answer.get("result")
     name = found.get("username") if isinstance(found, dict) else ""
-    accepted = Finding("chat", "good", f"Telegram accepts the token; the bot is @{name}.")
+    accepted = Finding("chat", "good", say("check.chat.accepted", name="Telegram", bot=f"@{name}"))
     status, answer = await _asked(f"{root}/getWebhookInfo", {})
     info = answer.get("result")
     return [accepted, *_webhook(info, webhook)] if isinstance(info, dict) else [accepted]
@@ -108,26 +107,27 @@ def _webhook(info: dict[str, Any], wanted: str) -> list[Finding]:
     """Whether updates come the way that is set. The addresses are the operator's own; they hold no secret of ours."""
     there, why, waiting = str(info.get("url") or ""), info.get("last_error_message"), info.get("pending_update_count")
     if not wanted:
-        fix = "The service takes it away at its start. If another program uses this bot, make a bot of its own."
-        return [Finding("chat", "note", "Telegram: a webhook is set for this bot.", fix)] if there else []
+        foreign = Finding("chat", "note", say("check.webhook.foreign"), say("check.webhook.foreign_fix"))
+        return [foreign] if there else []
     if there != wanted:
-        text = "Telegram: the webhook is not set, or it leads somewhere else."
-        return [Finding("chat", "note", text, "The service sets it at its start. Is it running, and alone?")]
+        return [Finding("chat", "note", say("check.webhook.unset"), say("check.webhook.unset_fix"))]
     if why:
-        text = f"Telegram: the webhook failed last with “{why}”; {waiting} updates wait."
-        fix = "Check the reverse proxy, its certificate, and TELEGRAM_WEBHOOK_HOST and _PORT."
+        text = say("check.webhook.failed", why=why, waiting=waiting)
+        fix = say("check.webhook.failed_fix")
         # The last failure stays there for ever: it counts while something waits.
         return [Finding("chat", "bad" if waiting else "note", text, fix)]
-    return [Finding("chat", "good", "Telegram: the webhook is set and works.")]
+    return [Finding("chat", "good", say("check.webhook.good"))]
 
 
 def _refused(name: str, setting: str, status: int) -> Finding:
     if status == 0:
-        return Finding("chat", "bad", f"{name} cannot be reached.", "Check this computer's way to the internet.")
+        return Finding("chat", "bad", say("check.chat.unreachable", name=name), say("check.chat.unreachable_fix"))
     # Telegram says 404 to a token that has not even the form of one.
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND}:
-        return Finding("chat", "bad", f"{name} does not accept the token.", f"Make a new one and set {setting}.")
-    return Finding("chat", "bad", f"{name} answered with HTTP status {status}.", "Try again in a few minutes.")
+        text = say("check.chat.token", name=name)
+        return Finding("chat", "bad", text, say("check.chat.token_fix", setting=setting))
+    text = say("check.chat.status", name=name, status=status)
+    return Finding("chat", "bad", text, say("check.chat.later_fix"))
 
 
 async def _asked(url: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:

@@ -12,6 +12,7 @@ from bot.checks.finding import Finding
 from bot.settings import Settings
 from bot.store.housekeeping import kept_in
 from bot.store.keeping import LITTLE_ROOM
+from bot.texts import say
 
 
 async def findings(settings: Settings) -> list[Finding]:
@@ -27,8 +28,8 @@ async def console_port(settings: Settings) -> Finding | None:
         server = await asyncio.start_server(lambda _reader, writer: writer.close(), host, port)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        text = f"The web console cannot listen at {host}:{port}: {reason}."
-        return Finding("service", "bad", text, "End the other program, or set CONSOLE_PORT to another port.")
+        text = say("check.service.port", host=host, port=port, reason=reason)
+        return Finding("service", "bad", text, say("check.service.port_fix"))
     server.close()
     await server.wait_closed()
     return None
@@ -41,39 +42,44 @@ def _findings(directory: Path, env: Path) -> list[Finding]:
 
 def _data_directory(path: Path) -> Finding:
     if not path.exists():
-        text = f"The data directory {path} does not exist yet; it is made at the first start."
-        return Finding("files", "note", text)
+        return Finding("files", "note", say("check.files.new", path=path))
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        text = f"The data directory {path} cannot be used."
-        return Finding("files", "bad", text, "Give it to this user, or set DATA_DIR.")
+        return Finding("files", "bad", say("check.files.unusable", path=path), say("check.files.unusable_fix"))
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return Finding("files", "bad", f"Others can read the data directory {path}.", f"chmod 700 {path}")
-    return Finding("files", "good", f"Data directory {path}")
+        return Finding("files", "bad", say("check.files.open", path=path), f"chmod 700 {path}")
+    return Finding("files", "good", say("check.files.good", path=path))
 
 
 def _room(path: Path) -> Finding:
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     free = shutil.disk_usage(there).free
-    text = f"{free / 1e9:.1f} GB free for {path}"
+    gigabytes = f"{free / 1e9:.1f}"
     if free < LITTLE_ROOM:
-        return Finding("files", "bad", f"Only {text}.", "Make room, or set DATA_DIR to a larger disk.")
-    return Finding("files", "good", text)
+        text = say("check.files.little_room", free=gigabytes, path=path)
+        return Finding("files", "bad", text, say("check.files.little_room_fix"))
+    return Finding("files", "good", say("check.files.room", free=gigabytes, path=path))
 
 
 def _kept(settings: Settings) -> Finding:
     kept = kept_in(settings.data_dir)
-    pictures = f"{kept.pictures} pictures and files, {_mb(kept.pictures_size)}"
-    bounds = f"{settings.keep_days:g} days, at most {settings.keep_gigabytes:g} GB"
-    tasks = f"tasks, {_mb(kept.database_size)} (steps and messages: {settings.keep_tasks_days:g} days)"
-    text = f"Kept: {pictures} ({bounds}); {tasks}; checkpoints, {_mb(kept.checkpoints_size)}"
+    text = say(
+        "check.files.kept",
+        pictures=kept.pictures,
+        pictures_mb=_mb(kept.pictures_size),
+        days=f"{settings.keep_days:g}",
+        gigabytes=f"{settings.keep_gigabytes:g}",
+        database_mb=_mb(kept.database_size),
+        tasks_days=f"{settings.keep_tasks_days:g}",
+        checkpoints_mb=_mb(kept.checkpoints_size),
+    )
     return Finding("files", "good", text)
 
 
 def _mb(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+    return f"{size / 1e6:.1f}"
 
 
 def _env_file(path: Path) -> Finding:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return Finding("files", "bad", "Others can read .env, which may hold tokens.", "chmod 600 .env")
-    return Finding("files", "good", ".env is readable by you alone.")
+        return Finding("files", "bad", say("check.files.env_open"), "chmod 600 .env")
+    return Finding("files", "good", say("check.files.env_good"))

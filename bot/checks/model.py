@@ -17,7 +17,9 @@ from agent.picture import ImagePart
 from bot.checks.finding import Finding
 from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings, SettingsError
+from bot.texts import say
 from devices.geometry import Size
+from devices.wording import said, sentence_of
 
 PATIENCE_S = 5.0
 PICTURE_S = 45.0
@@ -30,15 +32,14 @@ def set_up(settings: Settings) -> Finding:
     """What can be said without asking the endpoint."""
     endpoints = model_settings(settings)
     if endpoints.offline:
-        fix = "For a real one set VLM_API_KEY, VLM_BASE_URL, VLM_MODEL."
-        return Finding("model", "note", "No model is set: the offline pilot works.", fix)
+        return Finding("model", "note", say("check.model.offline"), say("check.model.offline_fix"))
     try:
         dialect = dialect_of(settings).name
     except SettingsError as error:
-        return Finding("model", "bad", str(error))
+        return Finding("model", "bad", said(sentence_of(error)))
     if not settings.vlm_model:
-        return Finding("model", "bad", "VLM_MODEL is not set.", "Name the model that your endpoint serves.")
-    return Finding("model", "good", f"The model is {settings.vlm_model}, spoken to in the dialect {dialect}.")
+        return Finding("model", "bad", say("check.model.unnamed"), say("check.model.unnamed_fix"))
+    return Finding("model", "good", say("check.model.set", model=settings.vlm_model, dialect=dialect))
 
 
 async def findings(settings: Settings) -> list[Finding]:
@@ -64,16 +65,17 @@ async def _listed(endpoint: EndpointSettings) -> Finding:
             if status == HTTPStatus.OK:
                 names = _names(await response.json(content_type=None))
     except (aiohttp.ClientError, TimeoutError):
-        return Finding("model", "bad", f"The model endpoint {endpoint.host} does not answer.", "Check VLM_BASE_URL.")
+        text = say("check.model.silent", host=endpoint.host)
+        return Finding("model", "bad", text, say("check.model.silent_fix"))
     except ValueError:
         pass  # no list of models: some endpoints have none
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return Finding("model", "bad", f"{endpoint.host} does not accept the key.", "Check VLM_API_KEY.")
+        return Finding("model", "bad", say("check.model.key", host=endpoint.host), say("check.model.key_fix"))
     if names and endpoint.model not in names:
         known = ", ".join(sorted(names)[:5])
-        text = f"{endpoint.host} does not list the model {endpoint.model}; it has {known}."
-        return Finding("model", "note", text, "Check VLM_MODEL, unless your endpoint knows other names for it.")
-    return Finding("model", "good", f"The model endpoint {endpoint.host} answers; the model is {endpoint.model}.")
+        text = say("check.model.unlisted", host=endpoint.host, model=endpoint.model, known=known)
+        return Finding("model", "note", text, say("check.model.unlisted_fix"))
+    return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 
 def _names(body: object) -> set[str]:
@@ -93,13 +95,13 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)
     except ModelKeyRejected as error:
-        return Finding("model", "bad", str(error), "Check VLM_API_KEY, and that it may use VLM_MODEL.")
+        return Finding("model", "bad", said(sentence_of(error)), say("check.model.refused_fix"))
     except ModelError as error:
-        text = f"{endpoint.model} did not take a picture: {error}"
-        return Finding("model", "bad", text, "Name a model in VLM_MODEL that takes pictures.")
+        text = say("check.model.blind", model=endpoint.model, why=said(sentence_of(error)))
+        return Finding("model", "bad", text, say("check.model.blind_fix"))
     except TimeoutError:
-        text = f"{endpoint.model} did not answer within {PICTURE_S:.0f} s."
-        return Finding("model", "bad", text, "Look at the load of the endpoint.")
+        text = say("check.model.slow", model=endpoint.model, seconds=f"{PICTURE_S:.0f}")
+        return Finding("model", "bad", text, say("check.model.slow_fix"))
     finally:
         await close_models(models)
-    return Finding("model", "good", f"{endpoint.model} takes pictures.")
+    return Finding("model", "good", say("check.model.sees", model=endpoint.model))

@@ -13,6 +13,7 @@ from bot.live.settings import LiveSettings
 from bot.tasks.views import phone_json
 from bot.watching.waits import Wait
 from devices.phone import PhoneInfo
+from devices.wording import said
 
 
 class Listed(Protocol):
@@ -47,7 +48,7 @@ class ServiceCheck:
         """What costs nothing: files, what is waited for, phones from memory, what model and chats are set to."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
-            *(waited(wait.what, wait.why, wait.since) for wait in self._waits.now()),
+            *(waited(wait.what, said(wait.why), wait.since) for wait in self._waits.now()),
             *await files.findings(self._live.now),
             *changes.told(self._live.changes, self._live.unusable),
             *phones.findings(rows),

@@ -135,7 +135,7 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "app_name": phone.app_name or readable(phone.app),
         "virtual": phone.virtual,
         "lane": phone.lane,
-        "lane_reason": phone.lane_reason,
+        "lane_reason": said(phone.lane_reason),
         "pictures": phone.pictures,
         "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }

@@ -18,10 +18,12 @@ from typing import Final
 
 from agent.wording import SENTENCES as AGENT_SENTENCES
 from devices.wording import SENTENCES as PHONE_SENTENCES
-from devices.wording import flat, worded
+from devices.wording import Words, flat, worded
 
 AGENT: Final = "agent."
 """Begins the keys of what the agent and its phones say by themselves."""
+_OWN: Final = "bot."
+"""Begins the kinds of sentences of this catalogue where they are values (`words`)."""
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "zh")
 """The languages of the catalogue; the first is complete by rule and stands in where another has no sentence."""
@@ -60,7 +62,7 @@ def speaking(language: str) -> Iterator[None]:
     """Say everything in this language until the block ends; an unknown one is English."""
     before = _spoken.set(language if language in LANGUAGES else ENGLISH)
     try:
-        with worded(_of_agent):
+        with worded(_worded):
             yield
     finally:
         _spoken.reset(before)
@@ -74,8 +76,16 @@ def say(key: str, **values: object) -> str:
     return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
 
 
-def _of_agent(kind: str, values: Mapping[str, object]) -> str:
-    key = f"{AGENT}{kind}"
+def words(key: str, **values: object) -> Words:
+    """The sentence as a value: English in the log and for programs, worded by `said` where a person reads it.
+
+    For what is kept, logged or raised in one place and read in another. Raises as `say`.
+    """
+    return Words(CATALOGUE[key], f"{_OWN}{key}", values)
+
+
+def _worded(kind: str, values: Mapping[str, object]) -> str:
+    key = kind.removeprefix(_OWN) if kind.startswith(_OWN) else f"{AGENT}{kind}"
     return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
 
 

@@ -12,6 +12,7 @@ from bot.store.errors import StoreError
 from bot.watching.metrics import Metrics
 from bot.watching.pulse import Pulse
 from bot.watching.waits import Waits
+from devices.wording import said
 
 PATIENCE_S: Final = 5.0
 """How long the store may take to count."""
@@ -38,7 +39,7 @@ class WatchPages:
         body = {
             "healthy": not wrong,
             "wrong": wrong,
-            "waits": [{"for": wait.what, "why": wait.why, "since": round(wait.since)} for wait in waits],
+            "waits": [{"for": wait.what, "why": said(wait.why), "since": round(wait.since)} for wait in waits],
             "loop_lag_seconds": round(self._pulse.lag, 3),
         }
         return web.json_response(body, status=503 if wrong else 200, headers={"Cache-Control": "no-store"})

@@ -11,6 +11,8 @@ from pathlib import Path
 from bot.connections import Connected
 from bot.core import Core
 from bot.store.keeping import LITTLE_ROOM
+from bot.texts import words
+from bot.watching.memory import LITTLE, memory_left
 from bot.watching.waits import Source
 
 
@@ -19,6 +21,7 @@ def of_core(core: Core) -> dict[str, Source]:
     return {
         "store": partial(_store, core),
         "disk": partial(_disk, core.settings.data_dir),
+        "memory": _memory,
         "model": partial(_model, core),
         "adb": partial(_adb, core),
         "phones": partial(_phones, core),
@@ -33,26 +36,31 @@ def of_chats(chats: Iterable[Connected]) -> dict[str, Source]:
 async def _store(core: Core) -> str:
     await core.checkpoints.probe()
     trouble = await core.store.trouble() or core.checkpoints.trouble
-    return f"Nothing can be written ({trouble})." if trouble else ""
+    return words("waits.store", why=trouble) if trouble else ""
 
 
 async def _disk(directory: Path) -> str:
     free = (await asyncio.to_thread(shutil.disk_usage, directory)).free
-    return f"Only {free / 1e6:.0f} MB are left on its disk." if free < LITTLE_ROOM else ""
+    return words("waits.disk", megabytes=f"{free / 1e6:.0f}") if free < LITTLE_ROOM else ""
+
+
+async def _memory() -> str:
+    left = memory_left()
+    return words("waits.memory", megabytes=f"{left / 1e6:.0f}") if left is not None and left < LITTLE else ""
 
 
 async def _model(core: Core) -> str:
-    return "Its endpoint does not answer." if any(model.away for model in core.terms.waited_for) else ""
+    return words("waits.model") if any(model.away for model in core.terms.waited_for) else ""
 
 
 async def _adb(core: Core) -> str:
     away = len(core.phones.servers_away)
-    return f"{away} of the adb servers do not answer." if away else ""
+    return words("waits.adb", number=away) if away else ""
 
 
 async def _phones(core: Core) -> str:
-    return "" if any(phone.health.usable for phone in core.phones.list()) else "No phone can be used."
+    return "" if any(phone.health.usable for phone in core.phones.list()) else words("waits.phones")
 
 
 async def _chat(chat: Connected) -> str:
-    return "" if chat.online else "The platform does not answer, or did not let the bot in."
+    return "" if chat.online else words("waits.chat")

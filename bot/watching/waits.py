@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
+from bot.texts import words
+
 logger = logging.getLogger(__name__)
 
 LOOK_S: Final = 2.0
@@ -76,7 +78,7 @@ class Waits:
                 async with asyncio.timeout(PATIENCE_S):
                     why = await source()
             except (OSError, TimeoutError):
-                why = "It does not answer."
+                why = words("waits.silent")
             self._take(what, why)
 
     async def _run(self) -> None:

@@ -22,7 +22,7 @@ from devices.errors import PhoneError, PhoneUnavailable, ScreenChanged, UnknownA
 from devices.geometry import Point, Size
 from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Done, Element
-from devices.wording import words
+from devices.wording import sentence_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -75,17 +75,18 @@ class Act:
             if _FORBIDDEN in result.text:
                 why = words("phone.error.refused", doing=doing, problem=problem)
                 raise PhoneUnavailable(why, uncertain=self._number > 1)
-            problem = "it gave an error" if secret else problem
-            raise PhoneError(f"The phone refused {doing}: {problem}", uncertain=self._number > 1)
+            problem = words("phone.error.gave_error") if secret else problem
+            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self._number > 1)
 
 
 def input_problem(result: Result) -> str:
     """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
     text = result.text
     if _FORBIDDEN in text:
-        return "adb may not touch the screen. At Xiaomi, switch on 'USB debugging (Security settings)'."
+        return words("phone.error.untouchable")
     if "Exception" in text or text.startswith("Error") or result.code:
-        return next((line.strip() for line in text.splitlines() if line.strip()), f"exit code {result.code}")[:200]
+        told = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        return told[:200] or words("phone.error.exit_code", code=result.code)
     return ""
 
 
@@ -197,7 +198,8 @@ class Hands:
                 if broadcast and not await self._preparation.insist_on_broadcast_keyboard():
                     broadcast, lines = False, list(typing_commands(text, broadcast=False))
             except UntypableText as problem:
-                raise PhoneError(f"Nothing was typed. {problem}", uncertain=what.at is not None) from problem
+                why = words("phone.error.untyped", problem=sentence_of(problem))
+                raise PhoneError(why, uncertain=what.at is not None) from problem
             if what.clear:
                 lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:

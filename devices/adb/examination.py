@@ -17,6 +17,7 @@ from devices.adb.server import ServerAddress, adb_binary
 from devices.adb.shell import Shell
 from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.errors import PhoneError, PhoneGone
+from devices.wording import words
 
 VERSION_TIMEOUT = 5.0
 
@@ -62,7 +63,7 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
     """Asks the phone; sends one key that means nothing. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
     shell = Shell(Connection(address, serial))
     began = time.monotonic()
-    answer = (await shell.run(_QUESTIONS, doing="examining it")).out
+    answer = (await shell.run(_QUESTIONS, doing=words("phone.doing.examining"))).out
     seconds = time.monotonic() - began
     parts = {name: text.strip() for name, text in re.findall(r"@@(\w+)\r?\n((?:(?!@@).*\n?)*)", answer)}
     room = _ROOM.search(parts.get("room", ""))
@@ -72,7 +73,7 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
         keyboards=tuple(parts.get("keyboards", "").split()),
         left=tuple(re.findall(rf"^{KEPT_PREFIX}(\w+)=", parts.get("kept", ""), re.MULTILINE)),
         free_kb=int(room.group(1)) if room else None,
-        touch_problem=input_problem(await shell.run(_HARMLESS, doing="trying a key")),
+        touch_problem=input_problem(await shell.run(_HARMLESS, doing=words("phone.doing.trying"))),
         types_all=BROADCAST_KEYBOARD in parts.get("installed", "").split(),
         wireless=parts.get("wireless", "") == "1",
         pin="secure=true" in parts.get("lock", ""),
@@ -90,7 +91,7 @@ async def put_back(address: ServerAddress, serial: str, found: Examination) -> N
     if await settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD:
         other = next((each for each in found.keyboards if each != BROADCAST_KEYBOARD), None)
         if other is not None:
-            await shell.run(command("ime", "set", other), doing="choosing its keyboard")
+            await shell.run(command("ime", "set", other), doing=words("phone.doing.choosing"))
 
 
 async def server_of(servers: tuple[ServerAddress, ...], serial: str) -> ServerAddress | None:
@@ -108,7 +109,7 @@ async def server_version(address: ServerAddress) -> int:
     try:
         return int(answer, 16)
     except ValueError as odd:
-        raise PhoneGone(f"What answers at {address} is no adb server.", uncertain=False) from odd
+        raise PhoneGone(words("phone.error.server_other", address=address), uncertain=False) from odd
 
 
 async def client() -> tuple[str, str]:
@@ -125,6 +126,7 @@ async def client() -> tuple[str, str]:
         async with asyncio.timeout(VERSION_TIMEOUT):
             said, _ = await process.communicate()
     except (OSError, TimeoutError) as failure:
-        raise PhoneGone(f"The adb program {path} does not run: {type(failure).__name__}.", uncertain=False) from failure
+        why = words("phone.error.client", path=path, problem=type(failure).__name__)
+        raise PhoneGone(why, uncertain=False) from failure
     version = re.search(rb"^Version (\S+)", said, re.MULTILINE)
     return path, version.group(1).decode() if version else "of unknown version"

@@ -6,6 +6,7 @@ from devices.adb.quoting import command
 from devices.errors import InputRejected
 from devices.geometry import Point, Size
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, LongPress, PressKey, Swipe, Tap
+from devices.wording import words
 
 KEYCODES = {
     Key.HOME: "KEYCODE_HOME",
@@ -37,16 +38,20 @@ def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) 
     match what:
         case Tap(at, times):
             if times not in {1, 2}:
-                raise InputRejected(f"A tap is done once or twice, not {times} times.")
+                raise InputRejected(words("phone.rejected.times", times=times))
             return (command("input", "tap", *_inside(at, screen)),) * times
         case LongPress(at, duration_ms):
             x, y = _inside(at, screen)
-            held = _between(duration_ms, MIN_SWIPE_MS, MAX_PRESS_MS, "A long press")
-            return (command("input", "swipe", x, y, x, y, held),)
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_PRESS_MS:
+                low, high = MIN_SWIPE_MS, MAX_PRESS_MS
+                raise InputRejected(words("phone.rejected.press_time", low=low, high=high, value=duration_ms))
+            return (command("input", "swipe", x, y, x, y, duration_ms),)
         case Swipe(start, end, duration_ms, hold):
             line = (*_inside(start, screen), *_inside(end, screen))
-            moved = _between(duration_ms, MIN_SWIPE_MS, MAX_SWIPE_MS, "A swipe")
-            return (command("input", "draganddrop" if hold else "swipe", *line, moved),)
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_SWIPE_MS:
+                low, high = MIN_SWIPE_MS, MAX_SWIPE_MS
+                raise InputRejected(words("phone.rejected.swipe_time", low=low, high=high, value=duration_ms))
+            return (command("input", "draganddrop" if hold else "swipe", *line, duration_ms),)
         case PressKey(Key.NOTIFICATIONS):
             return ("cmd statusbar expand-notifications",)
         case PressKey(key):
@@ -55,12 +60,9 @@ def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) 
 
 def _inside(at: Point, screen: Size | None) -> tuple[int, int]:
     if at.x < 0 or at.y < 0 or (screen is not None and not screen.holds(at)):
-        limits = f" of {screen.width}×{screen.height}" if screen else ""
-        raise InputRejected(f"The point ({at.x}, {at.y}) is outside the screen{limits}.")
+        if screen is None:
+            raise InputRejected(words("phone.rejected.outside", x=at.x, y=at.y))
+        raise InputRejected(
+            words("phone.rejected.outside_of", x=at.x, y=at.y, width=screen.width, height=screen.height)
+        )
     return at.x, at.y
-
-
-def _between(value: int, low: int, high: int, name: str) -> int:
-    if not low <= value <= high:
-        raise InputRejected(f"{name} takes {low} to {high} ms, not {value}.")
-    return value

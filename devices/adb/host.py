@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from devices.adb.serials import parse_long, parse_states, told_apart
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
+from devices.wording import words
 
 ASK_TIMEOUT = 5.0
 CONNECT_TIMEOUT = 15.0
@@ -29,9 +30,9 @@ async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIME
             await reader.readexactly(4)
             return await _text(reader)
     except TimeoutError as late:
-        raise PhoneTimeout(f"The adb server at {address} did not answer in time.", uncertain=False) from late
+        raise PhoneTimeout(words("phone.error.server_silent", address=address), uncertain=False) from late
     except (OSError, EOFError, ValueError) as broken:
-        raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
+        raise PhoneGone(words("phone.error.server_away", address=address), uncertain=False) from broken
 
 
 async def connect(address: ServerAddress, serial: str) -> bool:
@@ -55,11 +56,11 @@ async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
         async with _open(address, "host:track-devices") as reader:
             async with asyncio.timeout(ASK_TIMEOUT):
                 if await reader.readexactly(4) != b"OKAY":
-                    raise PhoneGone(f"The adb server at {address} does not tell its phones.", uncertain=False)
+                    raise PhoneGone(words("phone.error.server_mute", address=address), uncertain=False)
             while True:
                 yield await _named(address, await _text(reader))
     except (OSError, EOFError, ValueError) as broken:
-        raise PhoneGone(f"The adb server at {address} is away.", uncertain=False) from broken
+        raise PhoneGone(words("phone.error.server_away", address=address), uncertain=False) from broken
 
 
 async def states(address: ServerAddress) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import adbutils
 
 from devices.errors import PhoneGone, PhoneUnavailable
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -73,10 +74,10 @@ async def ensure_running(address: ServerAddress) -> None:
     if await answers(address):
         return
     if not address.local:
-        raise PhoneGone(f"No adb server answers at {address}. Start one there with `adb -a nodaemon server start`.")
+        raise PhoneGone(words("phone.error.server_none", address=address))
     await asyncio.get_running_loop().run_in_executor(None, _start, address)
     if not await answers(address):
-        raise PhoneGone(f"The adb server was started but does not answer at {address}.")
+        raise PhoneGone(words("phone.error.server_started", address=address))
 
 
 def adb_binary() -> str:
@@ -119,8 +120,10 @@ def _start(address: ServerAddress) -> None:
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as failure:
-        raise PhoneGone(f"The adb server could not be started with {binary}: {type(failure).__name__}.") from failure
+        problem = type(failure).__name__
+        raise PhoneGone(words("phone.error.server_failed", binary=binary, problem=problem)) from failure
     if ended.returncode:
         last = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise PhoneUnavailable(f"The adb server could not be started: {last or f'exit code {ended.returncode}'}.")
+        problem = last or words("phone.error.exit_code", code=ended.returncode)
+        raise PhoneUnavailable(words("phone.error.server_ended", problem=problem))
     logger.info("adb server started at %s", address)

@@ -15,7 +15,7 @@ from discord.http import Route
 from bot.chats.discord.endpoints import endpoints
 from bot.chats.discord.lacking import sentence
 from bot.chats.discord.permissions import missing_of
-from bot.texts import ENGLISH, speaking
+from bot.texts import say, words
 
 SURVEY_SECONDS: Final = 30.0
 """Time limit of the whole look; ours."""
@@ -41,36 +41,37 @@ async def survey(token: str, guilds: Sequence[str], channels: Sequence[str], api
         async with asyncio.timeout(SURVEY_SECONDS):
             # Inside a service that is connected already, the addresses are in place.
             there = api_base == Route.BASE
-            with nullcontext() if there else endpoints(api_base, None), speaking(ENGLISH):
+            with nullcontext() if there else endpoints(api_base, None):
                 async with discord.Client(intents=discord.Intents.none()) as client:
                     await client.login(token)
                     if channels:
                         return tuple([await _channel(client, int(one)) for one in channels])
                     return tuple([await _guild(client, int(one)) for one in guilds])
     except (discord.DiscordException, aiohttp.ClientError, TimeoutError) as error:
-        raise OSError(f"Discord could not be asked for the bot's permissions: {type(error).__name__}.") from None
+        raise OSError(words("check.chat.unasked", why=type(error).__name__)) from None
 
 
 async def _guild(client: discord.Client, number: int) -> Seen:
     me = await _myself(client, number)
     if me is None:
-        return Seen(f"server {number}", found=False)
-    return Seen(f"server {me.guild.name}", _sentences(me.guild_permissions))
+        return Seen(say("check.chat.place.guild", name=number), found=False)
+    return Seen(say("check.chat.place.guild", name=me.guild.name), _sentences(me.guild_permissions))
 
 
 async def _channel(client: discord.Client, number: int) -> Seen:
     try:
         channel = await client.fetch_channel(number)
     except (discord.NotFound, discord.Forbidden):
-        return Seen(f"channel {number}", found=False)
+        return Seen(say("check.chat.place.channel", number=number), found=False)
     if not isinstance(channel, _TEXT):
-        return Seen(f"channel {number}", found=False)
+        return Seen(say("check.chat.place.channel", number=number), found=False)
     me = await _myself(client, channel.guild.id)
     if me is None:
-        return Seen(f"channel {number}", found=False)
+        return Seen(say("check.chat.place.channel", number=number), found=False)
     # Again, because only a channel of the whole server knows its roles.
     known = await me.guild.fetch_channel(number)
-    return Seen(f"#{known.name} of {me.guild.name}", _sentences(known.permissions_for(me)))
+    place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)
+    return Seen(place, _sentences(known.permissions_for(me)))
 
 
 async def _myself(client: discord.Client, guild: int) -> discord.Member | None:

@@ -14,6 +14,7 @@ from bot.cli.doctor import phones, service
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
 from bot.settings import Settings
+from bot.texts import say
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
 
@@ -30,12 +31,12 @@ async def doctor(options: argparse.Namespace, settings: Settings) -> int:
         if finding.fix:
             print(f"    → {finding.fix}")
     if not options.json:
-        print("All is well." if not bad else f"{bad} to mend.")
+        print(say("doctor.well") if not bad else say("doctor.bad", number=bad))
     return OK if not bad else UNAVAILABLE
 
 
 async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]:
-    yield Finding("computer", "good", f"Python {sys.version.split()[0]}")
+    yield Finding("computer", "good", say("check.python.good", version=sys.version.split()[0]))
     for finding in await files.findings(settings):
         yield finding
     settings, changed = await changes.in_force(settings)

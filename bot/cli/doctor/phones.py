@@ -6,13 +6,16 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from bot.checks.finding import Finding
-from bot.checks.phones import NONE_ATTACHED, health
+from bot.checks.phones import health, lane, none_attached
 from bot.cli.devices import attached_phones
 from bot.settings import Settings
 from bot.store.errors import DirectoryInUse
+from bot.texts import say
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version
+from devices.adb.serials import on_network
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneError
+from devices.wording import said, sentence_of
 
 SLOW_S = 2.0
 """Seconds; a phone of today answers in 0.3 s, and every look at the screen takes a few such answers."""
@@ -29,22 +32,24 @@ async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncIte
             for address in servers:
                 yield await _server(address)
             if not rows:
-                yield NONE_ATTACHED
+                yield none_attached()
             for row in rows:
                 yield health(row)
+                for finding in lane(row):
+                    yield finding
                 if row["usable"]:
                     async for finding in _closer(row, servers, running=running, mend=mend):
                         yield finding
     except DirectoryInUse as busy:
-        yield Finding("service", "bad", str(busy))
+        yield Finding("service", "bad", said(sentence_of(busy)))
 
 
 async def _client() -> Finding:
     try:
         path, version = await client()
     except PhoneError as error:
-        return Finding("adb", "bad", str(error), "Install this program again, or set ADBUTILS_ADB_PATH to an adb.")
-    return Finding("adb", "good", f"adb {version} ({path})")
+        return Finding("adb", "bad", said(sentence_of(error)), say("check.adb.client_fix"))
+    return Finding("adb", "good", say("check.adb.client", version=version, path=path))
 
 
 async def _server(address: ServerAddress) -> Finding:
@@ -52,8 +57,8 @@ async def _server(address: ServerAddress) -> Finding:
         version = await server_version(address)
     except PhoneError as error:
         start = "adb start-server" if address.local else "adb -a nodaemon server start"
-        return Finding("adb", "bad", str(error), f"Start it on its machine with `{start}`, or check ADB_SERVERS.")
-    return Finding("adb", "good", f"The adb server at {address} answers (version {version}).")
+        return Finding("adb", "bad", said(sentence_of(error)), say("check.adb.server_fix", start=start))
+    return Finding("adb", "good", say("check.adb.server", address=address, version=version))
 
 
 async def _closer(
@@ -67,11 +72,11 @@ async def _closer(
         found = await examine(address, serial)
         yield _answers(name, row, found)
         if found.touch_problem:
-            fix = "Switch on what its maker asks for beside USB debugging; see docs/phones.md."
-            yield Finding("phone", "bad", f"{name} cannot be touched: {found.touch_problem}", fix)
+            text = say("check.phone.untouchable", name=name, why=said(found.touch_problem))
+            yield Finding("phone", "bad", text, say("check.phone.untouchable_fix"))
         if found.free_kb is not None and found.free_kb < LITTLE_ROOM_KB:
-            text = f"{name} has only {found.free_kb // 1024} MB of free storage."
-            yield Finding("phone", "bad", text, "Delete something on the phone.")
+            text = say("check.phone.full", name=name, megabytes=found.free_kb // 1024)
+            yield Finding("phone", "bad", text, say("check.phone.full_fix"))
         for finding in _limits(name, row, found):
             yield finding
         if found.left or found.broadcast_keyboard:
@@ -80,41 +85,37 @@ async def _closer(
                 found = await examine(address, serial)
             yield _left(name, found, running=running, mended=mend)
     except PhoneError as error:
-        yield Finding("phone", "bad", f"{name} could not be examined: {error}", "Unplug it and plug it in again.")
+        text = say("check.phone.unexamined", name=name, why=said(sentence_of(error)))
+        yield Finding("phone", "bad", text, say("check.phone.unexamined_fix"))
 
 
 def _answers(name: str, row: dict[str, Any], found: Examination) -> Finding:
-    facts = [f"answers in {found.seconds:.1f} s"]
-    facts += [f"battery {row['battery']} %"] if row["battery"] is not None else []
-    facts += [f"{found.free_kb / 1024**2:.1f} GB free"] if found.free_kb is not None else []
-    text = f"{name}: {', '.join(facts)}"
+    facts = [say("check.phone.answers", seconds=f"{found.seconds:.1f}")]
+    facts += [say("check.phone.battery", percent=row["battery"])] if row["battery"] is not None else []
+    facts += [say("check.phone.free", gigabytes=f"{found.free_kb / 1024**2:.1f}")] if found.free_kb is not None else []
+    text = say("check.phone.facts", name=name, facts=" · ".join(facts))
     if found.seconds > SLOW_S:
-        return Finding("phone", "note", text, "That is slow: try another cable or port, or restart the phone.")
+        return Finding("phone", "note", text, say("check.phone.slow_fix"))
     return Finding("phone", "good", text)
 
 
 def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Finding]:
     """What works, with a limit that is better known before a task meets it."""
     if found.pin:
-        text = f"{name} has a screen lock with a PIN, pattern or password: a task that finds it locked asks for you."
-        yield Finding("phone", "note", text, "Take the lock off if the phone is to work while nobody is there.")
+        yield Finding("phone", "note", say("check.phone.lock", name=name), say("check.phone.lock_fix"))
     if not found.types_all:
-        text = f"{name} has no ADBKeyboard: other scripts than Latin go only into empty fields, by the fast lane."
-        yield Finding("phone", "note", text, "Install ADBKeyboard; see docs/phones.md.")
-    if ":" in row["serial"] and not row["virtual"]:
-        text = f"{name} is connected over the network: after a restart it may have another port, or none."
-        fix = "Use a cable, or `adb connect` it anew and put the new address into ANDROID_SERIALS."
-        yield Finding("phone", "note", text, fix)
+        yield Finding("phone", "note", say("check.phone.keyboard", name=name), say("check.phone.keyboard_fix"))
+    if on_network(row["serial"]) and not row["virtual"]:
+        yield Finding("phone", "note", say("check.phone.network", name=name), say("check.phone.network_fix"))
     elif found.wireless:
-        text = f"{name} has Wi-Fi debugging on although a cable is used: computers that were paired reach it."
-        yield Finding("phone", "note", text, "Switch it off in the developer options if nobody needs it.")
+        yield Finding("phone", "note", say("check.phone.wireless", name=name), say("check.phone.wireless_fix"))
 
 
 def _left(name: str, found: Examination, *, running: bool, mended: bool) -> Finding:
-    what = "the bot's keyboard" if found.broadcast_keyboard else "changed settings"
+    what = "keyboard" if found.broadcast_keyboard else "settings"
     if running:
-        return Finding("phone", "note", f"{name} has {what}: a run works on it, or its own come back after the next.")
+        return Finding("phone", "note", say(f"check.phone.works_with.{what}", name=name))
     if not found.left and not found.broadcast_keyboard:
-        return Finding("phone", "good", f"{name} has its own keyboard and settings again.")
-    fix = "Choose a keyboard in the phone's settings." if mended else "opengui doctor --mend"
-    return Finding("phone", "bad", f"A run that crashed has left {what} on {name}.", fix)
+        return Finding("phone", "good", say("check.phone.put_back", name=name))
+    fix = say("check.phone.left.by_hand") if mended else "opengui doctor --mend"
+    return Finding("phone", "bad", say(f"check.phone.left.{what}", name=name), fix)

@@ -13,6 +13,7 @@ from devices.adb.fastlane.server import OnPhoneServer
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
 from devices.phone import Element
+from devices.wording import sentence_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,7 @@ class FastLane:
         try:
             written = await ask(self._shell.connection, "dumpWindowHierarchy", True, _DEPTH, timeout=TREE_SECONDS)
         except LaneFailed as failed:
-            self.drop(f"no elements came: {failed}")
+            self.drop(words("phone.lane.no_elements", why=sentence_of(failed)))
             return None
         return str(written or "")
 
@@ -103,10 +104,10 @@ class FastLane:
         except LaneRefused:
             raise
         except LaneFailed as failed:
-            self.drop(f"no picture came: {failed}")
+            self.drop(words("phone.lane.no_picture", why=sentence_of(failed)))
             return None
         except ValueError as broken:
-            raise LaneRefused("what it sent is no picture") from broken
+            raise LaneRefused(words("phone.lane.odd_picture")) from broken
 
     async def enter(self, text: str, field: Element, *, receipt: str) -> bool:
         """Makes `text` all that the focused field holds. False when certainly nothing was done.
@@ -127,13 +128,13 @@ class FastLane:
         except LaneFailed as failed:
             problem = failed
         # Its words are not passed on, they could hold the text.
-        self.drop("typing through it failed")
+        self.drop(words("phone.lane.typing"))
         if not problem.uncertain:
             return False
         lost = problem.__cause__
         if isinstance(lost, PhoneError):
             raise lost
-        raise PhoneError("The phone did not say whether the text was typed; look at the field.", uncertain=True)
+        raise PhoneError(words("phone.error.typed_unknown"), uncertain=True)
 
     async def _try(self) -> None:
         server = OnPhoneServer(self._shell)
@@ -143,7 +144,7 @@ class FastLane:
                 await server.launch()
                 self._server = server
         except LaneFailed as failed:
-            self.drop(str(failed))
+            self.drop(sentence_of(failed))
         finally:
             if self._server is not server:
                 server.cut()

@@ -15,7 +15,7 @@ from uiautomator2.exceptions import HTTPError
 
 from devices.adb.connection import Call, Connection
 from devices.errors import PhoneError
-from devices.wording import words
+from devices.wording import sentence_of, words
 
 PORT: int = DEFAULT_SERVER_PORT
 RECEIPT_HEADER = "X-OpenGUI-Receipt"
@@ -59,7 +59,7 @@ async def ask(connection: Connection, method: str, *parameters: object, timeout:
             doing=words("phone.doing.fast_lane"),
         )
     except PhoneError as lost:
-        raise LaneFailed(str(lost), uncertain=lost.uncertain) from lost
+        raise LaneFailed(sentence_of(lost), uncertain=lost.uncertain) from lost
     return result_of(answer)
 
 
@@ -75,7 +75,7 @@ def result_of(answer: bytes) -> object:
         case {"result": result}:
             return result
         case _:
-            raise LaneFailed("its server answered something else than JSON-RPC", uncertain=True)
+            raise LaneFailed(words("phone.lane.not_json"), uncertain=True)
 
 
 def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
@@ -85,7 +85,7 @@ def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: d
         try:
             http.connect()
         except HTTPError as refused:
-            raise LaneFailed("its server on the phone cannot be reached") from refused
+            raise LaneFailed(words("phone.lane.unreachable")) from refused
         http.sock.settimeout(call.remaining)
         # Head and body are two writes: without this the second waits 40 ms for the acknowledgement of the first.
         http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -94,9 +94,9 @@ def _exchange(call: Call, method: str, path: str, body: bytes | None, headers: d
         response = http.getresponse()
         content: bytes = response.read()
     except HTTPException as broken:
-        raise LaneFailed("its server broke off in the middle of an answer", uncertain=True) from broken
+        raise LaneFailed(words("phone.lane.broke_off"), uncertain=True) from broken
     finally:
         http.close()
     if response.status != _OK:
-        raise LaneFailed(f"its server answered HTTP {response.status}", uncertain=True)
+        raise LaneFailed(words("phone.lane.status", status=response.status), uncertain=True)
     return content

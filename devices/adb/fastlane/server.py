@@ -15,7 +15,7 @@ from devices.adb.quoting import command
 from devices.adb.serials import target
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
-from devices.wording import words
+from devices.wording import sentence_of, words
 
 JAR = "/data/local/tmp/u2.jar"
 """Where uiautomator2 itself puts it, so that a phone has it once."""
@@ -46,7 +46,7 @@ class OnPhoneServer:
         try:
             data = await asyncio.to_thread(_jar)
         except (OSError, RuntimeError) as missing:  # the latter when the package has no such file
-            raise LaneFailed(f"uiautomator2's file cannot be read here: {missing}") from missing
+            raise LaneFailed(words("phone.lane.unreadable", problem=missing)) from missing
         try:
             there = await self._shell.run(command("toybox", "md5sum", JAR), doing=words("phone.doing.lane_finding"))
             if hashlib.md5(data, usedforsecurity=False).hexdigest() in there.out:
@@ -57,7 +57,7 @@ class OnPhoneServer:
                 doing=words("phone.doing.lane_receiving"),
             )
         except PhoneError as failed:
-            raise LaneFailed(f"its file could not be brought to the phone: {failed}") from failed
+            raise LaneFailed(words("phone.lane.not_brought", why=sentence_of(failed))) from failed
 
     async def launch(self) -> None:
         """Starts the server and waits until it answers. Raises LaneFailed."""
@@ -69,12 +69,16 @@ class OnPhoneServer:
                 self._output = asyncio.create_task(self._listen(reader), name="fast lane output")
                 while not await alive(connection, timeout=_PING_SECONDS):
                     if self._output.done():
-                        raise LaneFailed(f"its server ended at once: {self._words.strip() or 'it said nothing'}")
+                        raise LaneFailed(self._ended())
                     await asyncio.wait({self._output}, timeout=_PAUSE)
         except TimeoutError:
-            raise LaneFailed(f"its server did not start within {START_SECONDS:.0f} s") from None
+            raise LaneFailed(words("phone.lane.slow", seconds=f"{START_SECONDS:.0f}")) from None
         except (OSError, EOFError) as broken:
-            raise LaneFailed("the link to the phone broke while its server started") from broken
+            raise LaneFailed(words("phone.lane.link")) from broken
+
+    def _ended(self) -> str:
+        told = self._words.strip()
+        return words("phone.lane.ended", told=told) if told else words("phone.lane.ended_silent")
 
     def cut(self) -> None:
         """Closes the stream: adb then ends the server."""
@@ -88,7 +92,7 @@ class OnPhoneServer:
         until = time.monotonic() + END_SECONDS
         while await alive(self._shell.connection, timeout=_PING_SECONDS):
             if time.monotonic() >= until:
-                raise LaneFailed("another program uses uiautomator2 on this phone")
+                raise LaneFailed(words("phone.lane.taken"))
             await asyncio.sleep(_PAUSE)
 
     async def _open(self) -> asyncio.StreamReader:
@@ -98,7 +102,7 @@ class OnPhoneServer:
         for service, answer in ((f"host:tport:serial:{serial}", 8), (f"shell:{START_LINE}", 0)):
             self._writer.write(f"{len(service.encode()):04x}{service}".encode())
             if await reader.readexactly(4) != b"OKAY":
-                raise LaneFailed("adb refused to start its server")
+                raise LaneFailed(words("phone.lane.refused"))
             await reader.readexactly(answer)
         return reader
 

@@ -21,7 +21,7 @@ BOT = Path(__file__).parents[3] / "bot"
 
 @dataclass(frozen=True)
 class Said:
-    """One call of `say` or `counted`: a whole key, or the fixed beginning of a computed one."""
+    """One call of `say`, `words` or `counted`: a whole key, or the fixed beginning of a computed one."""
 
     where: str
     key: str
@@ -50,7 +50,7 @@ def calls() -> Iterator[Said]:
                 found = beginning(node.args[0])
                 assert found is not None, where
                 yield Said(where, f"count.{found[0]}.", False, frozenset({"number"}))
-            elif node.func.id == "say":
+            elif node.func.id in {"say", "words"}:
                 for key in (
                     [node.args[0].body, node.args[0].orelse] if isinstance(node.args[0], ast.IfExp) else node.args[:1]
                 ):
