@@ -164,6 +164,7 @@ async def _console(
             settings.console_port,
             behind,
             following,
+            core.store.sessions,
             data_dir=settings.data_dir,
             language=settings.language,
             beside=watch.routes(),

@@ -132,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     planned.add_argument("--json", action="store_true", help="one JSON object per line")
     add_phone_options(add("phone", "Start virtual phones to try things on, until Ctrl-C."))
     add("password", "Make what CONSOLE_PASSWORD is set to, from a password that you choose or a new one.")
+    add("signout", "End every session of the web console; the service must run.")
     add("setup", "Ask for what is needed, try each answer, and write .env.")
     add("graph", "Print the agent's graphs as Mermaid.")
     looked = add("doctor", "Check everything and say how to mend what is wrong.")

@@ -65,6 +65,13 @@ class Remote:
                 raise ServiceGone(await _sentence(response))
             return str((await response.json())["text"])
 
+    async def sign_out(self) -> int:
+        """End every session of the console; how many there were. Raises ServiceGone."""
+        async with self._session.post("/api/sign-out", json={"others": True}) as response:
+            if response.status != 200:
+                raise ServiceGone(await _sentence(response))
+            return int((await response.json())["ended"])
+
     async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
         """What was used, as rows. Raises ServiceGone."""
         async with self._session.get("/api/usage", params={"by": by, "days": str(days)}) as response:

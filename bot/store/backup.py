@@ -55,6 +55,7 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
             for name in DATABASES:
                 copy_database(directory / name, Path(folder) / name)
             version = looked_through(Path(folder))
+            _sign_out(Path(folder) / DATABASE_NAME)
             made = Path(folder) / file.name
             pictures = _pictures(directory) if frames else []
             kept = _pack(made, Path(folder), version, pictures)
@@ -77,6 +78,13 @@ def copy_database(source: Path, target: Path) -> None:
         read.backup(written, pages=-1)
         # One file, without a -wal beside it.
         written.execute("PRAGMA journal_mode = DELETE")
+
+
+def _sign_out(store: Path) -> None:
+    """Take who is signed in out of the copy: one that is put back must not open what was closed since."""
+    with explained(store), closing(sqlite3.connect(store)) as database, database:
+        if database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'console_sessions'").fetchone():
+            database.execute("DELETE FROM console_sessions")
 
 
 def looked_through(folder: Path) -> int:

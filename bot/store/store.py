@@ -22,12 +22,14 @@ from bot.store.leases import LeaseTable
 from bot.store.links import Links
 from bot.store.missed import MissedTable
 from bot.store.moves import Moves
+from bot.store.offers import Offers
 from bot.store.outbox import Outbox
 from bot.store.phone_names import PhoneNameTable
 from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.refusals import Refusals
 from bot.store.schedules import Schedules
+from bot.store.sessions import ConsoleSessions
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
 from bot.store.tiers import Tiers
@@ -59,10 +61,12 @@ class Store:
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
+        self.sessions = ConsoleSessions(database)
         self.usage = UsageTable(database, clock)
         self.schedules = Schedules(database)
         self.missed = MissedTable(database)
         self.moves = Moves(database)
+        self.offers = Offers(database)
         self.figures = Figures(database)
         self.deadlines = Deadlines(database)
         self.pruning = Pruning(database)

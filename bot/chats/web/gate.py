@@ -3,21 +3,20 @@
 Loopback is no wall. A page from anywhere can send requests to 127.0.0.1, a name of an attacker can be made to point
 there (DNS rebinding), and every local user can connect. So every request must name a host that is ours, come from our
 own page when it comes from a page, and carry the token that only the starter of the service saw, or a session that
-began with the password.
+began with that token or with the password.
 """
 
 from __future__ import annotations
 
 import hmac
 import re
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from bot.chats.web.door import LOOPBACK_NAMES, Door, hosts, is_loopback, url_host
-from bot.chats.web.sessions import Sessions
+from bot.chats.web.sessions import LIFETIME_S, Sessions, Way
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -45,9 +44,10 @@ SIGN_IN = "/api/sign-in"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: by the start token ("" as session), or signed in."""
+    """Who asks: a program with the start token ("" as session), or a browser, by what its session is known by."""
 
     session: str
+    way: Way = Way.TOKEN
 
 
 CALLER = web.RequestKey("caller", Caller)
@@ -56,17 +56,14 @@ CALLER = web.RequestKey("caller", Caller)
 class Gate:
     """Checks every request, before any handler sees it."""
 
-    def __init__(self, door: Door, token: str, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, door: Door, token: str, sessions: Sessions) -> None:
         self._door = door
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()
         self._elsewhere: frozenset[str] = frozenset()
         self._origin = ""
-        self.sessions = Sessions(now)
-        self.cookie = ""
-        """The name of the start token's cookie. It carries the port, since browsers share cookies between ports."""
-        self.session_cookie = ""
-        """The name of the session's cookie. Where people come by https the browser itself binds it to this host."""
+        self._cookies: dict[Way, str] = {}
+        self.sessions = sessions
 
     def opened(self, port: int) -> None:
         """The port is known now; before this every request is refused."""
@@ -78,8 +75,10 @@ class Gate:
         if not own & self._local:
             # The command line comes by it; pages do not, since their origin must be the one above.
             self._elsewhere |= own
-        self.cookie = f"opengui_console_{port}"
-        self.session_cookie = f"{'__Host-' if self._door.covered else ''}opengui_session_{port}"
+        # Named after the port, since browsers share cookies between ports. Where people come by https the browser
+        # itself binds theirs to this host.
+        covered = "__Host-" if self._door.covered else ""
+        self._cookies = {Way.TOKEN: f"opengui_console_{port}", Way.PASSWORD: f"{covered}opengui_session_{port}"}
 
     @property
     def signs_in(self) -> bool:
@@ -99,6 +98,23 @@ class Gate:
         """Whether its page was opened by https."""
         return self._door.covered and not self.here(request)
 
+    async def admit(self, request: web.Request, response: web.StreamResponse, way: Way, address: str) -> None:
+        """Begin a session for the browser that is answered."""
+        response.set_cookie(
+            self._cookies[way],
+            await self.sessions.begin(way, address),
+            path="/",
+            max_age=int(LIFETIME_S[way]),
+            httponly=True,
+            samesite="Strict",
+            secure=self.covered(request),
+        )
+
+    def dismiss(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Take the session's cookie back from the browser that is answered."""
+        name = self._cookies[request[CALLER].way]
+        response.del_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="Strict")
+
     def still(self, request: web.Request) -> bool:
         """Whether whoever opened a stream may still read it."""
         caller = request.get(CALLER)
@@ -115,7 +131,7 @@ class Gate:
                 return await handler(request)
             return refuse(403, "That is answered on the service's own machine only.")
         if request.path != SIGN_IN:
-            caller = self._caller(request)
+            caller = await self.caller(request)
             if caller is None:
                 return self._unknown()
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
@@ -141,14 +157,17 @@ class Gate:
             return "Another page may not use the console."
         return ""
 
-    def _caller(self, request: web.Request) -> Caller | None:
+    async def caller(self, request: web.Request) -> Caller | None:
+        """Who asks, None when that is nobody whom the console knows."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self.right(bearer.strip()):
             return Caller("")
-        if self.here(request) and self.right(request.cookies.get(self.cookie, "")):
-            return Caller("")
-        session = request.cookies.get(self.session_cookie, "")
-        return Caller(session) if session and self.sessions.use(session) else None
+        for way, name in self._cookies.items():
+            if way is Way.TOKEN and not self.here(request):
+                continue
+            if session := await self.sessions.use(request.cookies.get(name, ""), way):
+                return Caller(session, way)
+        return None
 
 
 def refuse(status: int, sentence: str) -> web.Response:

@@ -37,6 +37,8 @@ class Password:
     lanes: int
     salt: bytes = field(repr=False)
     key: bytes = field(repr=False)
+    mark: bytes = field(repr=False)
+    """Another one when the setting is: what was opened with the old one does not hold with the new."""
 
     @classmethod
     def of(cls, setting: str) -> Password:
@@ -46,13 +48,14 @@ class Password:
         if len(setting) < LEAST or len(_data(setting)) > MOST:
             raise UnfitPassword(f"a password has at least {LEAST} characters and at most {MOST} bytes")
         salt = secrets.token_bytes(SALT_BYTES)
-        return cls(COST, BLOCK, LANES, salt, _key(setting, salt, COST, BLOCK, LANES))
+        # The salt of a password in plain text is another one at each start.
+        return cls(COST, BLOCK, LANES, salt, _key(setting, salt, COST, BLOCK, LANES), _mark(setting))
 
     @classmethod
     def _read(cls, text: str) -> Password:
         try:
             _, cost, block, lanes, salt, key = text.split(":")
-            found = cls(int(cost), int(block), int(lanes), _bytes(salt), _bytes(key))
+            found = cls(int(cost), int(block), int(lanes), _bytes(salt), _bytes(key), _mark(text))
         except (ValueError, binascii.Error):
             raise UnfitPassword("it begins like a hash and is none") from None
         if not (10 <= found.cost <= 20 and 1 <= found.block <= 32 and 1 <= found.lanes <= 16) or found.memory > MEMORY:
@@ -79,6 +82,10 @@ class Password:
 
 def _key(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
     return hashlib.scrypt(_data(password), salt=salt, n=1 << cost, r=block, p=lanes, maxmem=2 * MEMORY, dklen=KEY_BYTES)
+
+
+def _mark(setting: str) -> bytes:
+    return hashlib.sha256(_data(setting)).digest()
 
 
 def _data(password: str) -> bytes:

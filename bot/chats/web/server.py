@@ -26,7 +26,8 @@ from bot.chats.web.hand_in import HandIn
 from bot.chats.web.operating import Operating
 from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
-from bot.chats.web.signing import Signing
+from bot.chats.web.sessions import Kept, Sessions, Way
+from bot.chats.web.signing import Signing, caller_address
 from bot.chats.web.stream import Events
 from bot.chats.web.words import Words
 from bot.tasks.lines import Runs
@@ -45,8 +46,9 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 class Console:
     """Serves the console from `start` to `stop`.
 
-    `port` may be 0 for any free one. With `data_dir` it leaves the note there by which the command line finds it.
-    `beside` is served too, on this machine only; what is not below `/api` asks for no token there.
+    `port` may be 0 for any free one; `kept` is where sessions are. With `data_dir` it leaves the note there by
+    which the command line finds it. `beside` is served too, on this machine only; what is not below `/api` asks for
+    no token there.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Console:
         port: int,
         behind: Behind,
         runs: Runs,
+        kept: Kept,
         *,
         data_dir: Path | None = None,
         language: str = "auto",
@@ -63,7 +66,8 @@ class Console:
         self._door = door
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._gate = Gate(door, self._token)
+        password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
+        self._gate = Gate(door, self._token, Sessions(kept, time.time, {Way.TOKEN: b"", **password}))
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
@@ -91,6 +95,7 @@ class Console:
         Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
         """
         files = await asyncio.to_thread(_page_files)
+        await self._gate.sessions.load()
         app = web.Application(middlewares=[self._gate.check, self._words.spoken, _forms], client_max_size=BODY_LIMIT)
         app.on_response_prepare.append(add_headers)
         app.add_routes([web.get("/", self._enter(files["index.html"]))])
@@ -150,15 +155,15 @@ class Console:
             self._runner = None
 
     def _enter(self, page: tuple[bytes, str]) -> Callable[[web.Request], Awaitable[web.Response]]:
-        """The page itself. With a token it first becomes a cookie, so that it leaves the address bar."""
+        """The page itself. A token first becomes a session, so that it leaves the address bar."""
 
         async def enter(request: web.Request) -> web.Response:
             token = request.query.get("token")
             if token is None:
                 return _answer(page)
             response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
-            if self._gate.here(request) and self._gate.right(token):
-                response.set_cookie(self._gate.cookie, token, path="/", httponly=True, samesite="Strict")
+            if self._gate.here(request) and self._gate.right(token) and await self._gate.caller(request) is None:
+                await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
             return response
 
         return enter

@@ -1,4 +1,4 @@
-"""Signing in with the operator's password, and out again."""
+"""Signing in with the operator's password, and out again; and who is signed in."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from bot.chats.web.attempts import Attempts
 from bot.chats.web.door import is_loopback
 from bot.chats.web.gate import CALLER, SIGN_IN, Gate, refuse
 from bot.chats.web.passwords import MOST, Password
-from bot.chats.web.sessions import LIFETIME_S
+from bot.chats.web.sessions import Way
 from bot.chats.web.words import Words
+from bot.store.errors import StoreError
 from bot.texts import say, speaking
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,14 @@ class Typed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     password: str = Field(min_length=1, max_length=MOST, repr=False)
+
+
+class Who(BaseModel):
+    """Whose session ends: one's own, or all but one's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    others: bool = False
 
 
 class Signing:
@@ -45,14 +54,18 @@ class Signing:
 
     def routes(self) -> list[web.RouteDef]:
         """What is served."""
-        return [web.post(SIGN_IN, self.sign_in), web.post("/api/sign-out", self.sign_out)]
+        return [
+            web.post(SIGN_IN, self.sign_in),
+            web.post("/api/sign-out", self.sign_out),
+            web.get("/api/sessions", self.sessions),
+        ]
 
     async def sign_in(self, request: web.Request) -> web.Response:
         """The right password begins a session; 401 for a wrong one, 429 for too many."""
         if self._password is None:
             return refuse(404, "No password is set.")
         typed = await body_of(request, Typed)
-        address = _address(request)
+        address = caller_address(request)
         with speaking(self._words.language(request)):
             async with self._turn:
                 if wait := self._attempts.wait(address):
@@ -64,23 +77,34 @@ class Signing:
                 self._attempts.right(address)
         logger.info("Signed in to the console from %s", address)
         response = web.json_response({"signed_in": True})
-        response.set_cookie(
-            self._gate.session_cookie,
-            self._gate.sessions.begin(),
-            path="/",
-            max_age=int(LIFETIME_S),
-            httponly=True,
-            samesite="Strict",
-            secure=self._gate.covered(request),
-        )
+        await self._gate.admit(request, response, Way.PASSWORD, address)
         return response
 
     async def sign_out(self, request: web.Request) -> web.Response:
-        """The session ends, with every page that is open in it."""
-        self._gate.sessions.end(request[CALLER].session)
-        response = web.json_response({"signed_in": False})
-        response.del_cookie(self._gate.session_cookie, path="/", secure=self._gate.covered(request), httponly=True)
+        """The session ends, with every page that is open in it; or all the others."""
+        who = await body_of(request, Who)
+        own = request[CALLER].session
+        try:
+            if who.others:
+                ended = await self._gate.sessions.end_all(but=own)
+                logger.info("Every other session of the console has ended: %d", ended)
+                return web.json_response({"ended": ended})
+            await self._gate.sessions.end([own])
+        except StoreError as error:
+            logger.warning("Sessions of the console have ended until the next start only: %s", error)
+            return refuse(503, say("page.sign.not_kept"))
+        response = web.json_response({"ended": 1})
+        self._gate.dismiss(request, response)
         return response
+
+    async def sessions(self, request: web.Request) -> web.Response:
+        """Who is signed in, the last used first. Nothing of it opens anything."""
+        own = request[CALLER].session
+        listed = [
+            {"way": one.way, "address": one.address, "begun": one.begun, "used": one.used, "own": one.digest == own}
+            for one in self._gate.sessions.listed()
+        ]
+        return web.json_response({"sessions": listed})
 
 
 def _later(wait: float) -> web.Response:
@@ -90,7 +114,7 @@ def _later(wait: float) -> web.Response:
     return response
 
 
-def _address(request: web.Request) -> str:
+def caller_address(request: web.Request) -> str:
     """Who tries. A proxy on this machine says for whom it asks: it adds that behind whatever it was told itself."""
     remote = request.remote or ""
     forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()

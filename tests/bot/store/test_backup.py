@@ -21,6 +21,7 @@ from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew
 from bot.store.restore import ASIDE, restore
 from bot.store.schema import migrations
+from bot.store.sessions import Session
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.store.conftest import add_task
 
@@ -223,3 +224,14 @@ async def test_what_is_in_it_is_told(store: Store, data: Path, tmp_path: Path) -
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         about = json.loads(archive.read(MANIFEST))
     assert about["version"] == migrations()[-1][0]
+
+
+async def test_a_backup_signs_nobody_in(store: Store, data: Path, tmp_path: Path) -> None:
+    """Seen failing without `_sign_out`: a session that had ended since was there again."""
+    await store.sessions.keep(Session("digest-of-a-session", "password", "203.0.113.7", 1.0, 1.0))
+    await a_backup(store, data, tmp_path / "kept.zip")
+    assert len(await store.sessions.all()) == 1
+    with zipfile.ZipFile(tmp_path / "kept.zip") as archive:
+        archive.extract(DATABASE_NAME, tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE_NAME)) as copy:
+        assert copy.execute("SELECT COUNT(*) FROM console_sessions").fetchone() == (0,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.chats.web.door import Door
 from bot.chats.web.gate import Gate
+from bot.chats.web.sessions import Sessions
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
 from bot.watching.manager import ServiceManager
@@ -78,7 +80,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
 
     waits = Waits({"model": model, "store": trouble}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, desk.still_for, waits, lambda: Kept(1, 1000, 200, 30))
-    gate = Gate(Door("127.0.0.1"), "token")
+    gate = Gate(Door("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
     app = web.Application(middlewares=[gate.check])
     app.add_routes(WatchPages(pulse, metrics, waits).routes())
     runner = web.AppRunner(app)

@@ -28,7 +28,7 @@ const pages = {
   replay: new Replay(model, way),
   phones: new Fleet(model),
   usage: new Consumption(model),
-  check: new Check(model),
+  check: new Check(model, way),
 };
 const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   clearTimeout(begin.timer);

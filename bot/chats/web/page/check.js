@@ -2,14 +2,16 @@
 
 import { h, setText } from "./dom.js";
 import { load, send } from "./service.js";
+import { SignedIn } from "./sessions.js";
 import { say } from "./words.js";
 
 const AREAS = ["service", "phone", "model", "chat", "files", "adb", "computer"];
 const MARKS = { good: "✓", note: "·", bad: "✗" };
 
 export class Check {
-  constructor(model) {
+  constructor(model, way) {
     this.model = model;
+    this.signedIn = new SignedIn(way);
     this.near = [];
     this.far = null;
     this.list = h("div", { class: "findings" });
@@ -20,7 +22,7 @@ export class Check {
     this.usual = h("tbody");
     this.others = h("summary");
     this.root = h("div", { class: "sheet" },
-      h("div", { class: "choices" }, this.sum, this.ask), h("p", { class: "note" }, say("page.check.ask_hint")), this.wrong, this.list,
+      h("div", { class: "choices" }, this.sum, this.ask), h("p", { class: "note" }, say("page.check.ask_hint")), this.wrong, this.list, this.signedIn.root,
       h("section", { class: "panel scrolls", tabindex: 0, "aria-labelledby": "settings-title" }, h("h2", { id: "settings-title" }, say("page.check.settings")),
         h("table", { class: "settings" }, this.settings),
         h("details", {}, this.others, h("table", { class: "settings" }, this.usual))));
@@ -44,6 +46,7 @@ export class Check {
       setText(this.others, say("page.check.others", { number: usual.length }));
       this.wrong.hidden = true;
       this.show();
+      await this.signedIn.fill();
     } catch (error) {
       this.fail(error);
     }

@@ -1,6 +1,8 @@
-"""What stands behind the sign-in: where the console is, the password's hash, tries that count, sessions that end."""
+"""What stands behind the sign-in: where the console is, the password's hash and tries that count."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 from aiohttp import web
@@ -12,8 +14,8 @@ from bot.chats.web.door import Door, hosts
 from bot.chats.web.errors import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit
 from bot.chats.web.gate import Gate
 from bot.chats.web.passwords import MOST, Password, UnfitPassword
-from bot.chats.web.sessions import IDLE_S, LIFETIME_S, Sessions
-from bot.chats.web.sessions import MOST as MOST_SESSIONS
+from bot.chats.web.sessions import Sessions
+from tests.bot.chats.web.test_sessions import Full
 from tests.bot.chats.web.test_sign_in import ORIGIN, PASSWORD, quick
 
 
@@ -81,7 +83,7 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     async def answer(_: web.Request) -> web.Response:
         return web.Response()
 
-    gate = Gate(Door("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start")
+    gate = Gate(Door("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
     gate.opened(8765)
     request = make_mocked_request("GET", "/api/state", headers={"Host": host, **headers})
     assert (await gate.check(request, answer)).status == status
@@ -112,22 +114,3 @@ def test_wrong_ones_are_forgotten_after_a_while_and_many_addresses_count_togethe
     assert attempts.wait("new") == WINDOW_S
     attempts.right("address 1")
     assert attempts.wait("new") == 0
-
-
-def test_sessions_end() -> None:
-    now = 0.0
-    sessions = Sessions(lambda: now)
-    idle, used = sessions.begin(), sessions.begin()
-    now += IDLE_S - 1
-    assert sessions.use(used)
-    now += 1
-    assert (sessions.holds(idle), sessions.holds(used)) == (False, True)
-    while now < LIFETIME_S:
-        assert sessions.use(used)
-        now += IDLE_S - 1
-    assert not sessions.use(used)
-    first = sessions.begin()
-    now += 1
-    others = [sessions.begin() for _ in range(MOST_SESSIONS)]
-    assert not sessions.holds(first)
-    assert all(sessions.holds(one) for one in others)

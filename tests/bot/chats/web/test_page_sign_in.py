@@ -51,7 +51,7 @@ async def test_signing_in_and_out_with_the_keyboard(opened: World, browser: Brow
     await expect(page.locator(".message")).to_have_count(0)
 
 
-async def test_after_a_restart_one_signs_in_and_goes_on(opened: World, browser: Browser) -> None:
+async def test_a_restart_signs_nobody_out_and_another_password_everybody(opened: World, browser: Browser) -> None:
     page = await browser.new_page()
     await page.goto(opened.url)
     await sign_in(page)
@@ -60,12 +60,35 @@ async def test_after_a_restart_one_signs_in_and_goes_on(opened: World, browser: 
     await expect(page.locator(".message")).to_have_text(["before"])
     await opened.console.stop()
     await opened.chat.send(HOME, Message(body="meanwhile"), nonce="1")
-    door = Door("127.0.0.1", None, quick(PASSWORD))
-    another = Console(door, URL(opened.url).port or 0, opened.behind, opened.runs)
-    await another.start()
-    try:
+    port = URL(opened.url).port or 0
+    for password, signed_in in ((PASSWORD, True), (PASSWORD + "!", False)):
+        door = Door("127.0.0.1", None, quick(password))
+        another = Console(door, port, opened.behind, opened.runs, opened.sessions)
+        await another.start()
+        try:
+            if signed_in:
+                await expect(page.locator(".message")).to_have_text(["before", "meanwhile"])
+                await expect(page.locator("#link")).to_have_text("Connected")
+                await expect(page.locator("#entry")).not_to_be_visible()
+            else:
+                await expect(page.get_by_label("Password")).to_be_focused()
+                await page.keyboard.type(password)
+                await page.keyboard.press("Enter")
+            await expect(page.locator("#link")).to_have_text("Connected")
+            await expect(page.get_by_label("Command", exact=True)).to_have_value("half a command")
+        finally:
+            await another.stop()
+
+
+async def test_all_others_are_signed_out(opened: World, browser: Browser) -> None:
+    mine, other = await (await browser.new_context()).new_page(), await (await browser.new_context()).new_page()
+    for page in (mine, other):
+        await page.goto(opened.url)
         await sign_in(page)
-        await expect(page.locator(".message")).to_have_text(["before", "meanwhile"])
-        await expect(page.get_by_label("Command", exact=True)).to_have_value("half a command")
-    finally:
-        await another.stop()
+    await mine.get_by_role("link", name="Settings check").click()
+    await expect(mine.locator(".sessions li")).to_have_count(2)
+    await mine.get_by_role("button", name="Sign out all others").click()
+    await expect(mine.locator("#toast")).to_have_text("Signed out: 1")
+    await expect(mine.locator(".sessions li")).to_contain_text(["this browser"])
+    await expect(other.get_by_label("Password")).to_be_visible()
+    await expect(mine.locator("#link")).to_have_text("Connected")

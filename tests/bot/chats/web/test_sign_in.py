@@ -25,13 +25,13 @@ from tests.bot.chats.web.world import World, open_world
 PASSWORD = "correct horse battery"
 ORIGIN = "https://phones.example.org"
 HOST = "phones.example.org"
-QUICK = Password(10, 8, 1, b"s" * 16, b"")
+QUICK = Password(10, 8, 1, b"s" * 16, b"", b"")
 
 
 def quick(password: str) -> Password:
     """A hash that takes no time, which only a test should have."""
     key = hashlib.scrypt(password.encode(), salt=QUICK.salt, n=1 << QUICK.cost, r=QUICK.block, p=QUICK.lanes, dklen=32)
-    return Password(QUICK.cost, QUICK.block, QUICK.lanes, QUICK.salt, key)
+    return Password(QUICK.cost, QUICK.block, QUICK.lanes, QUICK.salt, key, password.encode())
 
 
 async def told(_: web.Request) -> web.Response:

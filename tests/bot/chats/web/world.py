@@ -20,6 +20,7 @@ from bot.store.console import ConsoleMessages
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
 from bot.store.schedules import Schedules
+from bot.store.sessions import ConsoleSessions
 from bot.store.usage import UsageTable
 from tests.bot.chats.web.standins import (
     COMMANDS,
@@ -39,6 +40,7 @@ class World:
     """Everything that a test touches. `url` is without the token."""
 
     console: Console
+    sessions: ConsoleSessions
     behind: Behind
     chat: WebChat
     log: ConsoleMessages
@@ -80,14 +82,28 @@ async def open_world(
             zone=ZoneInfo("UTC"),
             commands=COMMANDS,
         )
-        console = Console(door or Door("127.0.0.1"), 0, behind, runs, data_dir=directory, beside=beside)
+        sessions = ConsoleSessions(database)
+        console = Console(door or Door("127.0.0.1"), 0, behind, runs, sessions, data_dir=directory, beside=beside)
         entry = await console.start()
         try:
             parts = URL(entry)
             url = str(parts.origin())
             token = parts.query.get("token", "")
             yield World(
-                console, behind, chat, log, frames, intake, runs, tables, database, directory, entry, url, token
+                console,
+                sessions,
+                behind,
+                chat,
+                log,
+                frames,
+                intake,
+                runs,
+                tables,
+                database,
+                directory,
+                entry,
+                url,
+                token,
             )
         finally:
             await console.stop()
