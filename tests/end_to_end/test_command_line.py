@@ -7,8 +7,10 @@ import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
+from yarl import URL
 
 from devices.simulator.state import Note
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
@@ -211,6 +213,16 @@ class TestWithAService:
         assert (phone["serial"], phone["state"], phone["usable"]) == (workshop.place.phone.address, "ready", True)
         assert phone["id"]
         assert phone["name"] == "Virtual Phone"
+
+    async def test_everybody_is_signed_out_of_the_console(self, shared: tuple[Workshop, Service]) -> None:
+        workshop, service = shared
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as browser:
+            async with browser.get(service.console) as response:
+                assert response.status == 200
+            ran = await workshop.opengui("signout")
+            assert (ran.code, ran.out) == (0, "Sessions of the console that have ended: 1\n")
+            async with browser.get(URL(service.console).with_path("/api/state").with_query(None)) as response:
+                assert response.status == 401
 
     async def test_the_doctor_beside_a_service(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared
