@@ -33,9 +33,11 @@ from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import DeskLimits
 from bot.tasks.secrets import MemorySecrets
+from bot.texts import words
 from bot.zones import zone_named
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +145,7 @@ def policy_of(settings: Settings) -> Policy:
     try:
         return Policy.load(settings.policy_file)
     except PolicyError as error:
-        raise SettingsError(f"POLICY_FILE: {error} Nothing was started; mend the file or unset POLICY_FILE.") from error
+        raise SettingsError(words("settings.policy", why=sentence_of(error))) from error
 
 
 def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> AdbPhones:

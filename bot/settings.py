@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -34,7 +35,8 @@ from bot.setting_forms import (
     cleaned,
 )
 from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
-from bot.texts import say
+from bot.texts import words
+from devices.wording import Words
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -47,7 +49,7 @@ class SettingsError(Exception):
 def _local_adb() -> tuple[tuple[str, int], ...]:
     port = str(cleaned(os.environ.get("ANDROID_ADB_SERVER_PORT", "")))
     if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise SettingsError(say("settings.bad", name="ANDROID_ADB_SERVER_PORT", expected=say("settings.expected.port")))
+        raise SettingsError(_bad("android_adb_server_port", "port"))
     return (("127.0.0.1", int(port) if port else ADB_PORT),)
 
 
@@ -205,14 +207,14 @@ class Settings(BaseSettings):
         """Why Discord is not started although its token is set, "" when it may be (or has no token)."""
         lists = (self.discord_allowed_guild_ids, self.discord_allowed_channel_ids, self.discord_allowed_user_ids)
         if self.discord_bot_token.get_secret_value() and not any(lists) and not self.pairing:
-            return say("settings.discord_open")
+            return words("settings.discord_open")
         return ""
 
     def telegram_refusal(self) -> str:
         """Why Telegram is not started although its token is set, "" when it may be (or has no token)."""
         lists = (self.telegram_allowed_chat_ids, self.telegram_allowed_user_ids)
         if self.telegram_bot_token.get_secret_value() and not any(lists) and not self.pairing:
-            return say("settings.telegram_open")
+            return words("settings.telegram_open")
         return ""
 
 
@@ -226,7 +228,7 @@ def problem_of(field: str, value: str) -> str:
     try:
         Settings.model_validate({field: value})
     except ValidationError:
-        return _bad(field)
+        return _bad(field, _EXPECTED.get(field, "text"))
     return ""
 
 
@@ -239,14 +241,15 @@ def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
         raise SettingsError(_complaints(error)) from None
 
 
-def _complaints(error: ValidationError) -> str:
+def _complaints(error: ValidationError) -> Words:
     """One line for each setting that cannot be used."""
     names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
-    return "\n".join(_bad(name) for name in names)
+    lines = (_bad(name, _EXPECTED.get(name, "text")) for name in names)
+    return reduce(lambda above, line: words("settings.lines", above=above, line=line), lines)
 
 
-def _bad(field: str) -> str:
-    return say("settings.bad", name=field.upper(), expected=say(f"settings.expected.{_EXPECTED.get(field, 'text')}"))
+def _bad(field: str, expected: str) -> Words:
+    return words("settings.bad", name=field.upper(), expected=words(f"settings.expected.{expected}"))
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
@@ -259,10 +262,10 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error.reason
-        raise SettingsError(say("settings.bad_credential", reason=reason)) from None
+        raise SettingsError(words("settings.bad_credential", reason=reason)) from None
     try:
         return Settings(**where)
     except ValidationError as error:
         raise SettingsError(_complaints(error)) from None
     except UnicodeDecodeError:
-        raise SettingsError(say("settings.not_text", file=env_file)) from None
+        raise SettingsError(words("settings.not_text", file=env_file)) from None

@@ -12,6 +12,7 @@ from bot.live.names import is_set as named_in
 from bot.live.settings import LiveSettings
 from bot.settings import SettingsError
 from bot.texts import say
+from devices.wording import said, sentence_of
 
 DEFAULT = "default"
 """Typed in the place of a value: what was set is taken back."""
@@ -35,7 +36,7 @@ async def set_setting(request: Request, services: Services) -> Reply:
     except UnknownSetting:
         raise Refused(say("set.unknown", name=words[0][:40], known=", ".join(names_of(live.now)))) from None
     except SettingsError as error:
-        raise Refused(say("set.refused", why=error)) from None
+        raise Refused(say("set.refused", why=said(sentence_of(error)))) from None
     at_once = "tier" in name  # a quota is looked at again after each step
     lines = [say("set.done_now" if at_once else "set.done", name=name, old=old, new=new)]
     if name.endswith("model") and model_settings(live.now).offline:
@@ -52,7 +53,7 @@ def _lines(services: Services) -> list[str]:
 def _line(services: Services, name: str) -> str:
     live = services.live
     if why := live.unusable.get(name):
-        return say("set.unusable", name=name, value=live.changes[name].value, why=why)
+        return say("set.unusable", name=name, value=live.changes[name].value, why=said(why))
     value = value_of(live.now, name)
     change = live.changes.get(name)
     if change is None:

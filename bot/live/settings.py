@@ -13,6 +13,8 @@ from bot.store.audit import AuditKind
 from bot.store.changes import Change
 from bot.store.database import Transaction
 from bot.store.store import Store
+from bot.texts import words
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -113,9 +115,9 @@ def overlaid(base: Settings, changes: Mapping[str, Change]) -> tuple[Settings, d
             known(name)
             settings = composed(base, {**texts, name: changes[name].value})
         except UnknownSetting:
-            unusable[name] = "It cannot be changed while the service runs."
+            unusable[name] = words("set.fixed")
         except SettingsError as error:
-            unusable[name] = str(error)
+            unusable[name] = sentence_of(error)
         else:
             texts[name] = changes[name].value
     return settings, unusable

@@ -23,6 +23,7 @@ from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
 from bot.store.schema import migrations
 from bot.store.store import DATABASE_NAME, FRAMES_NAME
+from bot.texts import words
 
 MANIFEST = "backup.json"
 FORMAT = 1
@@ -46,10 +47,10 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
     StoreCorrupt when a database is damaged.
     """
     if file.exists():
-        raise StoreError(f"{file} is there already. Nothing was written; choose another name.")
+        raise StoreError(words("backup.there", file=file))
     for name in DATABASES:
         if not (directory / name).is_file():
-            raise StoreError(f"There is no {name} in {directory}. Nothing was written; check DATA_DIR.")
+            raise StoreError(words("backup.missing", name=name, path=directory))
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
             for name in DATABASES:
@@ -63,7 +64,7 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
     except OSError as error:
         if isinstance(error, StoreError):
             raise
-        raise StoreError(f"{file} could not be written ({error.strerror}). Check disk space and file rights.") from None
+        raise StoreError(words("backup.unwritten", file=file, reason=error.strerror)) from None
     return Copied(version, kept)
 
 
@@ -96,14 +97,11 @@ def looked_through(folder: Path) -> int:
         with explained(folder / name), closing(sqlite3.connect(folder / name)) as database:
             found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
-                raise StoreCorrupt(f"The copy of {name} is damaged ({found}). Nothing was changed.")
+                raise StoreCorrupt(words("backup.copy_damaged", name=name, reason=found))
             version = int(database.execute("PRAGMA user_version").fetchone()[0])
     known = migrations()[-1][0]
     if version > known:
-        raise StoreTooNew(
-            f"The backup has version {version}; this program knows {known}. Nothing was changed. "
-            "Install the later version of the program first."
-        )
+        raise StoreTooNew(words("backup.too_new", version=version, known=known))
     return version
 
 
@@ -113,9 +111,9 @@ def explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise StoreError(f"{path} could not be read ({error}). Nothing was changed.") from error
+        raise StoreError(words("backup.unread", path=path, reason=error)) from error
     except (sqlite3.DatabaseError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise StoreCorrupt(f"{path} is damaged ({error}). Nothing was changed; take another copy.") from error
+        raise StoreCorrupt(words("backup.damaged", path=path, reason=error)) from error
 
 
 def _pictures(directory: Path) -> list[Path]:

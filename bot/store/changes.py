@@ -12,6 +12,7 @@ from pathlib import Path
 from bot.chats.address import Person
 from bot.store.database import Database, Transaction
 from bot.store.errors import StoreError
+from bot.texts import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _read(path: Path) -> Mapping[str, Change]:
             known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'settings'").fetchone()
             return {row["name"]: _change(row) for row in connection.execute(_ALL)} if known else {}
     except sqlite3.Error as error:
-        raise StoreError(f"The database {path} could not be read ({error}).") from error
+        raise StoreError(words("store.unread", path=path, reason=error)) from error
 
 
 def _change(row: sqlite3.Row) -> Change:

@@ -18,6 +18,7 @@ from bot.store.database import explained
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import PATIENCE_S, Writable, patiently
 from bot.store.shrinking import shrink
+from bot.texts import words
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
@@ -172,11 +173,8 @@ def _touch(path: Path) -> None:
 
 
 def _unusable(path: Path, reason: str) -> StoreError:
-    return StoreError(f"The file {path} could not be used ({reason}). Check disk space and file rights.")
+    return StoreError(words("store.checkpoints", path=path, reason=reason))
 
 
 def _damaged(path: Path) -> StoreCorrupt:
-    return StoreCorrupt(
-        f"The file {path} is damaged or no SQLite database. Nothing in it was changed. "
-        "Move it away and start again: unfinished tasks then begin anew."
-    )
+    return StoreCorrupt(words("store.checkpoints_damaged", path=path))

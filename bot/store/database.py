@@ -16,6 +16,7 @@ from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
 from bot.store.shrinking import shrink
+from bot.texts import words
 from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
@@ -169,10 +170,7 @@ async def _connect(path: Path) -> aiosqlite.Connection:
         # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
         await asyncio.to_thread(_touch, path)
     except OSError as error:
-        raise StoreError(
-            f"The database {path} could not be opened ({error.strerror}). "
-            "Check that the directory exists and is writable."
-        ) from error
+        raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
     connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.row_factory = sqlite3.Row
     return connection
@@ -199,16 +197,13 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         # The low byte is the kind; the rest says where it happened (https://www.sqlite.org/rescode.html).
         kind = StoreAway if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING else StoreError
-        raise kind(f"The database {path} could not be used ({error}). Check disk space and file rights.") from error
+        raise kind(words("store.unusable", path=path, reason=error)) from error
     except sqlite3.DatabaseError as error:
         raise _corrupt(path, str(error)) from error
 
 
 def _corrupt(path: Path, reason: str) -> StoreCorrupt:
-    return StoreCorrupt(
-        f"The database {path} is damaged ({' '.join(reason.split())}). Nothing in it was changed. Restore a copy, or "
-        "move it away together with its -wal and -shm files to start with an empty one."
-    )
+    return StoreCorrupt(words("store.damaged", path=path, reason=" ".join(reason.split())))
 
 
 async def _come_and_go(transaction: Transaction) -> None:

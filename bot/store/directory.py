@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from bot.store.errors import DirectoryInUse, StoreError
+from bot.texts import words
 
 LOCK_NAME = "lock"
 
@@ -30,20 +31,16 @@ class DataDirectory:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = (self.path / LOCK_NAME).open("a+", encoding="ascii")
         except OSError as error:
-            raise StoreError(
-                f"The data directory {self.path} cannot be used ({error.strerror}). "
-                "Check that it is a directory and that this user may write there."
-            ) from error
+            raise StoreError(words("store.directory", path=self.path, reason=error.strerror)) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            owner = lock.read().strip() or "unknown"
+            owner = lock.read().strip()
             lock.close()
-            raise DirectoryInUse(
-                f"The data directory {self.path} is in use by another process (pid {owner}). "
-                "Stop that one first, or give this one a data directory of its own."
-            ) from None
+            if owner:
+                raise DirectoryInUse(words("store.in_use", path=self.path, pid=owner)) from None
+            raise DirectoryInUse(words("store.in_use_unknown", path=self.path)) from None
         self._lock = lock
         # The number is only told to others: on a full disk the lock holds without it.
         with suppress(OSError):

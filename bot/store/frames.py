@@ -14,6 +14,7 @@ from pathlib import Path
 from bot.store.errors import StoreAway
 from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.patience import PATIENCE_S, patiently
+from bot.texts import words
 from devices.measuring import measured
 
 _REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z0-9]{1,10}")
@@ -87,8 +88,7 @@ class FrameFiles:
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise
-            told = f"A picture or file could not be kept ({error.strerror}). Make room on the disk."
-            raise StoreAway(told) from error
+            raise StoreAway(words("store.no_room", reason=error.strerror)) from error
 
     def _put(self, path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

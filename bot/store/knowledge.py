@@ -12,6 +12,7 @@ from pathlib import Path
 from agent.ports.knowledge import Passage
 from bot.store.errors import StoreError
 from bot.store.passages import passages_of, wanted
+from bot.texts import words
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +58,8 @@ class KnowledgeFolder:
         except StoreError:
             raise
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"The documents in {self._folder} could not be searched ({error}). Check that the folder can be read; "
-                f"{self._index.name} in the data directory may be deleted, it is made anew."
-            ) from error
+            why = words("knowledge.unsearched", path=self._folder, reason=error, index=self._index.name)
+            raise StoreError(why) from error
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
         """Take up what is new or changed, drop what is gone."""
@@ -84,7 +83,7 @@ class KnowledgeFolder:
     def _files(self) -> Iterator[tuple[str, tuple[Path, str]]]:
         """Every document by its path inside the folder, with what tells whether it has changed."""
         if not self._folder.is_dir():
-            raise StoreError(f"The folder {self._folder} (KNOWLEDGE_DIR) does not exist.")
+            raise StoreError(words("knowledge.missing", path=self._folder))
         root = self._folder.resolve()
         number = 0
         for path in sorted(self._folder.rglob("*")):

@@ -16,6 +16,7 @@ from bot.store.backup import DATABASES, FORMAT, MANIFEST, Copied, explained, loo
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
 from bot.store.store import FRAMES_NAME
+from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
 """What a picture's name in a backup may be, and nothing else is ever written from one."""
@@ -33,7 +34,7 @@ def restore(directory: Path, file: Path) -> tuple[Copied, Path | None]:
     StoreError; everything is then as it was.
     """
     if not file.is_file():
-        raise StoreError(f"There is no file {file}. Nothing was changed.")
+        raise StoreError(words("backup.no_file", file=file))
     with DataDirectory(directory):
         try:
             with tempfile.TemporaryDirectory(dir=directory, prefix="restoring-") as folder:
@@ -47,9 +48,7 @@ def restore(directory: Path, file: Path) -> tuple[Copied, Path | None]:
         except OSError as error:
             if isinstance(error, StoreError):
                 raise
-            raise StoreError(
-                f"{directory} could not be restored ({error.strerror}). Nothing was replaced; check disk and rights."
-            ) from error
+            raise StoreError(words("backup.unrestored", path=directory, reason=error.strerror)) from error
     return Copied(version, len(pictures)), aside
 
 
@@ -58,13 +57,13 @@ def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
     if {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, *pictures}:
-        raise StoreCorrupt(f"{file} is no backup of this program. Nothing was changed.")
+        raise StoreCorrupt(words("backup.foreign", file=file))
     try:
         written = json.loads(archive.read(MANIFEST))["format"]
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreCorrupt(f"{file} is no backup of this program. Nothing was changed.") from error
+        raise StoreCorrupt(words("backup.foreign", file=file)) from error
     if written != FORMAT:
-        raise StoreTooNew(f"{file} was written by another version of the program. Nothing was changed.")
+        raise StoreTooNew(words("backup.other_version", file=file))
     for name in (*DATABASES, *pictures):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

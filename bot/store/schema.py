@@ -11,6 +11,7 @@ from pathlib import Path
 import aiosqlite
 
 from bot.store.errors import StoreTooNew
+from bot.texts import words
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 
@@ -30,10 +31,7 @@ async def migrate(connection: aiosqlite.Connection, path: Path) -> None:
     known = migrations()
     version = int(next(iter(await connection.execute_fetchall("PRAGMA user_version")))[0])
     if version > known[-1][0]:
-        raise StoreTooNew(
-            f"The database {path} has version {version}; this program knows {known[-1][0]}. Nothing in it was changed. "
-            "Install the later version of the program again, or use another data directory."
-        )
+        raise StoreTooNew(words("store.too_new", path=path, version=version, known=known[-1][0]))
     for number, script in known:
         if number > version:
             await _apply(connection, number, script)
