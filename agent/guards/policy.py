@@ -6,7 +6,7 @@ Nothing that is typed or stands on the screen opens a gate: words are only ever 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.leaving import asked_for
+from agent.guards.pressing import focused_button, keys_of, stays, stays_on_button
 from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
 from agent.guards.rules import App, Rules, fits
-from agent.guards.touching import Words, beside, is_button, words_under
+from agent.guards.touching import Spot, Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
-from devices.geometry import Point
 from devices.inputs import Key
 from devices.phone import Element
 
@@ -82,36 +82,37 @@ class Policy:
         app = self._app(package)
         return f"{app.name} ({package})" if app is not None else package
 
-    def gate(
-        self,
-        action: act.Action,
-        *,
-        package: str,
-        target: Element | None,
-        around: tuple[Element, ...],
-        point: Point | None = None,
-    ) -> Gate:
-        """What stands before this action.
-
-        `target` is the element that is touched or typed into, `point` the native pixel of the touch; `around` is all
-        that can be seen, because Enter in a text field presses the button beside it.
-        """
-        if self._is_closed(action, package):
-            return Gate("refuse", closed_app(self.app_name(package)))
+    def gate(self, action: act.Action, spot: Spot) -> Gate:
+        """What stands before this action, where it meets the screen."""
+        if self._is_closed(action, spot.package):
+            return Gate("refuse", closed_app(self.app_name(spot.package)))
         if isinstance(action, act.Tap) and action.sensitive:
             return Gate("approve", f"{SENSITIVE}{action.sensitive}")
         if isinstance(action, act.OpenUrl):
             return self._address(action.url)
-        if isinstance(action, _TOUCHES):
-            return self._touch(package, target, point, around)
-        if isinstance(action, _MOVES):
-            slides = [w for w in words_under(target, point, around) if any(mentions(w.label, s) for s in _SLIDES)]
-            return self._first(slides, package, tuple(self._rules.approve))
         if isinstance(action, act.Type):
-            field = target or _focused(around)
+            field = spot.target or _focused(spot.around)
             if field is not None and self._is_secret(field, action.text):
                 return Gate("secret", "goes into a field for a password or code")
-        return self._enter(package, target, around) if _presses_enter(action) else ALLOWED
+        return self.press_gate(action, spot)
+
+    def press_gate(self, action: act.Action, spot: Spot) -> Gate:
+        """What stands before the touch and the keys of this action, whatever it types.
+
+        A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
+        it, and so does a finger that moves on it.
+        """
+        if isinstance(action, _TOUCHES) or (isinstance(action, _MOVES) and stays(spot)):
+            return self._touch(spot)
+        if isinstance(action, _MOVES):
+            return self._move(action, spot)
+        gate = ALLOWED
+        if spot.target is None or not spot.target.editable:
+            if isinstance(action, act.Type) and action.target is not None:
+                gate = self._touch(spot)
+            elif isinstance(action, act.EnterSecret) and spot.target is not None:
+                gate = self._named(spot)
+        return self._keys(action, spot) if gate is ALLOWED else gate
 
     def file_gate(self, path: str, *, asked: str) -> Gate:
         """What stands before a file that is to leave the phone for the chat; `asked` is the task as it was written."""
@@ -127,23 +128,52 @@ class Policy:
             return fits(package, closed) and action.key not in LEAVING
         return fits(package, closed)
 
-    def _touch(self, package: str, target: Element | None, point: Point | None, around: tuple[Element, ...]) -> Gate:
-        app = self._app(package)
+    def _touch(self, spot: Spot) -> Gate:
+        gate = self._named(spot)
+        if gate is not ALLOWED or words_under(spot) or (spot.target is not None and spot.target.resource_id):
+            return gate
+        return self._blind(spot)
+
+    def _named(self, spot: Spot) -> Gate:
+        """The gate of what is touched by its words, its id, or the question above it."""
+        app, target = self._app(spot.package), spot.target
         if app is not None and target is not None and _id(target) in app.harmless:
             return ALLOWED
-        words = words_under(target, point, around)
-        gate = self._first(words, package, tuple(self._rules.approve))
+        words = words_under(spot)
+        gate = self._first(words, spot.package, tuple(self._rules.approve))
         if gate is not ALLOWED:
             return gate
-        if target is not None and (rule := self._by_id(target, package)):
+        if target is not None and (rule := self._by_id(target, spot.package)):
             return Gate("approve", self._rules.approve[rule].reason)
         if any(w.button and plain(w.label) in map(plain, self._rules.confirm.labels) for w in words):
-            return self._confirmed(around)
-        named = words or (target is not None and target.resource_id)
-        return ALLOWED if named else self._blind(package, around)
+            return self._confirmed(spot.around)
+        return ALLOWED
 
-    def _enter(self, package: str, target: Element | None, around: tuple[Element, ...]) -> Gate:
-        field = target or _focused(around)
+    def _move(self, action: act.Action, spot: Spot) -> Gate:
+        """A drag begins with a long press; a swipe presses the button that it does not leave, or slides its knob."""
+        if isinstance(action, act.Drag) or stays_on_button(spot):
+            gate = self._named(spot)
+            if gate is not ALLOWED:
+                return gate
+        slides = [each for each in words_under(spot) if any(mentions(each.label, word) for word in _SLIDES)]
+        return self._first(slides, spot.package, tuple(self._rules.approve))
+
+    def _keys(self, action: act.Action, spot: Spot) -> Gate:
+        """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
+        keys, gate = keys_of(action), ALLOWED
+        if not (keys.enter or keys.space):
+            return gate
+        if keys.moved:
+            buttons = [e for e in spot.around if is_button(e) and not e.editable]
+            words = [Words(e, label, True) for e in buttons for label in (e.text, e.description) if label]
+            gate = self._first(words, spot.package, tuple(self._rules.approve))
+        elif spot.target is None and (pressed := focused_button(spot.around)) is not None:
+            gate = self._named(replace(spot, target=pressed, point=None))
+        return self._enter(spot) if gate is ALLOWED and keys.enter else gate
+
+    def _enter(self, spot: Spot) -> Gate:
+        package, around = spot.package, spot.around
+        field = spot.target or _focused(around)
         for element in around:
             near = field is None or field is element or beside(field, element)
             if not is_button(element) or element.editable:
@@ -190,10 +220,10 @@ class Policy:
                 return Gate("approve", f"{ANSWERS}{rule.reason}")
         return ALLOWED
 
-    def _blind(self, package: str, around: tuple[Element, ...]) -> Gate:
+    def _blind(self, spot: Spot) -> Gate:
         screens = self._rules.screens
-        sensitive = fits(package, screens.packages) or any(
-            says(e.label, word, button=is_button(e)) for e in around for word in screens.labels
+        sensitive = fits(spot.package, screens.packages) or any(
+            says(e.label, word, button=is_button(e)) for e in spot.around for word in screens.labels
         )
         return Gate("approve", NAMELESS) if sensitive else ALLOWED
 
@@ -216,12 +246,6 @@ class Policy:
 
     def _app(self, package: str) -> App | None:
         return next((app for app in self._rules.app if app.is_for(package)), None)
-
-
-def _presses_enter(action: act.Action) -> bool:
-    if isinstance(action, act.Type):
-        return action.submit or "\n" in action.text
-    return isinstance(action, act.PressKey) and action.key is Key.ENTER
 
 
 def _focused(around: tuple[Element, ...]) -> Element | None:

@@ -12,6 +12,20 @@ LARGE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
+class Spot:
+    """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
+
+    `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen.
+    """
+
+    package: str
+    target: Element | None = None
+    around: tuple[Element, ...] = ()
+    point: Point | None = None
+    end: Point | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """A label under the finger. `button` says that all of it is the button's own caption."""
 
@@ -30,12 +44,13 @@ def holds(bounds: Bounds, point: Point) -> bool:
     return bounds.left <= point.x < bounds.right and bounds.top <= point.y < bounds.bottom
 
 
-def words_under(target: Element | None, point: Point | None, around: tuple[Element, ...]) -> tuple[Words, ...]:
+def words_under(spot: Spot) -> tuple[Words, ...]:
     """Every label that a touch may set off.
 
     The button under the finger counts even where the model has named something else; so do the words in a button
     that has none of its own.
     """
+    target, point, around = spot.target, spot.point, spot.around
     found: dict[int, Words] = {}
 
     def add(element: Element, *, button: bool) -> None:

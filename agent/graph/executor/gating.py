@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import Any
 
-from agent.actions import Action, ElementTarget, EnterSecret, Type
+from agent.actions import Action, ElementTarget, EnterSecret, PressKey, Type
 from agent.describing import describe, described
 from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble
@@ -14,7 +14,9 @@ from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.hands import Aim, aim
 from agent.graph.executor.state import ANSWERED, ExecutorState
+from agent.guards.touching import Spot
 from agent.observing import Sight, encode
+from devices.inputs import Key
 
 
 async def gated(
@@ -24,10 +26,9 @@ async def gated(
 
     Raises Trouble when it is refused.
     """
-    seen = sight.observation
-    gate = context.policy.gate(
-        action, package=seen.package, target=where.element, around=seen.elements or (), point=where.point
-    )
+    gate = context.policy.gate(action, _spot(sight, where))
+    if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
+        gate = context.policy.press_gate(action, _spot(sight, where))
     match gate.verdict:
         case "refuse":
             raise Trouble(f"Refused and not done: {gate.reason}. Find a way without it, or finish with failure.")
@@ -36,8 +37,6 @@ async def gated(
             what = described(action, sight)
             question = asking.approval(state, context, action, what, gate.reason, sight, frame)
             return {"question": question, "anchor": anchor_of(where, sight)}
-        case "secret" if isinstance(action, Type) and _said_by_the_person(state, action.text):
-            return None
         case "secret":
             where = field_aim(action, sight)
             name = where.element.hint or where.element.description if where.element is not None else ""
@@ -45,6 +44,26 @@ async def gated(
             return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
         case "allow":
             return None
+
+
+def require_field(context: RunContext, sight: Sight, action: Action) -> None:
+    """Raise Trouble when a secret would press a button, or go into an app that is never touched."""
+    if not isinstance(action, EnterSecret):
+        return
+    where = field_aim(action, sight)
+    gate = context.policy.gate(action.model_copy(update={"submit": False}), _spot(sight, where))
+    if gate.verdict != "allow":
+        raise Trouble(f"Refused and not asked: what you named is no field, and {gate.reason}. Name the field.")
+
+
+def enter_waits(context: RunContext, sight: Sight, where: Aim) -> str:
+    """Why Enter is not pressed by itself after what a person gave: it was given for the field. "" when it is."""
+    return context.policy.gate(PressKey(key=Key.ENTER), _spot(sight, where)).reason
+
+
+def _spot(sight: Sight, where: Aim) -> Spot:
+    seen = sight.observation
+    return Spot(seen.package, where.element, seen.elements or (), where.point, where.end)
 
 
 def _said_by_the_person(state: ExecutorState, text: str) -> bool:

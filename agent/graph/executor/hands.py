@@ -13,6 +13,7 @@ from devices.phone import Element
 SCROLL_SHARE = 0.6
 """How much of the scrolled area a finger travels: enough to move on, little enough to miss no line."""
 SCROLL_MS = 400
+DRAG_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +22,16 @@ class Aim:
 
     element: Element | None
     point: Point | None
+    end: Point | None = None
+    """Where a finger that moves leaves the screen."""
 
 
 def aim(action: act.Action, sight: Sight) -> Aim:
     """The place of the action's target. A point is looked up in the elements, for the policy and for approvals."""
-    target = getattr(action, "target", None)
     if isinstance(action, act.Swipe | act.Drag):
-        target = action.start
+        start = _native(action.start, sight)
+        return Aim(_under(start, sight), start, _native(action.end, sight))
+    target = getattr(action, "target", None)
     if target is None:
         return Aim(None, None)
     if isinstance(target, act.ElementTarget):
@@ -61,10 +65,10 @@ def to_input(action: act.Action, where: Aim, sight: Sight) -> inputs.Input | Non
             text = action.text.removesuffix("\n")
             submit = action.submit or action.text.endswith("\n")
             return inputs.TypeText(text, at=where.point, clear=action.clear, submit=submit)
-        case act.Swipe():
-            return inputs.Swipe(_native(action.start, sight), _native(action.end, sight), action.duration_ms)
-        case act.Drag():
-            return inputs.Swipe(_native(action.start, sight), _native(action.end, sight), 1000, hold=True)
+        case act.Swipe() if where.point is not None:
+            return inputs.Swipe(where.point, _moved(action, where.point, sight), action.duration_ms)
+        case act.Drag() if where.point is not None:
+            return inputs.Swipe(where.point, _moved(action, where.point, sight), DRAG_MS, hold=True)
         case act.Scroll():
             return _scroll(action.direction, where, sight)
         case act.PressKey():
@@ -75,6 +79,12 @@ def to_input(action: act.Action, where: Aim, sight: Sight) -> inputs.Input | Non
             return inputs.OpenUrl(action.url)
         case _:
             return None
+
+
+def _moved(action: act.Swipe | act.Drag, start: Point, sight: Sight) -> Point:
+    """Where the finger ends that begins at `start`: what was approved may stand elsewhere by now."""
+    planned, end = _native(action.start, sight), _native(action.end, sight)
+    return Point(end.x + start.x - planned.x, end.y + start.y - planned.y)
 
 
 def _native(target: act.PointTarget, sight: Sight) -> Point:

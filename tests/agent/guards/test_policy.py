@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent import actions as act
 from agent.guards.policy import Policy, PolicyError
+from agent.guards.touching import Spot
 from devices.geometry import Bounds, Point
 from devices.inputs import Key
 from devices.phone import Element
@@ -24,7 +25,7 @@ def button(text: str = "", description: str = "") -> Element:
 
 
 def verdict(action: act.Action, target: Element | None = None, around: tuple[Element, ...] = ()) -> str:
-    return Policy.default().gate(action, package="com.example", target=target, around=around).verdict
+    return Policy.default().gate(action, Spot("com.example", target, around)).verdict
 
 
 @pytest.mark.parametrize(
@@ -83,8 +84,8 @@ def test_enter_presses_the_button_beside_the_field() -> None:
 def test_a_closed_app_is_refused_but_may_be_left() -> None:
     """Seen failing with the check of `_is_closed` in `Policy.gate` taken out."""
     policy = Policy({"approve": {}, "refuse": {"packages": ["com.bank"]}})
-    assert policy.gate(TAP, package="com.bank", target=None, around=()).verdict == "refuse"
-    home = policy.gate(act.PressKey(key=Key.HOME), package="com.bank", target=None, around=())
+    assert policy.gate(TAP, Spot("com.bank")).verdict == "refuse"
+    home = policy.gate(act.PressKey(key=Key.HOME), Spot("com.bank"))
     assert home.verdict == "allow"
 
 
@@ -96,7 +97,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="missing"):
         Policy.load(tmp_path / "missing")
     file.write_text('[approve.x]\nreason = "r"\nlabels = ["go"]\n', encoding="utf-8")
-    gate = Policy.load(file).gate(TAP, package="", target=button("Go"), around=())
+    gate = Policy.load(file).gate(TAP, Spot("", button("Go")))
     assert (gate.verdict, gate.reason) == ("approve", "r")
 
 
@@ -149,7 +150,7 @@ def test_a_nameless_place_on_a_screen_about_money_waits() -> None:
     total = at(0, 900, 200, 950, text="Total")
 
     def gate(*around: Element) -> str:
-        return policy.gate(TAP, package="com.example", target=None, around=around, point=Point(500, 1500)).verdict
+        return policy.gate(TAP, Spot("com.example", None, around, Point(500, 1500))).verdict
 
     assert gate(PAGE, total) == "approve"
     assert gate(PAGE) == "allow"
@@ -176,7 +177,7 @@ def test_ok_means_what_the_question_asks() -> None:
 def test_buttons_known_by_id(package: str, identifier: str, expected: str) -> None:
     """Seen failing with `_by_id` always finding nothing."""
     target = at(0, 0, 9, 9, resource_id=identifier, clickable=True)
-    assert Policy.default().gate(TAP, package=package, target=target, around=()).verdict == expected
+    assert Policy.default().gate(TAP, Spot(package, target)).verdict == expected
 
 
 @pytest.mark.parametrize(
@@ -193,6 +194,48 @@ def test_buttons_known_by_id(package: str, identifier: str, expected: str) -> No
 def test_codes_are_for_people_to_type(field: Element, text: str, expected: str) -> None:
     """Seen failing with `_is_secret` always saying no."""
     assert verdict(act.Type(text=text, target=HERE), field) == expected
+
+
+def test_a_finger_that_stays_on_a_button_presses_it() -> None:
+    """Android presses what the finger is on when it leaves, however it moved there. Seen failing without
+    `stays_on_button`.
+    """
+    pay = at(100, 1800, 900, 1950, text="Pay $9.50", clickable=True)
+    around = (PAGE, pay)
+
+    def gate(action: act.Action, start: Point, end: Point) -> str:
+        return Policy.default().gate(action, Spot("com.example", pay, around, start, end)).verdict
+
+    swipe, drag = act.Swipe(start=HERE, end=HERE), act.Drag(start=HERE, end=HERE)
+    assert gate(swipe, Point(150, 1850), Point(850, 1850)) == "approve"
+    assert gate(swipe, Point(500, 1850), Point(500, 1790)) == "approve"
+    assert gate(swipe, Point(500, 1850), Point(500, 900)) == "allow"
+    assert gate(drag, Point(500, 1850), Point(500, 900)) == "approve"
+
+
+def test_keys_press_the_button_that_has_the_focus() -> None:
+    """Seen failing with `focused_button` finding none, and with `moved` always False."""
+    delete = at(0, 100, 300, 200, text="Delete", clickable=True)
+    focused = at(0, 100, 300, 200, text="Delete", clickable=True, focused=True)
+    field = at(0, 300, 300, 400, editable=True, focused=True)
+    enter = act.PressKey(key=Key.ENTER)
+    assert verdict(enter, None, (PAGE, focused)) == "approve"
+    assert verdict(act.Type(text=" "), None, (PAGE, focused)) == "approve"
+    assert verdict(act.Type(text="x"), None, (PAGE, focused)) == "allow"
+    assert verdict(enter, None, (PAGE, delete, field)) == "allow"
+    assert verdict(act.Type(text="two words\n"), None, (PAGE, delete, field)) == "allow"
+    assert verdict(act.Type(text="a\t\t\n"), None, (PAGE, delete, field)) == "approve"
+    assert verdict(act.Type(text="a\t "), None, (PAGE, delete, field)) == "approve"
+    assert verdict(act.Type(text="a\tb"), None, (PAGE, delete, field)) == "allow"
+
+
+def test_what_is_typed_into_a_button_touches_it() -> None:
+    """Seen failing with `press_gate` looking at the keys alone."""
+    send, message = button("Send"), at(0, 0, 9, 9, editable=True, clickable=True, hint="Send a message")
+    assert verdict(act.Type(text="x", target=HERE), send) == "approve"
+    assert verdict(act.Type(text="x", target=HERE), message) == "allow"
+    assert verdict(act.EnterSecret(question="?", target=HERE), send) == "approve"
+    assert verdict(act.EnterSecret(question="?", target=HERE), message) == "allow"
 
 
 def test_addresses_that_do_more_than_show_a_page() -> None:

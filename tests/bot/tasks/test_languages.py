@@ -13,6 +13,7 @@ from agent.events import TaskEnded, TaskEvent
 from agent.faults import fault_of
 from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app, reason_words
+from agent.guards.touching import Spot
 from agent.mind import TaskOrder
 from agent.models.base import ModelRequest, Purpose
 from agent.models.endpoint import EndpointSettings
@@ -121,7 +122,7 @@ def test_why_a_phone_failed() -> None:
 
 
 def test_why_an_address_is_asked_about() -> None:
-    reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), package="", target=None, around=()).reason
+    reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), Spot("")).reason
     with speaking("zh"):
         assert reason_words(reason) == "打开 upi 地址，它可能不只是显示一个网页"
     assert reason_words(reason) == "opens a upi address, which may do more than show a page"

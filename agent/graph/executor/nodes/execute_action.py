@@ -26,7 +26,7 @@ from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble, act
 from agent.graph.executor.anchors import anchor_of, found_again
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.gating import aim_again, field_aim, gated, secret_action
+from agent.graph.executor.gating import aim_again, enter_waits, field_aim, gated, require_field, secret_action
 from agent.graph.executor.hands import Aim, aim, to_input
 from agent.graph.executor.noting import noted, sum_up
 from agent.graph.executor.quiet import wait, wait_for
@@ -47,6 +47,9 @@ INTERRUPTED = (
 OTHERWISE = (
     "A person allowed it, but the screen, or what would be sent or paid, is not the same any more. So it was not done. "
     "Look again."
+)
+ENTER_WAITS = (
+    "It was typed, but Enter was not pressed, because that {reason}. Press the button for it: a person is asked then."
 )
 FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was typed. Look again."
 
@@ -132,6 +135,11 @@ async def _one(
     what = describe(action, sight)
     match action:
         case AskUser() | TakeOver() | EnterSecret():
+            try:
+                require_field(context, sight, action)
+            except Trouble:
+                progress.did.append(f"refused: {what}")
+                raise
             progress.did.append(what)
             anchor = anchor_of(field_aim(action, sight), sight, facts=False)
             return {"question": asking.question(state, context, action), "anchor": anchor}
@@ -248,5 +256,9 @@ async def _type_secret(
         context.mask.cover_field(sight.observation.package, where.element)
     progress.covered = context.mask.places
     key = ActionKey(state["run"], state["subtask"], state["step"], progress.index)
-    physical = TypeText(value, at=where.point, clear=True, submit=action.submit, secret=True)
+    waits = enter_waits(context, sight, where) if action.submit else ""
+    submit = action.submit and not waits
+    physical = TypeText(value, at=where.point, clear=True, submit=submit, secret=True)
     progress.effect.append(await act(context, key, state["decision"]["actions"][progress.index], physical, sight))
+    if waits:
+        progress.told.append(ENTER_WAITS.format(reason=waits))
