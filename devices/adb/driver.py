@@ -60,6 +60,8 @@ class AdbPhone:
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps)
         self._seen = Seen()
         self._launched = False
+        self.number = ""
+        """The serial number that the phone itself tells; adb may know it by another."""
         self.heard = 0.0
         """When the phone last told how it is, in seconds of the loop's clock."""
 
@@ -92,6 +94,7 @@ class AdbPhone:
 
     def learn(self, identity: Identity) -> None:
         """The phone told who it is and how it is."""
+        self.number = identity.serial or self.number
         self._info = dataclasses.replace(
             self._info,
             model=identity.model or self._info.model,

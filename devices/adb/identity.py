@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from devices.adb.kept_settings import KEPT_PREFIX
 from devices.adb.shell import Shell
 from devices.adb.state import COMMAND, State, parse_state
+from devices.errors import PhoneGone
 from devices.geometry import Size
 from devices.phone import Health
 from devices.wording import words
@@ -20,17 +21,21 @@ LOW_BATTERY = 15
 _QUESTIONS = (
     "echo @@id; settings get secure android_id; echo @@model; getprop ro.product.model; "
     "echo @@android; getprop ro.build.version.release; echo @@size; wm size; "
+    "echo @@serial; getprop ro.serialno; echo @@boot; cat /proc/sys/kernel/random/boot_id; "
+    "echo @@booted; getprop sys.boot_completed; getprop dev.bootcomplete; "
     f"echo @@kept; settings list global | grep {KEPT_PREFIX}; "
 )
 _SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
 _KEPT = re.compile(rf"^{KEPT_PREFIX}(\w+)=", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8,16}")
+_BOOTED = re.compile(r"^@@booted\r?\n(?:\r?\n)?1\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a phone told about itself. `android_id` is empty when it would not tell; `size` is that of its upright
-    screen; `kept` are the keys of settings that a run has changed and not put back yet.
+    screen; `kept` are the keys of settings that a run has changed and not put back yet. `serial` is the number that the
+    phone itself tells, whatever adb calls it; `boot` is another one after every start.
     """
 
     android_id: str
@@ -39,6 +44,13 @@ class Identity:
     size: Size | None
     state: State
     kept: tuple[str, ...] = ()
+    serial: str = ""
+    boot: str = ""
+
+    def same_phone(self, other: Identity) -> bool:
+        """Whether two answers at one time can be of one phone, which both links lead to; by what both tell."""
+        told = ((self.android_id, other.android_id), (self.serial, other.serial), (self.boot, other.boot))
+        return all(one == another for one, another in told if one and another)
 
 
 def health_of(state: State) -> tuple[Health, str, str]:
@@ -53,8 +65,13 @@ def health_of(state: State) -> tuple[Health, str, str]:
 
 
 async def identify(shell: Shell) -> Identity:
-    """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
+    """Asks the phone. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
+
+    PhoneGone also while Android starts: adb is there long before it, and nothing else answers yet.
+    """
     answer = await shell.run(_QUESTIONS + COMMAND, timeout=PROBE_TIMEOUT, doing=words("phone.doing.identity"))
+    if not _BOOTED.search(answer.out):
+        raise PhoneGone(words("phone.booting.reason"), uncertain=False)
     return parse_identity(answer.out)
 
 
@@ -74,4 +91,6 @@ def parse_identity(output: str) -> Identity:
         size=sizes.get("Override") or sizes.get("Physical"),
         state=parse_state(output),
         kept=tuple(_KEPT.findall(output)),
+        serial=line("serial"),
+        boot=line("boot"),
     )

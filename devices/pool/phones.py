@@ -21,6 +21,7 @@ from devices.pool.greeting import greeted
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.rounds import HEALTH_EVERY, Rounds
 from devices.pool.standins import StandIns, VirtualPhones
+from devices.pool.twins import id_of
 from devices.simulator.process import SimulatedPhone
 from devices.wording import words
 
@@ -178,7 +179,8 @@ class AdbPhones:
         if self._wanted(link[1], link[1]):
             self._real_seen = self._real_seen or not virtual
         identity = await greeted(link, lambda reason: self._silent(link, reason))
-        phone_id = identity.android_id or link[1]
+        known = self._phones.get(identity.android_id)
+        phone_id = await id_of(identity, link, known, works=known is not None and self._works(known))
         if not self._wanted(link[1], phone_id):
             return
         self._links[link] = self._owners[link] = phone_id

@@ -44,11 +44,15 @@ class Files:
 
     files: dict[str, File] = field(default_factory=dict)
     folders: set[str] = field(default_factory=lambda: {_plain(path) for path in FIRST_FOLDERS})
+    kernel: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+    """What the kernel tells under these paths."""
     changed: Callable[[], None] = lambda: None
     full: Callable[[], bool] = lambda: False
 
     def read(self, path: str) -> bytes | None:
         """The content, None when there is no such file."""
+        if (told := self.kernel.get(path)) is not None:
+            return told()
         found = self.files.get(_plain(path))
         return found.content if found else None
 

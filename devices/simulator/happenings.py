@@ -13,6 +13,7 @@ from devices.geometry import Point
 from devices.simulator.adbd import LinkState
 from devices.simulator.faults import Faults
 from devices.simulator.keys import key_code
+from devices.simulator.rebooting import reboot
 
 if TYPE_CHECKING:
     from devices.simulator.phone import VirtualPhone
@@ -127,6 +128,14 @@ class RestartAdbd(_Happening):
     do: Literal["restart_adbd"] = "restart_adbd"
 
 
+class Reboot(_Happening):
+    """It goes off for `seconds`, and adb finds it `start_seconds` before Android answers."""
+
+    do: Literal["reboot"] = "reboot"
+    seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
+    start_seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
+
+
 class SetFaults(_Happening):
     """Faults are set or taken back: names and values of `Faults`."""
 
@@ -155,6 +164,7 @@ Happening = Annotated[
     | Link
     | CableOut
     | RestartAdbd
+    | Reboot
     | SetFaults,
     Field(discriminator="do"),
 ]
@@ -186,6 +196,8 @@ async def happen(phone: VirtualPhone, what: Happening) -> None:
             await phone.drop_link(what.seconds)
         case RestartAdbd():
             await phone.restart_adbd()
+        case Reboot():
+            await reboot(phone, what.seconds, what.start_seconds)
         case SetFaults():
             phone.faults.set(**what.values)
         case _:

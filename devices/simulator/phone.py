@@ -89,6 +89,9 @@ class VirtualPhone:
         self.files = Files(document.files, document.folders) if document else Files()
         self.files.changed = self.changed
         self.files.full = lambda: self.faults.storage_full
+        self.files.kernel["/proc/sys/kernel/random/boot_id"] = self._boot_id
+        self.starting = False
+        """Whether Android is on its way: adbd answers already, and nothing else does."""
         self.journal = Journal()
         self.faults = Faults()
         self.faults.noted_by(self.journal.note)
@@ -176,7 +179,7 @@ class VirtualPhone:
     async def frame(self) -> Frame:
         """The picture of the screen; the same object as long as nothing changed."""
         scene = self.scene()
-        black = scene.secure or self.faults.black
+        black = scene.secure or self.faults.black or self.starting
         key = (black or scene.painted, scene.size, scene.dark)
         frame = self._frames.get(key)
         if frame is None:
@@ -255,6 +258,9 @@ class VirtualPhone:
     async def restart_adbd(self) -> None:
         """Ends the adb daemon with all that runs in it, and starts it again on its port."""
         await self._adbd.restart()
+
+    def _boot_id(self) -> bytes:
+        return f"{self.state.identity.boot_id}\n".encode()
 
     def _tidy(self) -> None:
         """After a load: pages that were on their way have come, and pages that are no longer known are left."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from devices.simulator.files import FileRefused
 from devices.simulator.journal import RECEIPT_VARIABLE
 from devices.simulator.shell.call import ERR, OUT, Call, Command, Output
+from devices.simulator.shell.commands.starting import SERVICES, none_yet
 from devices.simulator.shell.parser import parse
 from devices.simulator.shell.syntax import Literal, Redirect, Simple, Step, SyntaxFault, Variable, Word
 
@@ -84,6 +85,8 @@ class Interpreter:
         for folder in BIN_FOLDERS:
             name = name.removeprefix(folder)
         command = self._commands.get(name)
+        if self._phone.starting and name in SERVICES:
+            command = none_yet
         try:
             data, places = await self._opened(simple.redirects, data)
         except FileRefused as problem:

@@ -15,7 +15,7 @@ from agent.events import TaskEnded, Told
 from agent.outcome import Outcome
 from devices.simulator.adbd import LinkState
 from devices.simulator.faults import FaultValue
-from devices.simulator.happenings import CableOut, Happening, Link, RestartAdbd, SetFaults
+from devices.simulator.happenings import CableOut, Happening, Link, Reboot, RestartAdbd, SetFaults
 from devices.simulator.moments import Moment
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.faults.phones.writer import NOTE, Writer, nothing_was_sent_twice
@@ -24,6 +24,7 @@ CHINESE = "牛奶 & 2 eggs"
 LONG, SHORT = 20.0, 0.3
 """Seconds of grace: much more, and much less, than the phone is away. The real 15 s stand between 5 s and a minute."""
 SOON, GONE = CableOut(seconds=0.2), Link(state=LinkState.GONE)
+RESTART = Reboot(seconds=0.3, start_seconds=1)
 
 
 def at(line: str, then: Happening, *, times: int = 1, before: bool = False) -> Moment:
@@ -66,6 +67,8 @@ SURVIVED = (
     Row("cable out twice", (at("am start", SOON), at("input tap", SOON)), says="may or may not"),
     Row("adbd ends and starts again in a capture", (at("screencap", RestartAdbd(), times=3),)),
     Row("adbd ends and starts again in a touch", (at("input tap", RestartAdbd()),), says="may or may not"),
+    Row("it restarts in a look", (at("uiautomator", RESTART, times=2),), says="phone is away"),
+    Row("it restarts in a touch", (at("input tap", RESTART),), says="may or may not"),
     Row(
         "one frame is cut off",
         (at("screencap", faults(truncate=True)), at("screencap", faults(truncate=False), times=3)),

@@ -67,7 +67,7 @@ async def getprop(call: Call) -> int:
         "ro.product.name": "virtual",
         "ro.serialno": identity.serial,
         "ro.sf.lcd_density": str(state.density),
-        "sys.boot_completed": "1",
+        "sys.boot_completed": "" if call.phone.starting else "1",
     }
     if call.arguments:
         call.say(values.get(call.arguments[0], call.arguments[1] if len(call.arguments) > 1 else ""))
