@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import gc
+import os
+from pathlib import Path
+
+from aiohttp import web_app
 from hypothesis import settings
 
 from bot.memory import keep_small
@@ -10,3 +15,26 @@ settings.register_profile("on a busy machine", deadline=None)
 settings.load_profile("on a busy machine")
 
 keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
+
+GROWTH = 64 * 1024 * 1024
+"""Bytes. The garbage collector counts objects: a few hundred that refer to each other and hold a picture of ten
+megabytes are nothing to it, and thousands of tests with an application or a phone of their own leave gigabytes."""
+
+_memory = Path("/proc/self/statm")
+_after_collection = 0
+
+
+def pytest_runtest_logfinish() -> None:
+    """Collect what tests left behind, when it has become much."""
+    global _after_collection
+    if not _memory.exists():
+        return
+    if _resident() > _after_collection + GROWTH:
+        # It keeps the last thousand handlers with the applications around them, and all that stands behind those.
+        web_app._cached_build_middleware.cache_clear()
+        gc.collect()
+        _after_collection = _resident()
+
+
+def _resident() -> int:
+    return int(_memory.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
