@@ -11,7 +11,15 @@ from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
 from agent.wording import sentence
-from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.errors import (
+    CaptureFailed,
+    FileRejected,
+    NoMemory,
+    PhoneError,
+    PhoneGone,
+    PhoneTimeout,
+    PhoneUnavailable,
+)
 from devices.wording import sentence_of
 
 
@@ -62,6 +70,8 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
     (FileRejected, _Form("file_rejected", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
     (PhoneUnavailable, _Form("phone_unavailable", FaultKind.PHONE, Outcome.BLOCKED)),
     (PhoneGone, _Form("phone_gone", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
+    (NoMemory, _Form("no_memory", FaultKind.STORAGE, Outcome.BLOCKED)),
+    (MemoryError, _Form("no_memory", FaultKind.STORAGE, Outcome.BLOCKED)),
     (CaptureFailed, _Form("no_picture", FaultKind.PHONE)),
     (PhoneTimeout, _Form("phone_silent", FaultKind.PHONE)),
     (PhoneError, _Form("phone", FaultKind.PHONE)),

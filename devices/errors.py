@@ -5,6 +5,7 @@ PhoneError
 ├── PhoneUnavailable     there, but not usable (unauthorized, no permission)
 ├── PhoneTimeout         did not answer within its limit
 ├── CaptureFailed        no usable picture came
+│   └── NoMemory         there is no memory here for one
 ├── InputRejected        the input cannot be done; nothing was sent
 │   ├── UnknownApp       no installed app has that name
 │   ├── AmbiguousApp     several have
@@ -50,6 +51,10 @@ class PhoneTimeout(PhoneError):
 
 class CaptureFailed(PhoneError):
     """No picture, a broken one, or one of no size."""
+
+
+class NoMemory(CaptureFailed):
+    """There is no memory on our side for a picture, which takes 10 MB and more; it may have some later."""
 
 
 class InputRejected(PhoneError):

@@ -10,7 +10,7 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.fastlane.requests import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, from_jpeg, from_png, from_raw
 from devices.adb.shell import Shell
-from devices.errors import CaptureFailed
+from devices.errors import CaptureFailed, NoMemory
 from devices.measuring import measured
 from devices.wording import sentence_of, words
 
@@ -58,13 +58,15 @@ class Camera:
 
     @measured("frame")
     async def capture(self) -> Frame:
-        """The screen now. Raises CaptureFailed after three broken pictures; PhoneGone and the like at once."""
+        """The screen now. Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._once()
             except UnknownFormat as unknown:
                 logger.info("%s sends raw pictures of an unknown kind (%s): PNG from now on", self._name, unknown)
                 self._png = True
+            except MemoryError:
+                raise NoMemory(words("phone.error.no_memory")) from None
             except CaptureFailed as broken:
                 logger.warning("capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
                 last = broken

@@ -134,11 +134,24 @@ class Service:
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
 
+    def memory(self, more: int | None) -> None:
+        """The most bytes of memory that it may take from now on beside what it has; None for no limit.
+
+        What is above is refused, as by `ulimit -d`.
+        """
+        assert self._process is not None
+        limit = resource.RLIM_INFINITY if more is None else self._status("VmData") + more
+        resource.prlimit(self._process.pid, resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
+
     def peak_memory(self) -> int:
         """The most bytes of memory that it ever had at once."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> int:
+        """Bytes, as the kernel counts them for the process."""
         assert self._process is not None
         status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+        return int(status.partition(f"{name}:")[2].split()[0]) * 1024
 
     async def health(self) -> dict[str, Any]:
         """What it tells at /healthz."""

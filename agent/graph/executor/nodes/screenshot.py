@@ -17,10 +17,11 @@ from agent.graph.executor.condition import look_after
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import corrected
 from agent.graph.executor.locking import unlock_question, woken
+from agent.graph.executor.room import with_room
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.observing import Sight, encode, screen_of
 from agent.wording import sentence
-from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout
+from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
 from devices.phone import Observation
 from devices.wording import sentence_of
 
@@ -43,15 +44,15 @@ async def screenshot(
         if context.live.fresh is None:
             watch.pending = None  # nobody knows any more what was done to the screen since
     try:
-        observation = await context.control.guard(_look(context))
+        observation = await context.control.guard(with_room(context, lambda: _look(context)))
         look_after(context)
+        fresh, context.live.fresh = context.live.fresh, None
+        sight = await context.control.guard(with_room(context, lambda: _see(context, observation)))
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
         logger.warning("run %s: no observation: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error)})
-    fresh, context.live.fresh = context.live.fresh, None
-    sight = await _see(context, observation)
     context.live.sight = sight
     if observation.locked:
         return Command(goto="call_user", update=unlock_question(state, context, sight.frame))
@@ -91,6 +92,9 @@ async def _look(context: RunContext) -> Observation:
             elif seen is None:
                 seen = await context.phone.observe()
             return await woken(context) if seen.locked or not seen.screen_on else seen
+        except NoMemory:
+            context.live.fresh = None
+            raise
         except (CaptureFailed, PhoneTimeout) as error:
             if attempt == CAPTURE_TRIES:
                 raise
