@@ -13,7 +13,7 @@ from bot.chats.incoming import CommandCall, Press
 from bot.chats.outgoing import Reply
 from bot.commands import again, hurrying, overview, scheduling, work
 from bot.commands.answers import give_answer
-from bot.commands.request import Refused, Request, Services
+from bot.commands.request import Refused, Request, Services, may_see
 from bot.commands.talk import Talk
 from bot.tasks.model import OpenQuestion
 from bot.texts import say, speaking
@@ -58,7 +58,7 @@ async def do_press(
             # Who presses, where and with which roles counts now, not when the text was written.
             return await work.do(replace(offered, person=request.person, place=request.place), services)
         case Deed.PAGE:
-            return await _turn_page(press, data, services)
+            return await _turn_page(press, data, request, services)
         case Deed.MISSED:
             return await do_late(data, request)
         case Deed.SCHEDULE:
@@ -85,12 +85,12 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
     return await give_answer(request, services, question, _pressed_answer(question, data.choice, stale=press.stale))
 
 
-async def _turn_page(press: Press, data: ButtonData, services: Services) -> Reply:
-    """Show another page of a question's menu, in place. Raises Refused."""
+async def _turn_page(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
+    """Show another page of a question's menu, in place, to people who may see its task. Raises Refused."""
     question = await _question(press, data.subject, services)
     task = None if question is None else await services.desk.get(question.task)
     chat = services.chats.get(press.message.address.platform)
-    if question is None or task is None or chat is None:
+    if question is None or task is None or chat is None or not may_see(request, services.policy, task):
         raise Refused(say("press.question_gone"))
     if question.answer is not None or question.expired:
         raise Refused(closed_line(question))
