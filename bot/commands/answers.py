@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 
 from agent.questions import DENY, Question, QuestionKind
 from bot.access import Right
@@ -15,17 +14,13 @@ from bot.chats.base import ChatError, FloodWait
 from bot.chats.outgoing import Reply
 from bot.commands.choose import task_named
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
+from bot.tasks.errors import TaskError
 from bot.tasks.model import OpenQuestion, Task
 from bot.tasks.wording import answer_of
 from bot.texts import say
 
 DELETE_LIMIT = 5.0
 """Seconds for deleting a message with a secret."""
-STILL_CODES = 3600.0
-"""Seconds after the time of a question for a secret in which a word like a code is taken for a late answer; ours."""
-
-_CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
-"""One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,34 +44,10 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     try:
         told = await _given(request, services, open_question, text)
     except Refused as refused:
-        raise refused.with_text(f"{refused} {await _cleared(request.message, services)}") from None
-    return plain(f"{told} {await _cleared(request.message, services)}")
-
-
-async def late_code(request: Request, services: Services, text: str) -> Reply | None:
-    """What is said when this looks like the answer to a question for a secret that is closed, None otherwise.
-
-    It is a secret all the same: it is neither kept nor offered as a task nor told to one.
-    """
-    if _CODE.fullmatch(text.strip()) is None:
-        return None
-    written = request.written or services.clock()
-    for found in await services.desk.closed_secrets(asked_by=written, ends_from=written - STILL_CODES):
-        if not await _could_be_answered(request, services, found):
-            continue
-        words = f"{closed_line(found)} {say('answer.closed_secret')}"
-        return plain(words if request.message is None else f"{words} {await _cleared(request.message, services)}")
-    return None
-
-
-async def _could_be_answered(request: Request, services: Services, asked: OpenQuestion) -> bool:
-    """Whether it was asked here or, for a private chat, about a task of this person."""
-    task = await services.desk.get(asked.task)
-    if task is None:
-        return False
-    whole = await services.desk.get(task.parent) if task.parent else task
-    here = whole is not None and (whole.place or whole.origin) == request.address
-    return here or (request.place.private and services.policy.same(task.person, request.person))
+        raise refused.with_text(f"{refused} {await cleared(request.message, services)}") from None
+    except TaskError as failed:
+        raise Refused(f"{failed} {await cleared(request.message, services)}") from None
+    return plain(f"{told} {await cleared(request.message, services)}")
 
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
@@ -112,7 +83,7 @@ def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
         raise Refused(say("answer.late_approval"))
 
 
-async def _cleared(message: MessageRef, services: Services) -> str:
+async def cleared(message: MessageRef, services: Services) -> str:
     """Delete the message that carried a secret, and tell whether that was possible."""
     chat = services.chats.get(message.address.platform)
     if chat is not None and chat.capabilities.deletes:
@@ -142,7 +113,7 @@ async def _meant(request: Request, services: Services) -> OpenQuestion:
         found = await services.desk.open_questions(place=request.address)
         if not found:
             everywhere = await services.desk.open_questions()
-            found = tuple([one for one in everywhere if await _own(request, services, one)])
+            found = tuple([one for one in everywhere if await own(request, services, one)])
     return await sole(found, services)
 
 
@@ -159,7 +130,8 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
     raise Refused("\n".join([say("answer.which"), *lines]))
 
 
-async def _own(request: Request, services: Services, one: OpenQuestion) -> bool:
+async def own(request: Request, services: Services, one: OpenQuestion) -> bool:
+    """Whether it is about a task of this person that may be shown here."""
     task: Task | None = await services.desk.get(one.task)
     return (
         task is not None

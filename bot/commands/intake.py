@@ -247,6 +247,7 @@ def _request(came: Incoming | Press) -> Request:
         stale=came.stale,
         written=came.written,
         text=came.text,
+        carries=came.carries,
     )
 
 

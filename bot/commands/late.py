@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.files import GivenFile
 from bot.access import Right
 from bot.cards.buttons import ButtonData
 from bot.chats.incoming import Attachment, CommandCall
@@ -71,12 +73,7 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
         and not verdict(request, services.policy, Right.ADMIN).allowed
     ):
         raise NotAllowed(say("missed.not_yours"), "owner")
-    files = []
-    for file in late.files:
-        try:
-            files.append(Attachment(file.name, await services.frames.load(file.content)))
-        except KeyError:
-            raise Refused(say("missed.file_gone", name=file.name)) from None
+    files = await attached(late.files, services)
     if not await services.store.missed.claim(missed.id):
         raise Refused(say("missed.done_already"))
     meant = replace(
@@ -86,6 +83,17 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
         call=CommandCall(late.call.name, late.call.options, late.call.rest),
         message=late.message,
         prefix=late.prefix,
-        files=tuple(files),
+        files=files,
     )
     return missed, meant
+
+
+async def attached(kept: Sequence[GivenFile], services: Services) -> tuple[Attachment, ...]:
+    """Files that were kept until somebody presses, as they came. Raises Refused when one is there no more."""
+    files = []
+    for file in kept:
+        try:
+            files.append(Attachment(file.name, await services.frames.load(file.content)))
+        except KeyError:
+            raise Refused(say("missed.file_gone", name=file.name)) from None
+    return tuple(files)

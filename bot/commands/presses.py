@@ -54,9 +54,7 @@ async def do_press(
         case Deed.OLDER:
             return await overview.tasks(replace(request, call=CommandCall("tasks", {"before": data.subject})), services)
         case Deed.RUN:
-            offered = talk.take_offer(request, data.subject)
-            # Who presses, where and with which roles counts now, not when the text was written.
-            return await work.do(replace(offered, person=request.person, place=request.place), services)
+            return await talk.run(request, data.subject)
         case Deed.PAGE:
             return await _turn_page(press, data, request, services)
         case Deed.MISSED:

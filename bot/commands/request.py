@@ -76,6 +76,8 @@ class Request:
     written: float = 0.0
     text: str = ""
     """What was typed, as it was; "" when it was not."""
+    carries: bool = False
+    """Whether files came with it, fetched or not."""
 
     @property
     def address(self) -> Address:

@@ -10,6 +10,7 @@ from agent.models.transcription import TranscriptionFailed
 from bot.chats.base import ChatError
 from bot.chats.incoming import Voice
 from bot.chats.outgoing import Reply
+from bot.commands.codes import asked_elsewhere
 from bot.commands.request import Refused, Request, Services
 from bot.commands.talk import Talk, Topic
 from bot.store.audit import AuditKind
@@ -42,7 +43,7 @@ class Ears:
         It answers no question: a code must not go to an endpoint, and a yes must not be misheard.
         """
         asked = await self._services.desk.open_questions(place=request.address)
-        if topic.question is not None or asked:
+        if topic.question is not None or asked or await asked_elsewhere(request, self._services, anybody=False):
             raise Refused(say("voice.question"))
         if request.stale:
             raise Refused(say("voice.late"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from bot.access import Right, same_person
@@ -11,15 +12,18 @@ from bot.cards.buttons import Deed, button
 from bot.chats.address import MessageRef
 from bot.chats.incoming import CommandCall, Incoming
 from bot.chats.outgoing import Message, Reply
-from bot.commands.answers import give_answer, late_code, sole
-from bot.commands.late import STEER
+from bot.commands import work
+from bot.commands.answers import give_answer, sole
+from bot.commands.codes import late_code, misplaced_code, stray_code
+from bot.commands.late import STEER, attached
 from bot.commands.reins import require_to_go_on
 from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
+from bot.store.offers import Offer
+from bot.tasks.files import keep
 from bot.tasks.model import OpenQuestion, Task, TaskState
 from bot.texts import say
 
-OFFERS_KEPT = 256
-"""Texts that wait for a press of Run or Tell; the oldest are forgotten first, and all by a restart."""
+_LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,49 +78,67 @@ async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestio
 
 
 class Talk:
-    """Answers texts; keeps the offers that it made."""
+    """Answers texts, and offers to make tasks of them."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._offers: OrderedDict[str, Request] = OrderedDict()
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
         """Do what the text means. The person may use the bot here."""
+        if topic.question is None and topic.task is None:
+            return await self._in_private(request, text)
+        return _without_files(await self._meant(request, topic, text), carried=request.carries)
+
+    async def _meant(self, request: Request, topic: Topic, text: str) -> Reply:
         if topic.question is not None:
             return await give_answer(request, self._services, topic.question, text)
-        if topic.task is None:
-            return await self._in_private(request, text)
         task = topic.task
+        assert task is not None, "a text without a topic is offered"
         owner_or_admin = verdict(request, self._services.policy, Right.USE, owner=task.person).allowed
         if not owner_or_admin and not topic.pointed:
             return Reply()  # people may talk in a task's thread without steering it
         found = await self._services.desk.open_questions(task=task.id)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)
-        if (closed := await late_code(request, self._services, text)) is not None:
-            return closed
+        if (code := await self._code(request, text, misplaced_code)) is not None:
+            return code
         return await self._steer(request, task, text)
 
     async def _in_private(self, request: Request, text: str) -> Reply:
         found = await self._services.desk.open_questions(place=request.address)
         if found:
-            return await give_answer(request, self._services, await sole(found, self._services), text)
-        if (closed := await late_code(request, self._services, text)) is not None:
-            return closed
+            told = await give_answer(request, self._services, await sole(found, self._services), text)
+            return _without_files(told, carried=request.carries)
+        if (code := await self._code(request, text, stray_code)) is not None:
+            return code
         return await self.offer(request, text, say("talk.offer"))
 
+    async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
+        """What is said to a text that may be a code for another question, open or closed."""
+        found = await open_one(request, self._services, text)
+        return found if found is not None else await late_code(request, self._services, text)
+
     async def offer(self, request: Request, text: str, words: str) -> Reply:
-        """Ask with these words whether the text is a task; nothing begins without a press."""
-        request = replace(request, call=CommandCall("do", {}, text))
-        refuse_late(request)
-        offer = secrets.token_hex(8)
-        self._offers[offer] = request
-        while len(self._offers) > OFFERS_KEPT:
-            self._offers.popitem(last=False)
-        buttons = [button(Deed.RUN, offer, say("button.run"), style="primary")]
-        task = await self._services.desk.in_place(request.address)
+        """Ask with these words whether the text is a task; nothing begins without a press. Raises BadFiles."""
+        services = self._services
+        refuse_late(replace(request, call=CommandCall("do", {}, text)))
+        offer = Offer(
+            id=secrets.token_hex(8),
+            person=request.person,
+            place=request.place,
+            event=request.event,
+            message=request.message,
+            text=text,
+            files=await keep(services.frames, request.files),
+            made=services.clock(),
+        )
+        await services.store.offers.add(offer)
+        buttons = [button(Deed.RUN, offer.id, say("button.run"), style="primary")]
+        task = await services.desk.in_place(request.address)
         if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
-            buttons.append(button(Deed.STEER, offer, say("button.steer", task=task.id), choice=task.id))
+            buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
+        if offer.files:
+            words = "\n".join([words, say("talk.offer_files", names=", ".join(file.name for file in offer.files))])
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
@@ -127,23 +149,39 @@ class Talk:
         await self._services.desk.steer(task.id, text.strip(), request.person)
         return plain(say("talk.noted", task=task.id))
 
-    def take_offer(self, request: Request, offer: str) -> Request:
-        """The request that was offered, once. Raises Refused when it is gone or was somebody else's."""
-        offered = self._offers.get(offer)
-        if offered is None:
-            raise Refused(say("talk.offer_gone"))
-        if not same_person(offered.person, request.person):
-            raise Refused(say("talk.offer_not_yours"))
-        del self._offers[offer]
-        return offered
+    async def run(self, request: Request, offer: str) -> Reply:
+        """Give what was offered as a task. Who presses, where and with which roles counts now."""
+        async with self._taken(request, offer) as meant:
+            files = await attached(meant.files, self._services)
+            call = CommandCall("do", {}, meant.text)
+            event = replace(request, event=meant.event, call=call, message=meant.message, files=files)
+            return await work.do(event, self._services)
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
-        """Tell a running task what was offered."""
-        offered = self.take_offer(request, offer)
-        task = await self._services.desk.get(task_id)
-        if task is None:
-            raise Refused(say("task.unknown", name=task_id))
-        return await self._steer(request, task, offered.call.rest)
+        """Tell a running task what was offered; its files stay behind."""
+        async with self._taken(request, offer) as meant:
+            task = await self._services.desk.get(task_id)
+            if task is None:
+                raise Refused(say("task.unknown", name=task_id))
+            return _without_files(await self._steer(request, task, meant.text), carried=bool(meant.files))
+
+    @asynccontextmanager
+    async def _taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
+        """What was offered, once: what is refused can be pressed for again.
+
+        Raises Refused when it is gone or was somebody else's.
+        """
+        offers = self._services.store.offers
+        offer = await offers.get(number, now=self._services.clock())
+        if offer is not None and not same_person(offer.person, request.person):
+            raise Refused(say("talk.offer_not_yours"))
+        if offer is None or not await offers.take(number):
+            raise Refused(say("talk.offer_gone"))
+        try:
+            yield offer
+        except BaseException:
+            await offers.add(offer)
+            raise
 
     async def steer_late(self, request: Request) -> Reply:
         """Tell a task what was written to it while the service was away."""
@@ -151,3 +189,10 @@ class Talk:
         if task is None or task.state is TaskState.ENDED:
             raise Refused(say("missed.task_over", task=request.option("task")))
         return await self._steer(request, task, request.call.rest)
+
+
+def _without_files(reply: Reply, *, carried: bool) -> Reply:
+    """The same, with a word about files that came along and are of no use there."""
+    if not carried or reply.message is None:
+        return reply
+    return replace(reply, message=replace(reply.message, body=f"{reply.message.body}\n{say('talk.files_left')}"))

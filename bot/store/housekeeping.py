@@ -107,6 +107,7 @@ class Housekeeper:
     async def _remove(self, now: float) -> Removed:
         pruning = self._store.pruning
         await self._store.tasks.forget_events(before=now - EVENTS_DAYS * _DAY_S)
+        await self._store.offers.forget_old(now=now)
         checkpoints = tasks = rows = 0
         # Never the rows of a task before its checkpoints: nobody would know of these any more.
         while found := await pruning.with_checkpoints(now - min(CHECKPOINTS_DAYS * _DAY_S, self._keep), AT_ONCE):

@@ -68,10 +68,11 @@ class Messages:
             above = message.reference.resolved
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
         person = person_of(message.author, locale)
-        wanted = command is not None or place.private or bool(place.address.thread) or reply_to is not None
         spoken = self._fetcher.voice_of(message)
         wordless = bool(message.attachments) and not message.content.strip() and spoken is None
-        meant = [*message.attachments] if wanted and not wordless and spoken is None else []
+        # A text in private may become a task by a press, and its files go along.
+        wanted = (command is not None or place.private) and not wordless and spoken is None
+        meant = [*message.attachments] if wanted else []
         if orders_work(command):
             meant += _above(message, bot)
         files, lost = await self._fetcher.fetch(person, place, meant)
@@ -89,6 +90,7 @@ class Messages:
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
                 written=message.created_at.timestamp(),
                 voice=spoken,
+                carries=bool(message.attachments) and spoken is None,
                 wordless=f"{self._prefix} do" if wordless else "",
             )
         )

@@ -87,7 +87,8 @@ class Messages:
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
             return
         place = place_of(bot.id, message)
-        wordless = not text and place.private and any(attached(part) is not None for part in parts)
+        carries = any(attached(part) is not None for part in parts)
+        wordless = not text and place.private and carries
         if not text and spoken is None and not wordless:
             return
         person = person_of(message.from_user)
@@ -99,7 +100,8 @@ class Messages:
             text = f"/{command}"  # without the bot's name, so that the intake finds what stood before the command
         files: tuple[Attachment, ...] = ()
         lost = ""
-        if command is not None and self._welcome(person, place):
+        # A text in private may become a task by a press, and its files go along.
+        if (command is not None or place.private) and not wordless and self._welcome(person, place):
             above = self._above(message, bot) if orders_work(command) else ()
             files, lost = await self._fetcher.fetch((*above, *parts))
         reply = await self._intake.message(
@@ -116,6 +118,7 @@ class Messages:
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
                 written=message.date.timestamp(),
                 voice=spoken,
+                carries=carries,
                 wordless="/do" if wordless else "",
             )
         )

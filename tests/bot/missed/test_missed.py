@@ -14,7 +14,7 @@ from bot.chats.address import Place
 from bot.chats.base import ChatError, ChatGone, FloodWait
 from bot.chats.incoming import Attachment
 from bot.chats.outgoing import Message, Reply
-from bot.commands.answers import STILL_CODES
+from bot.commands.codes import STILL_CODES
 from bot.missed.listing import MissedLists
 from bot.tasks.model import TaskState
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world

@@ -47,6 +47,20 @@ async def test_talk_that_is_no_command_has_its_files_left_alone(home: Home, inta
 
 
 @pytest.mark.usefixtures("chat")
+async def test_files_with_words_come_along_in_private_and_are_only_told_of_in_a_thread(
+    home: Home, intake: Recording
+) -> None:
+    thread = home.fake.thread(home.channel, "a task", home.alice)
+    home.fake.say(home.alice, thread, "like this", attachments=[("cat.png", b"meow")])
+    home.fake.say(home.alice, home.fake.private(home.alice), "post this", attachments=[("cat.png", b"meow")])
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert sorted((came.text, came.carries, len(came.attachments)) for came in intake.messages) == [
+        ("like this", True, 0),
+        ("post this", True, 1),
+    ]
+
+
+@pytest.mark.usefixtures("chat")
 async def test_files_without_words_are_not_fetched(home: Home, intake: Recording) -> None:
     private = home.fake.private(home.alice)
     home.fake.say(home.alice, private, "", attachments=[("cat.png", b"meow")])

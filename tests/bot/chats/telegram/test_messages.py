@@ -203,7 +203,7 @@ async def test_files_of_people_who_are_not_listed_are_not_fetched(home: Home, in
     stranger = home.fake.user("stranger")
     async with running(home, intake, welcome=lambda person, _: person.id == str(home.alice.id)):
         await home.fake.say(stranger, home.group, "/do it", document=("a.bin", b"x"))
-        await home.fake.say(home.alice, home.private, "no command", document=("a.bin", b"x"))
+        await home.fake.say(stranger, home.fake.private(stranger), "do it", document=("a.bin", b"x"))
         await home.fake.wait_until(lambda: len(intake.messages) == 2)
         assert home.fake.called("getFile") == []
         await home.fake.say(home.alice, home.group, "/do it", document=("a.bin", b"x"))
@@ -297,6 +297,22 @@ async def test_an_album_without_words_is_no_command(home: Home, intake: Recordin
         ("help", "/help", ""),
     ]
     assert home.fake.called("getFile") == []
+
+
+async def test_files_with_words_come_along_in_private_and_are_only_told_of_in_a_group(
+    home: Home, intake: Recording, chat: TelegramChat
+) -> None:
+    card = await chat.send(home.address(home.group), Outgoing(body="card"), nonce="c")
+    shown = next(one for one in home.fake.from_bot(home.group) if str(one.id) == card.message)
+    await home.fake.say(home.alice, home.group, "look", photo=("", b"jpeg"), reply_to=shown)
+    await home.fake.say(home.alice, home.private, "post this", document=("a.pdf", b"%PDF"))
+    await home.fake.send_album(home.alice, home.private, "and these", [b"one", b"two"])
+    await home.fake.wait_until(lambda: len(intake.messages) == 3)
+    assert sorted((came.text, came.carries, len(came.attachments)) for came in intake.messages) == [
+        ("and these", True, 2),
+        ("look", True, 0),
+        ("post this", True, 1),
+    ]
 
 
 @pytest.mark.usefixtures("chat")

@@ -189,3 +189,14 @@ async def test_in_a_tier_that_is_not_defined_any_more_nobody_is_listened_to(home
         assert "not defined any more" in (await home.answer(home.private)).text
         assert endpoint.ear.heard == []
         assert (await world.store.usage.total(0.0, world.clock.now + 1.0)).voice == VoiceTotals()
+
+
+async def test_while_a_code_is_asked_for_elsewhere_nobody_is_listened_to(home: Home, tmp_path: Path) -> None:
+    """Seen failing without `asked_elsewhere` in `Ears.heard`: a spoken code went to the endpoint."""
+    async with listening(home, tmp_path) as (world, endpoint):
+        alice = Person("telegram", str(home.alice.id), "Alice")
+        task = await world.working(person=alice, place=Place(home.address(home.group)))
+        await world.ask(task, QuestionKind.SECRET)
+        await home.fake.say(home.alice, home.private, voice=("", SPEECH))
+        assert "no answer by voice" in (await home.answer(home.private)).text
+        assert endpoint.ear.heard == []
