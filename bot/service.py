@@ -147,6 +147,7 @@ async def _console(
         intake=commands,
         frames=core.store.frames,
         tasks=core.desk,
+        search=core.store.search,
         questions=core.store.questions,
         steps=core.store.steps,
         phones=core.phones,

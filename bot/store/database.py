@@ -173,6 +173,8 @@ async def _connect(path: Path) -> aiosqlite.Connection:
         raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
     connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.row_factory = sqlite3.Row
+    # SQLite's own lower() knows ASCII alone.
+    await connection.create_function("folded", 1, str.casefold, deterministic=True)
     return connection
 
 

@@ -29,6 +29,7 @@ from bot.store.pruning import Pruning
 from bot.store.questions import Questions
 from bot.store.refusals import Refusals
 from bot.store.schedules import Schedules
+from bot.store.search import TaskSearch
 from bot.store.sessions import ConsoleSessions
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
@@ -62,6 +63,7 @@ class Store:
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
         self.sessions = ConsoleSessions(database)
+        self.search = TaskSearch(database)
         self.usage = UsageTable(database, clock)
         self.schedules = Schedules(database)
         self.missed = MissedTable(database)

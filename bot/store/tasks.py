@@ -68,7 +68,7 @@ class Tasks:
                 now,
             ),
         )
-        return _task(rows[0])
+        return task_of(rows[0])
 
     async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
         """Keep the name of the model that was set for acting."""
@@ -89,7 +89,7 @@ class Tasks:
             "SELECT tasks.* FROM tasks JOIN events ON events.task = tasks.id WHERE source = ? AND event = ?",
             (_source(wish), wish.event),
         )
-        return _task(rows[0]) if rows else None
+        return task_of(rows[0]) if rows else None
 
     async def remember_event(self, transaction: Transaction, wish: TaskWish, task: str, *, now: float) -> None:
         """From now on the event stands for this task."""
@@ -135,7 +135,7 @@ class Tasks:
     async def parts(self, task: str, source: Source | None = None) -> tuple[Task, ...]:
         """The parts of a task for several phones, in the order in which these were named; none for any other task."""
         rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE parent = ? ORDER BY id", (int(task),))
-        return tuple(_task(row) for row in rows)
+        return tuple(task_of(row) for row in rows)
 
     async def told(self, task: str) -> int:
         """How many of the task's steps were shown as messages."""
@@ -156,7 +156,7 @@ class Tasks:
         if number is None:
             return None
         rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE id = ?", (number,))
-        return _task(rows[0]) if rows else None
+        return task_of(rows[0]) if rows else None
 
     async def active(self) -> tuple[Task, ...]:
         """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
@@ -214,7 +214,7 @@ class Tasks:
         return found[0] if found else None
 
     async def _all(self, sql: str, *values: str | float | None) -> tuple[Task, ...]:
-        return tuple(_task(row) for row in await self._database.fetch(sql, values))
+        return tuple(task_of(row) for row in await self._database.fetch(sql, values))
 
 
 def _accounts_text(accounts: Collection[Person]) -> str:
@@ -226,7 +226,8 @@ def _source(wish: TaskWish) -> str:
     return json_text([wish.origin.platform, wish.origin.account, wish.origin.chat])
 
 
-def _task(row: sqlite3.Row) -> Task:
+def task_of(row: sqlite3.Row) -> Task:
+    """A row of the table as a task."""
     return Task(
         id=str(row["id"]),
         text=row["text"],

@@ -23,6 +23,7 @@ from bot.chats.web.views import (
     ConsoleChecks,
     ConsolePhones,
     ConsoleQuestions,
+    ConsoleSearch,
     ConsoleSteps,
     ConsoleTasks,
     state_json,
@@ -50,6 +51,7 @@ class Behind:
     intake: Intake
     frames: Frames
     tasks: ConsoleTasks
+    search: ConsoleSearch
     questions: ConsoleQuestions
     steps: ConsoleSteps
     phones: ConsolePhones

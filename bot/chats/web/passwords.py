@@ -9,6 +9,8 @@ import hmac
 import secrets
 from dataclasses import dataclass, field
 
+from bot.texts import words
+
 LEAST = 12
 """Characters. Online it is tried a few times an hour; this is for whoever gets hold of the hash."""
 MOST = 1024
@@ -46,7 +48,7 @@ class Password:
         if setting.startswith(f"{SCHEME}:"):
             return cls._read(setting)
         if len(setting) < LEAST or len(_data(setting)) > MOST:
-            raise UnfitPassword(f"a password has at least {LEAST} characters and at most {MOST} bytes")
+            raise UnfitPassword(words("password.length", least=LEAST, most=MOST))
         salt = secrets.token_bytes(SALT_BYTES)
         # The salt of a password in plain text is another one at each start.
         return cls(COST, BLOCK, LANES, salt, _key(setting, salt, COST, BLOCK, LANES), _mark(setting))
@@ -57,11 +59,11 @@ class Password:
             _, cost, block, lanes, salt, key = text.split(":")
             found = cls(int(cost), int(block), int(lanes), _bytes(salt), _bytes(key), _mark(text))
         except (ValueError, binascii.Error):
-            raise UnfitPassword("it begins like a hash and is none") from None
+            raise UnfitPassword(words("password.no_hash")) from None
         if not (10 <= found.cost <= 20 and 1 <= found.block <= 32 and 1 <= found.lanes <= 16) or found.memory > MEMORY:
-            raise UnfitPassword("its hash is of a strength that is not taken")
+            raise UnfitPassword(words("password.strength"))
         if len(found.salt) < SALT_BYTES or len(found.key) != KEY_BYTES:
-            raise UnfitPassword("its hash is not whole")
+            raise UnfitPassword(words("password.broken"))
         return found
 
     @property

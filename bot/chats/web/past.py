@@ -1,38 +1,70 @@
-"""Tasks of now and before: the list, a page at a time, and what a replay needs."""
+"""Tasks of now and before: the list, searched and a page at a time, and what a replay needs."""
 
 from __future__ import annotations
 
 from aiohttp import web
 
+from agent.outcome import Outcome
 from bot.chats.web.gate import refuse
-from bot.chats.web.views import TASKS_SHOWN, ConsoleSteps, ConsoleTasks, console_task_json
+from bot.chats.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, ConsoleTasks, console_task_json
+from bot.store.search import TaskFilter
+from bot.tasks.model import TaskState
 from bot.tasks.views import step_json
+
+WISH_LIMIT = 200
+"""Characters of what is searched for."""
+STANDINGS = frozenset({*TaskState, *Outcome} - {TaskState.ENDED})
 
 
 class Past:
     """Everything is read from the store: it is the same after a restart."""
 
-    def __init__(self, tasks: ConsoleTasks, steps: ConsoleSteps) -> None:
+    def __init__(self, tasks: ConsoleTasks, search: ConsoleSearch, steps: ConsoleSteps) -> None:
         self._tasks = tasks
+        self._search = search
         self._steps = steps
 
     def routes(self) -> list[web.RouteDef]:
         """What is served."""
         return [
             web.get("/api/tasks", self.tasks),
+            web.get("/api/choices", self.choices),
             web.get("/api/tasks/{task}", self.task),
             web.get("/api/tasks/{task}/steps", self.steps),
         ]
 
     async def tasks(self, request: web.Request) -> web.Response:
-        """The latest tasks, or with `before` those accepted before that one; `more` when there are older ones."""
-        before = request.query.get("before", "")
+        """The latest tasks that are wanted, or with `before` those accepted before that one; `more` when there are
+        older ones. Wanted are `text`, `standing`, `phone` and `person` (platform:id), each when it is given.
+        """
+        query = request.query
+        if any(len(value) > WISH_LIMIT for value in query.values()):
+            return refuse(400, f"What is searched for has at most {WISH_LIMIT} characters.")
+        standing = query.get("standing", "")
+        if standing and standing not in STANDINGS:
+            return refuse(400, f"`standing` is one of {', '.join(sorted(STANDINGS))}.")
+        before = query.get("before", "")
         if before and await self._tasks.get(before) is None:
             return refuse(400, "`before` is the number of a task.")
-        found = await self._tasks.recent(TASKS_SHOWN + 1, before=before or None)
+        platform, _, person = query.get("person", "").partition(":")
+        wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person)
+        found = await self._search.find(wanted, TASKS_SHOWN + 1, before=before or None)
         shown = found[:TASKS_SHOWN]
         return web.json_response(
             {"tasks": [console_task_json(task) for task in shown], "more": len(found) > len(shown)}
+        )
+
+    async def choices(self, _: web.Request) -> web.Response:
+        """Phones and people that tasks can be searched by."""
+        choices = await self._search.choices()
+        return web.json_response(
+            {
+                "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
+                "people": [
+                    {"id": f"{platform}:{person}", "platform": platform, "name": name or person}
+                    for platform, person, name in choices.people
+                ],
+            }
         )
 
     async def task(self, request: web.Request) -> web.Response:

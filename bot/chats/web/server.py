@@ -77,7 +77,7 @@ class Console:
             words,
             Signing(self._gate, door.password, words),
             Api(behind),
-            Past(behind.tasks, behind.steps),
+            Past(behind.tasks, behind.search, behind.steps),
             Events(behind, self._stopping, self._gate.still),
             Pictures(behind.frames),
             Glances(behind.phones, behind.tasks, time.monotonic),

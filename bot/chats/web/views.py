@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.chats.web.chat import PLATFORM
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown
+from bot.store.search import Choices, TaskFilter
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
 from bot.tasks.views import Json, phone_json, task_json
 from devices.phone import Phone, PhoneInfo
@@ -51,6 +52,18 @@ class ConsoleTasks(Protocol):
 
     async def place_in_queue(self, task: str) -> int | None:
         """Its place in the queue from 1, None while it does not wait for a phone."""
+        ...
+
+
+class ConsoleSearch(Protocol):
+    """Tasks of now and before."""
+
+    async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        """Those that are wanted, the latest first; with `before`, those accepted earlier than that task."""
+        ...
+
+    async def choices(self) -> Choices:
+        """What there is to choose from."""
         ...
 
 

@@ -36,6 +36,7 @@ const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   else begin();
 });
 const events = new Events({ message: heard, state: told, link, reset });
+const scrolled = new Map();
 let page = null;
 let unread = 0;
 
@@ -44,9 +45,12 @@ function view() {
 }
 
 function turn() {
-  const { id } = here();
+  const { id, query } = here();
   const next = view();
-  if (page !== next) page?.close?.();
+  if (page !== next) {
+    if (page) scrolled.set(page, at("view").scrollTop);
+    page?.close?.();
+  }
   page = next;
   const talks = page === conversation;
   at("main").classList.toggle("paged", !talks);
@@ -57,12 +61,13 @@ function turn() {
     at("stage").hidden = true;
     at("main").classList.remove("home");
     at("view").replaceChildren(page.root);
-    at("view").scrollTop = 0;
   }
-  page.open(id);
+  page.open(id, query);
   const hadFocus = at("side").classList.contains("open");
   drawer(false);
   draw();
+  // The list of tasks is found again as it was left.
+  at("view").scrollTop = page === pages.tasks ? (scrolled.get(page) ?? 0) : 0;
   if (model.ready && page.focus) page.focus();
   else if (hadFocus) at("view").focus();
 }

@@ -3,6 +3,7 @@
 import { actionWords } from "./action.js";
 import { about } from "./conversation.js";
 import { arrange, h, icon, setText } from "./dom.js";
+import { settle } from "./route.js";
 import { Screen } from "./screen.js";
 import { load } from "./service.js";
 import { clock, duration, tokens } from "./when.js";
@@ -41,8 +42,11 @@ export class Replay {
     return { title, about: this.task ? about(this.task, this.model) : "", task: this.task };
   }
 
-  open(id) {
+  // `query` may name the step to begin with; the first one is 1.
+  open(id, query) {
     this.pause();
+    const step = Number(query.get("step"));
+    this.wanted = Number.isInteger(step) && step > 0 ? step - 1 : null;
     document.removeEventListener("keydown", this.onkey);
     document.addEventListener("keydown", this.onkey);
     if (this.id !== id) {
@@ -81,7 +85,9 @@ export class Replay {
       this.task = task;
       this.steps = steps;
       this.build();
-      this.show(atEnd ? steps.length - 1 : Math.min(this.at, Math.max(0, steps.length - 1)));
+      const at = this.wanted ?? (atEnd ? steps.length - 1 : this.at);
+      this.wanted = null;
+      this.show(Math.max(0, Math.min(at, steps.length - 1)));
       this.tell(say("page.replay.none"), say(task.outcome === null ? "page.replay.soon" : task.steps ? "page.replay.gone" : "page.replay.never"));
     } catch (error) {
       if (error.status === 0) return;
@@ -110,6 +116,7 @@ export class Replay {
   show(index) {
     const step = this.steps[index];
     if (!step) return;
+    settle("replay", this.id, { step: index + 1 });
     this.rows[this.at]?.firstChild.removeAttribute("aria-current");
     this.at = index;
     this.rows[index].firstChild.setAttribute("aria-current", "step");

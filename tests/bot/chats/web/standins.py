@@ -22,6 +22,7 @@ from bot.chats.web.chat import OPERATOR, address
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
 from bot.settings import Settings
+from bot.store.search import Choices, TaskFilter
 from bot.tasks.lines import Heard
 from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
 from devices.errors import PhoneError
@@ -123,6 +124,29 @@ class TaskTable:
 
     async def place_in_queue(self, task: str) -> int | None:
         return self._tables.places.get(task)
+
+
+class TaskFinder:
+    """Looks through the same tables, as the store does."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        def fits(one: Task) -> bool:
+            return (
+                all(word in f"{one.text} {one.summary}".casefold() for word in wanted.text.casefold().split())
+                and wanted.standing in {"", one.state, one.outcome}
+                and wanted.phone in {"", one.phone}
+                and (not wanted.platform or (wanted.platform, wanted.person) == (one.person.platform, one.person.id))
+            )
+
+        earlier = [one for one in self._tables.tasks if before is None or int(one.id) < int(before)]
+        return [one for one in earlier if fits(one)][:limit]
+
+    async def choices(self) -> Choices:
+        people = {(one.person.platform, one.person.id, one.person.name) for one in self._tables.tasks}
+        return Choices(sorted({(one.phone, one.phone_name) for one in self._tables.tasks}), sorted(people))
 
 
 class QuestionTable:

@@ -9,13 +9,15 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
+from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from bot.chats.address import Person
 from bot.chats.web.chat import HOME, OPERATOR
 from bot.checks.settings import shown
 from bot.settings import Settings
 from bot.store.tasks import Tasks
 from bot.tasks.model import TaskState, TaskWish
-from tests.bot.chats.web.standins import question, task
+from tests.bot.chats.web.standins import ended, question, task
 from tests.bot.chats.web.world import World
 
 
@@ -102,3 +104,34 @@ def test_of_what_may_hold_a_secret_only_the_harmless_part_is_shown() -> None:
     assert (told["DISCORD_ALLOWED_USER_IDS"].kind, told["DISCORD_ALLOWED_USER_IDS"].text) == ("entries", "1")
     assert (told["BASIC_API_KEY"].kind, told["BASIC_API_KEY"].default) == ("unset", True)
     assert told["LANGUAGE"].text == "auto"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["3", "2", "1"]),
+        ("text=dark", ["2"]),
+        ("standing=failed", ["3", "2"]),
+        ("standing=failed&before=3", ["2"]),
+        ("person=discord:7", ["1"]),
+        ("phone=nokia", []),
+    ],
+)
+async def test_tasks_are_searched(world: World, client: aiohttp.ClientSession, query: str, found: list[str]) -> None:
+    world.tables.tasks = [
+        ended("3", Outcome.FAILED, text="order tea"),
+        ended("2", Outcome.FAILED, text="Dark mode"),
+        task("1", text="order", person=Person("discord", "7", "Ben")),
+    ]
+    async with client.get(f"/api/tasks?{query}") as response:
+        answer = await response.json()
+        assert ([one["task"] for one in answer["tasks"]], answer["more"]) == (found, False)
+    async with client.get("/api/choices") as response:
+        people = (await response.json())["people"]
+        assert {"id": "discord:7", "platform": "discord", "name": "Ben"} in people
+
+
+@pytest.mark.parametrize("query", ["standing=ended", "standing=x", "before=77", f"text={'x' * 201}"])
+async def test_a_search_that_cannot_be_is_refused(client: aiohttp.ClientSession, query: str) -> None:
+    async with client.get(f"/api/tasks?{query}") as response:
+        assert response.status == 400

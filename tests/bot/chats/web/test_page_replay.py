@@ -60,6 +60,21 @@ async def test_a_run_is_replayed_with_the_arrow_keys(world: World, page: Page) -
     await expect(view.get_by_role("button", name="Previous step")).to_be_disabled()
 
 
+async def test_a_step_has_its_own_address(world: World, page: Page) -> None:
+    await run_of_three(world)
+    await page.evaluate("location.hash = '#replay-5?step=2'")
+    view = page.locator("#view")
+    await expect(view.get_by_role("heading")).to_have_text("Step 2 of it")
+    await page.keyboard.press("ArrowRight")
+    await expect(page).to_have_url(f"{world.url}/#replay-5?step=3")
+    await page.reload()
+    await expect(view.get_by_role("heading")).to_have_text("Step 3 of it")
+    await page.evaluate("location.hash = '#replay-5?step=99'")
+    await expect(view).to_contain_text("Step 3 of 3")
+    await page.evaluate("location.hash = '#replay-5?step=1'")
+    await expect(view.get_by_role("heading")).to_have_text("Step 1 of it")
+
+
 async def test_a_picture_that_is_not_kept_any_more_is_told(world: World, page: Page) -> None:
     await run_of_three(world)
     await page.evaluate("location.hash = '#replay-5'")
@@ -112,6 +127,48 @@ async def test_the_list_of_tasks_goes_back_as_far_as_one_likes(world: World, pag
     await page.locator("#view .past", has_text="long ago").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("long ago")
     await expect(page.locator("#badge .badge")).to_have_text("succeeded")
+
+
+async def test_tasks_are_searched_with_the_keyboard_and_the_address_tells_for_what(world: World, page: Page) -> None:
+    ann = Person("discord", "1", "Ann")
+    world.tables.tasks = [ended(str(number), Outcome.FAILED, text=f"tea {number}") for number in range(250, 0, -1)]
+    world.tables.tasks[247:] = [
+        ended("3", Outcome.SUCCEEDED, text="Tea for two", person=ann),
+        ended("2", Outcome.FAILED, text="tea for two", person=ann),
+        ended("1", Outcome.SUCCEEDED, text="coffee", phone="galaxy", phone_name="Galaxy"),
+    ]
+    await page.get_by_role("link", name="Tasks", exact=True).click()
+    await expect(page.locator("#view .past")).to_have_count(100)
+    await page.keyboard.press("/")
+    await page.keyboard.type("two TEA")
+    rows = page.locator("#view .past b")
+    await expect(rows).to_have_text(["Tea for two", "tea for two"])
+    await expect(page.locator("#view [role=status]")).to_have_text("2 tasks found")
+    await page.get_by_label("Outcome or state").select_option("succeeded")
+    await expect(rows).to_have_text(["Tea for two"])
+    await page.get_by_label("Person", exact=True).select_option("Ann in Discord")
+    await expect(page).to_have_url(f"{world.url}/#tasks?text=two+TEA&standing=succeeded&person=discord%3A1")
+    # It is the same for whoever gets the address, and for whoever comes back.
+    await rows.first.click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Tea for two")
+    await page.go_back()
+    await expect(rows).to_have_text(["Tea for two"])
+    await expect(page.locator("#view .past")).to_be_focused()
+    await page.reload()
+    await expect(rows).to_have_text(["Tea for two"])
+    await expect(page.get_by_label("Search tasks")).to_have_value("two TEA")
+    await page.get_by_label("Outcome or state").select_option("cancelled")
+    await expect(page.locator("#view")).to_contain_text("No task is like this")
+    await page.get_by_label("Search tasks").press("Escape")
+    await expect(page.get_by_label("Search tasks")).to_be_focused()
+    await expect(page.locator("#view .past")).to_have_count(100)
+    await page.get_by_label("Outcome or state").select_option("failed")
+    await expect(page.locator("#view .past")).to_have_count(100)
+    await page.get_by_role("button", name="Show older tasks").click()
+    await expect(page.locator("#view .past")).to_have_count(200)
+    world.tables.tasks = [ended("251", Outcome.FAILED, text="just now"), *world.tables.tasks]
+    await expect(rows.first).to_have_text("just now")
+    await expect(page.locator("#view .past")).to_have_count(201)
 
 
 async def test_no_tasks_yet(page: Page) -> None:

@@ -30,6 +30,7 @@ from tests.bot.chats.web.standins import (
     ScriptedRuns,
     StepTable,
     Tables,
+    TaskFinder,
     TaskTable,
     TinyIntake,
 )
@@ -73,6 +74,7 @@ async def open_world(
             intake=intake,
             frames=frames,
             tasks=TaskTable(tables),
+            search=TaskFinder(tables),
             questions=QuestionTable(tables),
             steps=StepTable(tables),
             phones=PhoneList(tables),
