@@ -25,12 +25,19 @@ _QUESTIONS = (
     "echo @@keyboard; settings get secure default_input_method; echo @@keyboards; ime list -s; "
     "echo @@installed; ime list -s -a; echo @@wireless; settings get global adb_wifi_enabled; "
     "echo @@lock; dumpsys window policy | grep -E '^ *secure='; "
-    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard"
+    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard; "
+    "echo @@animations; settings get global window_animation_scale; settings get global transition_animation_scale; "
+    "settings get global animator_duration_scale; echo @@saver; settings get global low_power; "
+    "echo @@aeroplane; settings get global airplane_mode_on; echo @@pointer; settings get system pointer_location"
 )
+_PROBE = f"{KEPT_PREFIX}nothing"
+_CHANGE = f"{command('settings', 'put', 'global', _PROBE, 1)} && {command('settings', 'delete', 'global', _PROBE)}"
+"""A setting that nobody reads, gone at once."""
 _HARMLESS = command("input", "keyevent", 1)
 """KEYCODE_SOFT_LEFT, a key of phones from before the touch screen: it does not wake the screen, and apps of today do
 nothing on it.
 """
+_NO_ANIMATION = frozenset({"0", "0.0"})
 _ROOM = re.compile(r"^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", re.MULTILINE)
 
 
@@ -52,6 +59,13 @@ class Examination:
     types_all: bool = True
     wireless: bool = False
     pin: bool = False
+    settings_refused: bool = False
+    """Whether adb may not change settings: the screen cannot be kept on, no keyboard be chosen."""
+    animated: bool = False
+    saver: bool = False
+    aeroplane: bool = False
+    pointer: bool = False
+    """Whether Android draws a cross and numbers where it is touched, over every screen."""
 
     @property
     def broadcast_keyboard(self) -> bool:
@@ -77,7 +91,17 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
         types_all=BROADCAST_KEYBOARD in parts.get("installed", "").split(),
         wireless=parts.get("wireless", "") == "1",
         pin="secure=true" in parts.get("lock", ""),
+        settings_refused=await _refuses_settings(shell),
+        animated=bool({*parts.get("animations", "0").split()} - _NO_ANIMATION),
+        saver=parts.get("saver", "") == "1",
+        aeroplane=parts.get("aeroplane", "") == "1",
+        pointer=parts.get("pointer", "") == "1",
     )
+
+
+async def _refuses_settings(shell: Shell) -> bool:
+    changed = await shell.run(_CHANGE, doing=words("phone.doing.examining"))
+    return changed.code != 0 or "SecurityException" in changed.text
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:

@@ -25,7 +25,7 @@ class Faults:
     hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
-    no_touch: `input` is refused, as makers do who want a switch of their own for it.
+    no_touch, no_settings: `input`, or a change of settings, is refused, as makers do who want a switch of their own.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip: these are not installed.
     """
@@ -43,6 +43,7 @@ class Faults:
     no_tree: bool = False
     deaf: bool = False
     no_touch: bool = False
+    no_settings: bool = False
     reset_keyboard: bool = False
     no_lane: bool = False
     no_adb_keyboard: bool = False

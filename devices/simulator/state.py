@@ -130,7 +130,9 @@ def first_settings() -> dict[str, dict[str, str]]:
             "low_power": "0",
             "zen_mode": "0",
             "adb_enabled": "1",
-            "animator_duration_scale": "1.0",
+            "window_animation_scale": "0.0",
+            "transition_animation_scale": "0.0",
+            "animator_duration_scale": "0.0",
         },
     }
 

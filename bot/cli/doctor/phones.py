@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from bot.texts import say
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version
 from devices.adb.serials import on_network
 from devices.adb.server import ServerAddress
+from devices.adb.usb import Lack, unlisted
 from devices.errors import PhoneError
 from devices.wording import said, sentence_of
 
@@ -31,6 +33,8 @@ async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncIte
             yield await _client()
             for address in servers:
                 yield await _server(address)
+            async for finding in _on_usb():
+                yield finding
             if not rows:
                 yield none_attached()
             for row in rows:
@@ -77,7 +81,9 @@ async def _closer(
         if found.free_kb is not None and found.free_kb < LITTLE_ROOM_KB:
             text = say("check.phone.full", name=name, megabytes=found.free_kb // 1024)
             yield Finding("phone", "bad", text, say("check.phone.full_fix"))
-        for finding in _limits(name, row, found):
+        if found.settings_refused:
+            yield Finding("phone", "bad", say("check.phone.fixed", name=name), say("check.phone.untouchable_fix"))
+        for finding in (*_limits(name, row, found), *_switches(name, found)):
             yield finding
         if found.left or found.broadcast_keyboard:
             if mend and not running:
@@ -109,6 +115,29 @@ def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Find
         yield Finding("phone", "note", say("check.phone.network", name=name), say("check.phone.network_fix"))
     elif found.wireless:
         yield Finding("phone", "note", say("check.phone.wireless", name=name), say("check.phone.wireless_fix"))
+
+
+def _switches(name: str, found: Examination) -> Iterator[Finding]:
+    """What somebody has switched on that makes tasks slower or fail."""
+    if found.animated:
+        yield Finding("phone", "note", say("check.phone.animated", name=name), say("check.phone.animated_fix"))
+    if found.saver:
+        yield Finding("phone", "note", say("check.phone.saver", name=name), say("check.phone.saver_fix"))
+    if found.aeroplane:
+        yield Finding("phone", "note", say("check.phone.aeroplane", name=name), say("check.phone.aeroplane_fix"))
+    if found.pointer:
+        yield Finding("phone", "note", say("check.phone.pointer", name=name), say("check.phone.pointer_fix"))
+
+
+async def _on_usb() -> AsyncIterator[Finding]:
+    """Phones that hang on this computer and that adb does not list."""
+    for phone in await asyncio.to_thread(unlisted):
+        if phone.lack is Lack.BOOTLOADER:
+            yield Finding("phone", "bad", say("check.usb.bootloader", name=phone.name), say("check.usb.bootloader_fix"))
+        else:
+            yield Finding(
+                "phone", "bad", say("check.usb.no_debugging", name=phone.name), say("check.usb.no_debugging_fix")
+            )
 
 
 def _left(name: str, found: Examination, *, running: bool, mended: bool) -> Finding:

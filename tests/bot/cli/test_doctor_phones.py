@@ -23,7 +23,13 @@ from tests.fixtures.usb import NO_PERMISSIONS, usb_server
 
 __all__ = ["here"]
 
-State = Callable[[VirtualPhone], None]
+State = Callable[[VirtualPhone], object]
+
+
+def put(phone: VirtualPhone, table: str, name: str, value: str) -> None:
+    phone.state.settings[table][name] = value
+
+
 NOTED: dict[str, tuple[State, str]] = {
     "a lock with a PIN that is open": (
         lambda phone: setattr(phone.state, "pin", "1234"),
@@ -45,6 +51,35 @@ NOTED: dict[str, tuple[State, str]] = {
         (
             "· Virtual Phone has no ADBKeyboard: other scripts than Latin go only into empty fields, by the fast lane."
             "\n    → Install ADBKeyboard"
+        ),
+    ),
+    "animations": (
+        lambda phone: put(phone, "global", "window_animation_scale", "1.0"),
+        "· Virtual Phone has animations on: every step waits for them.\n    → Switch the three animation scales off",
+    ),
+    "animations that nobody has set": (
+        lambda phone: phone.state.settings["global"].pop("transition_animation_scale"),
+        "· Virtual Phone has animations on: every step waits for them.\n    → Switch the three animation scales off",
+    ),
+    "Battery Saver": (
+        lambda phone: put(phone, "global", "low_power", "1"),
+        (
+            "· Virtual Phone has Battery Saver on: apps may come late, and get no news in the background."
+            "\n    → Switch it off"
+        ),
+    ),
+    "aeroplane mode": (
+        lambda phone: put(phone, "global", "airplane_mode_on", "1"),
+        (
+            "· Virtual Phone is in aeroplane mode: it has no network unless Wi-Fi was switched on again."
+            "\n    → Switch it off"
+        ),
+    ),
+    "Pointer location": (
+        lambda phone: put(phone, "system", "pointer_location", "1"),
+        (
+            "· Virtual Phone shows where it is touched (Pointer location): lines and numbers lie over every picture."
+            "\n    → Switch Pointer location off"
         ),
     ),
     "over the network": (
@@ -89,6 +124,22 @@ async def test_what_is_worth_knowing_is_noted_and_is_no_fault(here: Machine, cap
     into(here.phone)
     assert await doctor(NOTHING, here.settings()) == 0
     assert says in capsys.readouterr().out
+
+
+async def test_a_phone_in_its_shop_state_is_silent_about_switches(here: Machine, capsys: Said) -> None:
+    """What is noted above is noted of the phone in that state alone."""
+    assert await doctor(NOTHING, here.settings()) == 0
+    told = capsys.readouterr().out
+    assert not [word for word in ("animations", "Saver", "aeroplane", "Pointer", "PIN", "ADBKeyboard") if word in told]
+    assert here.phone.state.settings["global"].keys().isdisjoint({"opengui_before_nothing"})
+
+
+async def test_a_maker_that_lets_adb_change_no_settings(here: Machine, capsys: Said) -> None:
+    here.phone.faults.set(no_settings=True)
+    assert await doctor(NOTHING, here.settings()) == 69
+    told = capsys.readouterr().out
+    assert "✗ Virtual Phone lets adb change no settings: its screen may go off in a task" in told
+    assert "\n    → Switch on what its maker asks for beside USB debugging, and restart the phone" in told
 
 
 async def test_an_offline_phone(here: Machine, capsys: Said) -> None:

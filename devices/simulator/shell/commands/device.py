@@ -14,6 +14,12 @@ from devices.simulator.state import ADB_KEYBOARD, LATIN_KEYBOARD
 from devices.simulator.toggles import is_on, switch
 
 TABLES = ("system", "secure", "global")
+EXCEPTION = 255
+# AOSP SettingsProvider.enforceWritePermission.
+NO_SETTINGS = (
+    "java.lang.SecurityException: Permission denial: writing to settings "
+    "requires:android.permission.WRITE_SECURE_SETTINGS"
+)
 
 
 async def settings(call: Call) -> int:
@@ -25,6 +31,9 @@ async def settings(call: Call) -> int:
     if action not in {"get", "put", "delete", "list"} or table not in TABLES:
         call.complain(f"Invalid command: {action}" if table in TABLES else f"Invalid namespace '{table}'")
         return 255
+    if action in {"put", "delete"} and call.phone.faults.no_settings:
+        call.complain(f"\nException occurred while executing '{action}':\n{NO_SETTINGS}")
+        return EXCEPTION
     values = call.phone.state.settings[table]
     if table == "system":
         values = values | {"system_locales": call.phone.state.locale} if action in {"get", "list"} else values
