@@ -1,5 +1,7 @@
 """Small pictures of idle phones, for a page that looks at them.
 
+What is told of a picture, such as the app that it shows, is from the same look as the picture itself.
+
 A picture is taken only when a page asks, at most one in GLANCE_EVERY of each phone however many pages look, and never
 of a phone that a task holds: what that one shows is kept by the run itself.
 """
@@ -17,6 +19,8 @@ from PIL import Image
 
 from bot.chats.web.gate import refuse
 from bot.chats.web.views import HOLDS, ConsolePhones, ConsoleTasks
+from bot.texts import say
+from devices.app_titles import readable
 from devices.errors import PhoneError
 from devices.phone import Health, PhoneInfo
 
@@ -33,10 +37,12 @@ QUALITY = 70
 
 @dataclass
 class _Seen:
-    """What was last seen of a phone, and when: seconds of the loop's clock."""
+    """What was last seen of a phone, and when: seconds of the loop's clock. `number` tells pictures apart."""
 
     taken: float = float("-inf")
     picture: bytes | None = None
+    app: str = ""
+    number: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -51,10 +57,13 @@ class Glances:
 
     def routes(self) -> list[web.RouteDef]:
         """What is served."""
-        return [web.get("/api/devices/{phone}/glance", self.glance)]
+        return [
+            web.get("/api/devices/{phone}/glance", self.glance),
+            web.get("/api/devices/{phone}/glance/{number}", self.picture),
+        ]
 
     async def glance(self, request: web.Request) -> web.Response:
-        """A small JPEG of the phone's screen; 409 says why there is none."""
+        """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
         info = next((phone for phone in self._phones.list() if phone.id == request.match_info["phone"]), None)
         if info is None:
             return refuse(404, "There is no such phone.")
@@ -62,23 +71,35 @@ class Glances:
             return refuse(409, f"{info.name} is {info.health}: its screen is not shown.")
         if await self._held(info.id):
             return refuse(409, f"A task works on {info.name}: see its own pictures.")
-        picture = await self._picture(info)
-        if picture is None:
-            return refuse(409, f"The screen of {info.name} is off, locked or protected, or it did not answer.")
-        return web.Response(body=picture, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
+        seen = await self._look(info)
+        if seen.picture is None:
+            return refuse(409, say("page.phones.hidden"))
+        return web.json_response({"picture": f"{request.path}/{seen.number}", "app_name": seen.app})
+
+    async def picture(self, request: web.Request) -> web.Response:
+        """The last picture, a JPEG; 404 for any before it."""
+        seen = self._seen.get(request.match_info["phone"])
+        if seen is None or seen.picture is None or request.match_info["number"] != str(seen.number):
+            return refuse(404, "This picture is not kept any more.")
+        return web.Response(body=seen.picture, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
     async def _held(self, phone: str) -> bool:
         return any(task.phone == phone and task.state in HOLDS for task in await self._tasks.active())
 
-    async def _picture(self, info: PhoneInfo) -> bytes | None:
+    async def _look(self, info: PhoneInfo) -> _Seen:
         seen = self._seen.setdefault(info.id, _Seen())
         async with seen.turn:
             if self._now() - seen.taken < GLANCE_EVERY:
-                return seen.picture
+                return seen
+            picture = await self._taken(info)
+            if picture != seen.picture:
+                seen.picture, seen.number = picture, seen.number + 1
+            # The look has asked the phone for its app, too.
+            fresh = next((phone for phone in self._phones.list() if phone.id == info.id), info)
+            seen.app = fresh.app_name or readable(fresh.app)
             # One that fails is not tried again at once either.
-            seen.picture = await self._taken(info)
             seen.taken = self._now()
-            return seen.picture
+            return seen
 
     async def _taken(self, info: PhoneInfo) -> bytes | None:
         try:

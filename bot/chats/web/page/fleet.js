@@ -4,6 +4,7 @@ import { arrange, h, setText } from "./dom.js";
 import { named } from "./message.js";
 import { platformName } from "./model.js";
 import { href } from "./route.js";
+import { load } from "./service.js";
 import { Screen } from "./screen.js";
 import { ago } from "./when.js";
 import { counted, say } from "./words.js";
@@ -64,7 +65,7 @@ export class Fleet {
     if (!card) {
       const part = (tag, name) => h(tag, { class: name });
       card = { screen: new Screen(), name: h("h2"), battery: part("span", "battery"), state: part("span", "state"), reason: part("p", "reason"),
-        fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small") };
+        fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small"), app: "", turn: 0 };
       card.root = h("li", { class: "phone panel" }, card.screen.root,
         h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts));
       this.cards.set(device.id, card);
@@ -78,11 +79,15 @@ export class Fleet {
     setText(card.state, working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
     setText(card.reason, device.reason);
     setText(card.fix, device.fix);
-    setText(card.facts, [device.app ? say("page.phones.shows", { app: device.app_name }) : "", device.model === device.name ? "" : device.model,
-      device.android ? `Android ${device.android}` : "", device.virtual ? say("page.phones.virtual") : "", device.serial].filter(Boolean).join(" · "));
+    this.picture(card, device, working);
+    this.facts(card, device);
     this.user(card.user, working, waiting);
-    this.picture(card.screen, device, working);
     return card.root;
+  }
+
+  facts(card, device) {
+    setText(card.facts, [card.app ? say("page.phones.shows", { app: card.app }) : "", device.model === device.name ? "" : device.model,
+      device.android ? `Android ${device.android}` : "", device.virtual ? say("page.phones.virtual") : "", device.serial].filter(Boolean).join(" · "));
   }
 
   user(line, working, waiting) {
@@ -93,17 +98,36 @@ export class Fleet {
     line.replaceChildren(...(working ? [h("a", { href: href("task", working.task) }, working.text), h("span", { class: "small" }, whose(working))] : []), ...more);
   }
 
-  // A run's own picture while a task holds the phone; else a look at it, when it may be looked at.
-  picture(screen, device, working) {
+  // A run's own picture while a task holds the phone; else a look at it, when it may be looked at. Which app is shown is
+  // told of the picture that is shown, and of no other.
+  picture(card, device, working) {
     const alt = say("page.stage.screen", { phone: device.name });
+    const may = !working && SHOWING.has(device.state);
+    if (!may) card.app = "";
     if (working) {
-      screen.show(working.frame ?? "", { alt, words: say("page.phones.soon") });
-    } else if (SHOWING.has(device.state)) {
-      const url = `/api/devices/${encodeURIComponent(device.id)}/glance?turn=${this.turn}`;
-      screen.show(url, { alt, url, words: say("page.phones.hidden") });
-    } else {
-      screen.show("", { words: say(`page.health.${device.state.replaceAll(" ", "_")}`) });
+      card.screen.show(working.frame ?? "", { alt, words: say("page.phones.soon") });
+    } else if (!may) {
+      card.screen.show("", { words: say(`page.health.${device.state.replaceAll(" ", "_")}`) });
+    } else if (card.turn !== this.turn) {
+      card.turn = this.turn;
+      this.glance(card, device, alt);
     }
+  }
+
+  async glance(card, device, alt) {
+    let seen = { picture: "", app_name: "" };
+    let words = "";
+    try {
+      seen = await load(`/api/devices/${encodeURIComponent(device.id)}/glance`);
+    } catch (error) {
+      if (error.status === 0) return;
+      words = error.message;
+    }
+    if (this.model.workOf(device).working) return;
+    const shown = await card.screen.show(seen.picture, { alt, url: seen.picture, words });
+    if (this.model.workOf(device).working) return;
+    card.app = shown ? seen.app_name : "";
+    this.facts(card, this.model.phone(device.id) ?? device);
   }
 
   row(one) {
