@@ -1,4 +1,4 @@
-"""How much of an answer is read: an endpoint may be broken, or somebody else's by now."""
+"""How much of an answer is read, and from where: an endpoint may be broken, or somebody else's by now."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ class TooMuch(ValueError):
 def bounded_client() -> httpx2.AsyncClient:
     """An HTTP client that stops reading an answer above MAX_ANSWER_BYTES with TooMuch.
 
-    It asks for answers that are not compressed and refuses others: a few kilobytes could become gigabytes.
+    It asks for answers that are not compressed and refuses others: a few kilobytes could become gigabytes. Redirects
+    are not followed: pictures of the phone and what people say go to the address that was set, and to no other.
     """
-    return DefaultAsyncHttpxClient(headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_bound]})
+    return DefaultAsyncHttpxClient(
+        headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_bound]}, follow_redirects=False
+    )
 
 
 async def _bound(response: httpx2.Response) -> None:

@@ -112,8 +112,7 @@ class Connection:
                 path,
                 cast_to=object,
                 body=payload,
-                # Not followed: pictures of the phone go to the address that was set, and to no other.
-                options={"timeout": httpx2.Timeout(silence, connect=CONNECT_TIMEOUT), "follow_redirects": False},
+                options={"timeout": httpx2.Timeout(silence, connect=CONNECT_TIMEOUT)},
                 stream=True,
                 stream_cls=AsyncStream[object],
             )

@@ -75,7 +75,9 @@ class OpenAITranscriber:
             raise TranscriptionFailed(f"{self._settings.host} did not answer in time") from None
         except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             # Cut off: an SDK error in the chain would carry the request with its key along.
-            raise TranscriptionFailed(f"{self._settings.host}: {trouble_of(error, self._settings.key)}") from None
+            raise TranscriptionFailed(
+                f"{self._settings.host}: {trouble_of(error, self._settings.key).reason}"
+            ) from None
         if not isinstance(text, str):
             raise TranscriptionFailed(f"{self._settings.host} answered with something else than a transcript")
         told: object = getattr(heard, "usage", None)

@@ -6,8 +6,7 @@ import os
 from http import HTTPStatus
 from typing import Any
 
-import aiohttp
-
+from bot.checks.asking import json_at
 from bot.checks.finding import Finding
 from bot.settings import Settings
 from bot.texts import say
@@ -131,13 +130,6 @@ def _refused(name: str, setting: str, status: int) -> Finding:
 
 
 async def _asked(url: str, headers: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    """Status and JSON object of the answer; 0 when there is none. The URL may hold a token: no error of it is told."""
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE_S)) as session,
-            session.get(url, headers=headers) as response,
-        ):
-            body = await response.json(content_type=None)
-            return response.status, body if isinstance(body, dict) else {}
-    except (aiohttp.ClientError, TimeoutError, ValueError):
-        return 0, {}
+    """Status and JSON object of the answer; 0 when there is none."""
+    status, body = await json_at(url, headers, seconds=PATIENCE_S)
+    return (0, {}) if body is None else (status, body if isinstance(body, dict) else {})

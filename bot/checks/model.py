@@ -6,7 +6,6 @@ import asyncio
 import io
 from http import HTTPStatus
 
-import aiohttp
 from PIL import Image
 
 from agent.models.base import Message, ModelRequest, Purpose
@@ -14,6 +13,7 @@ from agent.models.build import build_models, close_models
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
 from agent.picture import ImagePart
+from bot.checks.asking import json_at
 from bot.checks.finding import Finding
 from bot.endpoints import dialect_of, model_settings
 from bot.settings import Settings, SettingsError
@@ -55,20 +55,11 @@ async def findings(settings: Settings) -> list[Finding]:
 async def _listed(endpoint: EndpointSettings) -> Finding:
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     url = f"{endpoint.url.rstrip('/')}/models"
-    names: set[str] = set()
-    try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=PATIENCE_S)) as session,
-            session.get(url, headers=headers) as response,
-        ):
-            status = response.status
-            if status == HTTPStatus.OK:
-                names = _names(await response.json(content_type=None))
-    except (aiohttp.ClientError, TimeoutError):
+    status, body = await json_at(url, headers, seconds=PATIENCE_S)
+    if not status:
         text = say("check.model.silent", host=endpoint.host)
         return Finding("model", "bad", text, say("check.model.silent_fix"))
-    except ValueError:
-        pass  # no list of models: some endpoints have none
+    names = _names(body) if status == HTTPStatus.OK else set()  # some endpoints have no list of models
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return Finding("model", "bad", say("check.model.key", host=endpoint.host), say("check.model.key_fix"))
     if names and endpoint.model not in names:

@@ -9,9 +9,13 @@ import tracemalloc
 from contextlib import suppress
 
 import pytest
+from pydantic import SecretStr
 
 from agent.models.bounds import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS
+from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelRefused, ModelUnreachable
+from agent.models.transcription import OpenAITranscriber, TranscriptionFailed
+from bot.checks.asking import MOST_BYTES, json_at
 from tests.agent.models.endpoints import KEY, asking, picture
 from tests.security.endpoint import Writes, calls, endpoint, model_of, said, streamed, whole, without_end
 
@@ -113,6 +117,20 @@ async def test_pictures_and_key_go_to_no_other_address(status: str) -> None:
         assert KEY.encode() in there.requests[0][0]
 
 
+@pytest.mark.parametrize("status", ["302 Found", "307 Temporary Redirect"])
+async def test_what_was_spoken_goes_to_no_other_address(status: str) -> None:
+    """Seen failing with `follow_redirects` left to the SDK: the recording then arrived at the other."""
+    async with (
+        endpoint(whole({"text": "open settings"})) as elsewhere,
+        endpoint(whole(b"", status=status, Location=f"{elsewhere.url}/audio/transcriptions")) as there,
+    ):
+        ears = OpenAITranscriber(EndpointSettings(model="m", base_url=there.url, api_key=SecretStr(KEY)))
+        with pytest.raises(TranscriptionFailed, match=status.partition(" ")[0]):
+            await ears.transcribe(b"OggS", "voice.ogg", 2.0)
+        await ears.close()
+        assert elsewhere.requests == []
+
+
 @pytest.mark.parametrize(
     "body", [b"[" * 200_000, b'{"a":' * 200_000, b'{"choices":' + b"9" * 100_000 + b"}", b"\xff\x00"]
 )
@@ -185,3 +203,32 @@ async def test_a_model_that_asks_for_the_key_is_told_nothing() -> None:
     for request_head, body in there.requests:
         assert request_head.count(KEY.encode()) == 1
         assert KEY.encode() not in body
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        pytest.param(without_end(b" " * 60_000, "application/json"), id="an endless body"),
+        pytest.param(whole(gzip.compress(b" " * 100_000_000), Content_Encoding="gzip"), id="a bomb"),
+        pytest.param(whole(b"[" * 200_000), id="nested"),
+    ],
+)
+async def test_a_check_of_the_endpoint_reads_no_more_than_it_needs(writes: Writes) -> None:
+    """Seen failing with MOST_BYTES raised: what came was kept until the memory was full."""
+    tracemalloc.start()
+    try:
+        async with endpoint(writes) as there:
+            assert (await json_at(there.url, {}, seconds=20.0))[1] is None
+        assert tracemalloc.get_traced_memory()[1] < 5 * MOST_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+async def test_a_check_sends_the_key_to_no_other_address() -> None:
+    """Seen failing with `allow_redirects` left to the library."""
+    async with (
+        endpoint(whole({"data": []})) as elsewhere,
+        endpoint(whole(b"", status="307 Temporary Redirect", Location=elsewhere.url)) as there,
+    ):
+        assert await json_at(there.url, {"Authorization": f"Bearer {KEY}"}, seconds=20.0) == (307, None)
+        assert elsewhere.requests == []
