@@ -40,6 +40,7 @@ from bot.watching.pages import WatchPages
 from bot.watching.pulse import Pulse
 from bot.watching.sources import of_chats, of_core
 from bot.watching.spans import spans_to
+from bot.watching.standstill import Standstill
 from bot.watching.status import status_line
 from bot.watching.waits import Waits
 from bot.zones import zone_named
@@ -94,6 +95,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         zone,
         turns=turns,
         transcriber=transcriber,
+        standstill=Standstill(core.desk, waits).now,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

@@ -33,7 +33,15 @@ async def status(request: Request, services: Services) -> Reply:
     steps = await services.desk.steps(task.id)
     place = await services.desk.place_in_queue(task.id)
     last, parts_now = steps[-1] if steps else None, await services.desk.parts_now(task.id)
-    card = await render_card(task, last, frames=services.frames, now=now, queue_place=place, parts=parts_now)
+    card = await render_card(
+        task,
+        last,
+        frames=services.frames,
+        now=now,
+        note=services.standstill(),
+        queue_place=place,
+        parts=parts_now,
+    )
     waiting = await _also_waiting(task, request, services)
     return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part)))
 
@@ -64,7 +72,8 @@ async def tasks(request: Request, services: Services) -> Reply:
     now = time.time()
     lines = [f"{title_of(task)}\n  {await _standing(task, services, now)}" for task in found]
     older = ((button(Deed.OLDER, found[-1].id, say("button.older")),),) if more else ()
-    return Reply(Message(heading=say("tasks.heading"), body="\n".join(lines), buttons=older))
+    body = "\n".join([*lines, *filter(None, [services.standstill()])])
+    return Reply(Message(heading=say("tasks.heading"), body=body, buttons=older))
 
 
 async def _page(request: Request, services: Services, before: str | None) -> tuple[list[Task], bool]:

@@ -45,6 +45,8 @@ class Services:
     """What a message waits for that answers somebody at a place."""
     transcriber: Transcriber | None = None
     """Writes down what people say, None where no endpoint for that is set."""
+    standstill: Callable[[], str] = str
+    """Why no work can go on at the moment, as a sentence; "" while it can."""
 
     @property
     def policy(self) -> Policy:

@@ -14,6 +14,8 @@ class Asides:
     def take(self, task: str, event: TaskEvent) -> bool:
         """Take an event in; whether the card reads otherwise now."""
         match event:
+            case Told(text=""):
+                return self._notes.pop(task, None) is not None
             case Told():
                 self._notes[task] = event.text
                 return True

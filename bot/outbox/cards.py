@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent.ports.frames import Frames
 from bot.cards.card import render_card
@@ -16,6 +17,7 @@ from bot.outbox.asides import Asides
 from bot.outbox.line import Line
 from bot.outbox.places import place_of
 from bot.store.cards import CardRef, Cards
+from bot.store.errors import StoreAway
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task, TaskState
 from bot.texts import say
@@ -42,6 +44,8 @@ class CardSlot:
         self._clock = clock
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
+        self._unkept: dict[str, CardRef] = {}
+        """Cards that were sent while nothing could be written."""
 
     async def show(self, task: Task) -> bool:
         """Bring the card to the task's present state. False when nothing had to be sent.
@@ -49,7 +53,7 @@ class CardSlot:
         A card that somebody deleted is made anew. Raises FloodWait, ChatGone (the place is gone) or ChatError.
         """
         message = await self._rendered(task)
-        card = await self._cards.get(task.id)
+        card = await self._card(task.id)
         if self._shown.get(task.id) == message and not (card is not None and self._is_old(card)):
             return False
         if card is not None and self._is_old(card):
@@ -71,7 +75,7 @@ class CardSlot:
         """The last edit, once: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
         if task.id in self._frozen:
             return
-        card = await self._cards.get(task.id)
+        card = await self._card(task.id)
         self._shown.pop(task.id, None)
         if card is not None:
             try:
@@ -84,7 +88,7 @@ class CardSlot:
         """When the card is looked at again without news (Unix seconds): for its clock while the task works, and to
         move before it is too old, whatever the task waits for.
         """
-        card = await self._cards.get(task.id)
+        card = await self._card(task.id)
         if card is None:
             return None
         times = [card.made + self._line.capabilities.card_lifetime - LIFETIME_MARGIN]
@@ -96,6 +100,7 @@ class CardSlot:
         """The task's final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
+        self._unkept.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
         steps = await self._desk.steps(task.id)
@@ -125,4 +130,15 @@ class CardSlot:
     async def _send(self, task: Task, place: Address, message: Message) -> None:
         made = self._clock()
         ref = await self._line.send(place, message, nonce=f"c{task.id}-{int(made)}")
-        await self._cards.put(task.id, ref, made)
+        self._unkept[task.id] = CardRef(ref, made)
+        await self._card(task.id)
+
+    async def _card(self, task: str) -> CardRef | None:
+        """The task's card, kept by now if that is possible. None while it has none."""
+        unkept = self._unkept.get(task)
+        if unkept is None:
+            return await self._cards.get(task)
+        with suppress(StoreAway):
+            await self._cards.put(task, unkept.message, unkept.made)
+            del self._unkept[task]
+        return unkept

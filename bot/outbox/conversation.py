@@ -18,6 +18,7 @@ from bot.outbox.pace import Pace, Urgency
 from bot.outbox.places import another_place, place_of
 from bot.outbox.post import Pointless, message_for
 from bot.outbox.steps import StepStream, Streaming
+from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
@@ -136,6 +137,10 @@ class Conversation:
                 await self._again(row, self._time.now())
         except ChatError as error:
             await self._later(row, str(error))
+        except StoreAway as away:
+            # Nothing was sent that is not kept; the row is as it was.
+            logger.info("message %s of task %s waits: %s", row.id, row.task, away)
+            self._rows[row.id] = replace(row, not_before=self._time.now() + RETRY_FIRST)
         except Exception:
             logger.exception("message %s of task %s failed", row.id, row.task)
             await self._later(row, "a fault in the program, see the log")

@@ -12,6 +12,7 @@ from bot.outbox.closing import ShownQuestions
 from bot.outbox.line import Line
 from bot.outbox.places import place_of
 from bot.outbox.steps import StepStream
+from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import StepRow, Task, TaskState
@@ -129,7 +130,7 @@ class Gentle:
             self._changed[task_id] = self._line.silent_until
         except ChatGone as error:
             logger.warning("task %s cannot be shown: %s", task_id, error)
-        except ChatError as error:
+        except (ChatError, StoreAway) as error:
             logger.info("the card of task %s waits: %s", task_id, error)
             self._changed[task_id] = self._time.now() + RETRY_FIRST
         except Exception:

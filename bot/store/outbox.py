@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.chats.address import MessageRef
 from bot.store.database import Database, Transaction, Value
+from bot.store.patience import PATIENCE_S
 from bot.store.texts import message_of, message_text
 
 OutboxKind = Literal["final", "question", "notice", "file"]
@@ -96,12 +97,19 @@ class Outbox:
         )
 
     async def sent(self, row: int, message: MessageRef) -> None:
-        """It arrived as this message."""
-        await self._change("UPDATE outbox SET state = 'sent', message = ? WHERE id = ?", message_text(message), row)
+        """It arrived as this message: a store that is away is waited for, or it would be sent again."""
+        await self._change(
+            "UPDATE outbox SET state = 'sent', message = ? WHERE id = ?",
+            message_text(message),
+            row,
+            patience=PATIENCE_S,
+        )
 
     async def retry(self, row: int, not_before: float) -> None:
         """It did not arrive: again, not before that time."""
-        await self._change("UPDATE outbox SET state = 'pending', not_before = ? WHERE id = ?", not_before, row)
+        await self._change(
+            "UPDATE outbox SET state = 'pending', not_before = ? WHERE id = ?", not_before, row, patience=PATIENCE_S
+        )
 
     async def dead(self, row: int, why: str) -> None:
         """It can never arrive."""
@@ -112,11 +120,11 @@ class Outbox:
         rows = await self._database.fetch("SELECT * FROM outbox WHERE task = ? ORDER BY id", (int(task),))
         return tuple(_row(row) for row in rows)
 
-    async def _change(self, sql: str, *values: Value) -> bool:
+    async def _change(self, sql: str, *values: Value, patience: float = 0.0) -> bool:
         async def work(transaction: Transaction) -> bool:
             return bool(await transaction.fetch(sql, values))
 
-        return await self._database.write(work)
+        return await self._database.write(work, patience=patience)
 
 
 def _row(row: sqlite3.Row) -> OutboxRow:

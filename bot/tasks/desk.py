@@ -172,7 +172,7 @@ class TaskDesk(DeskReading):
         return await self._calls.unbroken(self._control.steer(found, note))
 
     def note(self, task: str, text: str) -> None:
-        """Show on the task's card what its work waits for, until it goes on. It is not kept."""
+        """Show on the task's card what its work waits for, until it goes on or "" is told. It is not kept."""
         self._news.happened(task, Told(text=text))
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:

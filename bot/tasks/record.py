@@ -131,7 +131,8 @@ class Record:
             await self._store.tasks.save(transaction, changed, now=self._clock())
             return changed
 
-        return await self._store.write(work)
+        # The place is open already: were it not kept, another one would be opened.
+        return await self._store.write(work, patience=PATIENCE_S)
 
     async def ask_for_hands(self, task: str, question: Question) -> bool:
         """Keep the desk's own question for a paused task, and send it. False when one is open already.

@@ -20,6 +20,8 @@ LOOK_S: Final = 2.0
 PATIENCE_S: Final = 5.0
 """Seconds that one answer may take."""
 
+Listener = Callable[[str], Awaitable[None]]
+"""Is told what is waited for from now on, or no more."""
 Source = Callable[[], Awaitable[str]]
 """Says in one sentence what is waited for, "" for nothing. It names no person, no secret, and no address."""
 
@@ -44,6 +46,7 @@ class Waits:
         self._clock = clock
         self._now: dict[str, Wait] = {}
         self._seen: dict[str, float] = {}
+        self._listeners: list[Listener] = []
         self.came_back: Counter[str] = Counter()
         """How often each was back after it had been waited for."""
 
@@ -54,6 +57,10 @@ class Waits:
     def add(self, sources: Mapping[str, Source]) -> None:
         """Ask these too from now on."""
         self._sources |= sources
+
+    def on_change(self, listener: Listener) -> None:
+        """Tell the listener of each change, after it was taken in. It must be quick."""
+        self._listeners.append(listener)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,7 +86,9 @@ class Waits:
                     why = await source()
             except (OSError, TimeoutError):
                 why = words("waits.silent")
-            self._take(what, why)
+            if self._take(what, why):
+                for listener in self._listeners:
+                    await listener(what)
 
     async def _run(self) -> None:
         while True:
@@ -89,7 +98,9 @@ class Waits:
                 logger.exception("it could not be looked at what is waited for; that is tried again")
             await asyncio.sleep(LOOK_S)
 
-    def _take(self, what: str, why: str) -> None:
+    def _take(self, what: str, why: str) -> bool:
+        """Whether it is waited for from now on, or no more."""
+        waited = what in self._now
         if not why:
             self._seen.pop(what, None)
             if self._now.pop(what, None) is not None:
@@ -98,6 +109,7 @@ class Waits:
         elif (since := self._seen.get(what)) is None:
             self._seen[what] = self._clock()
         else:
-            if what not in self._now:
+            if not waited:
                 logger.warning("The service waits for %s: %s", what, why)
             self._now[what] = Wait(what, why, since)
+        return waited != (what in self._now)

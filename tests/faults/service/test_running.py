@@ -62,11 +62,19 @@ async def test_a_full_disk_is_waited_for(place: Place) -> None:
         assert not switched_on(place), "nothing is done that cannot be journalled before"
         code, told, _ = await place.opengui("doctor")
         assert code != 0
-        assert "has waited for store" in told
+        assert "has waited for the store" in told
+        card = await here.bot_says("The work stands still and goes on by itself", here.group)
+        assert card.text.startswith("Task 1")
         await here.fake.say(here.alice, here.group, "/do something else")
         await here.bot_says("could not be used", here.group)
+        await here.fake.say(here.alice, here.group, "/devices")
+        await here.bot_says("Virtual Phone", here.group)
+        await here.fake.say(here.alice, here.group, "/tasks")
+        assert "The work stands still" in (await here.bot_says("Recent tasks", here.group)).text
+        await here.fake.say(here.fake.user("mallory"), here.group, "/tasks")
         service.room(None)
         await here.bot_says("It is done.", here.group)
+        assert "stands still" not in card.text
         await service.waits_for()
         assert switched_on(place)
         assert finals(here) == 1
