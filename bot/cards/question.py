@@ -69,11 +69,20 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
         heading=f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task)}",
         body="\n".join(_body(question)),
     )
-    return replace(message, footer=closed_line(open_question))
+    return replace(message, footer="\n".join([closed_line(open_question), *_after(open_question)]))
+
+
+def _after(open_question: OpenQuestion) -> list[str]:
+    """How long after it was asked it was closed, where that is known."""
+    if open_question.closed is None:
+        return []
+    return [say("question.after", time=duration(open_question.closed - open_question.asked))]
 
 
 def closed_line(open_question: OpenQuestion) -> str:
     """What became of a question."""
+    if open_question.answer is None and open_question.closing is not None:
+        return say(f"question.closed.{open_question.closing}")
     if open_question.answer is None:
         return say("question.expired") if open_question.expired else say("question.open")
     by = open_question.answered_by or say("question.somebody")

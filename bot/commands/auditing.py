@@ -44,6 +44,8 @@ def _line(entry: AuditEntry) -> str:
     detail = " ".join(entry.detail.split())[:SHOWN_DETAIL]
     if entry.kind is AuditKind.REFUSED:
         detail = say(f"access.{entry.detail}.failed")
+    if entry.kind is AuditKind.UNANSWERED:
+        detail = say(f"question.closed.{entry.detail}")
     words = [when, f"{by} ({entry.person.platform}:{entry.person.id})", say(f"audit.kind.{entry.kind}")]
     words += [say("audit.task", task=entry.task)] if entry.task else []
     return f"#{entry.number} " + " · ".join([*words, detail] if detail else words)

@@ -24,6 +24,7 @@ class AuditKind(StrEnum):
 
     ACCEPTED = "accepted"
     ANSWERED = "answered"
+    UNANSWERED = "unanswered"
     REFUSED = "refused"
     ALLOWED = "allowed"
     DENIED = "denied"
@@ -39,8 +40,8 @@ class AuditKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One thing that somebody did. `detail` is the answer's text, the check that refused, the right, or the
-    phone and path of a file.
+    """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, or
+    the phone and path of a file.
     """
 
     number: int

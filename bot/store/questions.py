@@ -8,7 +8,7 @@ from agent.questions import Question, QuestionKind
 from bot.chats.address import Address, MessageRef
 from bot.store.database import Database, Source, Transaction
 from bot.store.texts import address_text, message_of, message_text
-from bot.tasks.model import OpenQuestion
+from bot.tasks.model import Closing, OpenQuestion
 
 
 class Questions:
@@ -31,33 +31,33 @@ class Questions:
 
         async def work(transaction: Transaction) -> bool:
             won = await transaction.fetch(
-                "UPDATE questions SET answer = ?, answered_by = ?"
-                " WHERE id = ? AND answer IS NULL AND expired = 0 AND expires > ? RETURNING 1",
+                "UPDATE questions SET answer = ?1, answered_by = ?2, closed = ?4"
+                " WHERE id = ?3 AND answer IS NULL AND expired = 0 AND expires > ?4 RETURNING 1",
                 (text, by, question, now),
             )
             return bool(won)
 
         return await self._database.write(work)
 
-    async def expire(self, *, now: float) -> tuple[OpenQuestion, ...]:
+    async def expire(self, transaction: Transaction, *, now: float) -> tuple[OpenQuestion, ...]:
         """Close the open questions whose time is over, and return them."""
-
-        async def work(transaction: Transaction) -> tuple[OpenQuestion, ...]:
-            rows = await transaction.fetch(
-                "UPDATE questions SET expired = 1 WHERE answer IS NULL AND expired = 0 AND expires <= ? RETURNING *",
-                (now,),
-            )
-            return tuple(_question(row) for row in rows)
-
-        return await self._database.write(work)
-
-    async def close(self, transaction: Transaction, task: str, question: str | None = None) -> None:
-        """Close the task's open questions, or only that one: nobody needs to answer any more."""
-        await transaction.fetch(
-            "UPDATE questions SET expired = 1"
-            " WHERE answer IS NULL AND expired = 0 AND task = ?1 AND (?2 IS NULL OR id = ?2)",
-            (int(task), question),
+        rows = await transaction.fetch(
+            "UPDATE questions SET expired = 1, closed = ?1, closing = ?2"
+            " WHERE answer IS NULL AND expired = 0 AND expires <= ?1 RETURNING *",
+            (now, Closing.EXPIRED.value),
         )
+        return tuple(_question(row) for row in rows)
+
+    async def close(
+        self, transaction: Transaction, task: str, question: str | None = None, *, why: Closing, now: float
+    ) -> tuple[OpenQuestion, ...]:
+        """Close the task's open questions, or only that one, and return them: nobody needs to answer any more."""
+        rows = await transaction.fetch(
+            "UPDATE questions SET expired = 1, closed = ?3, closing = ?4"
+            " WHERE answer IS NULL AND expired = 0 AND task = ?1 AND (?2 IS NULL OR id = ?2) RETURNING *",
+            (int(task), question, now, why.value),
+        )
+        return tuple(_question(row) for row in rows)
 
     async def get(self, question: str, source: Source | None = None) -> OpenQuestion | None:
         """The question with this id, None when there is none."""
@@ -112,4 +112,6 @@ def _question(row: sqlite3.Row) -> OpenQuestion:
         answer=row["answer"],
         answered_by=row["answered_by"],
         expired=bool(row["expired"]),
+        closed=row["closed"],
+        closing=Closing(row["closing"]) if row["closing"] else None,
     )

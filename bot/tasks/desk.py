@@ -22,6 +22,7 @@ from bot.store.audit import AuditKind
 from bot.store.store import Store
 from bot.tasks.admission import Admission
 from bot.tasks.calls import Calls
+from bot.tasks.closing import Closings
 from bot.tasks.control import TaskControl
 from bot.tasks.errors import DeskFull, MindFailed, NotWaiting, OverQuota, UnknownQuestion
 from bot.tasks.gate import Gate
@@ -73,6 +74,7 @@ class TaskDesk(DeskReading):
         self._leases = leases
         self._secrets = secrets
         self._clock = clock
+        self._closings = Closings(store, clock)
         self._calls = Calls(self._limits.patience)
         control = TaskControl(mind, record, workers, self._news, self._calls, self._limits)
         self._control = Together(control, record, workers)
@@ -230,9 +232,7 @@ class TaskDesk(DeskReading):
         question = await self._question(question_id)
         if question.answer is not None or question.expired:
             return
-        await self._store.write(
-            lambda transaction: self._store.questions.close(transaction, question.task, question_id)
-        )
+        await self._closings.give_up(question.task, question_id)
         question = await self._question(question_id)
         if question.expired:
             self._news.changed(question.task)

@@ -9,6 +9,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.store.database import Transaction
 from bot.store.store import Store
+from bot.tasks.closing import Closings
 from bot.tasks.errors import UnknownTask
 from bot.tasks.model import Task, TaskState
 from bot.tasks.parts import followed
@@ -36,6 +37,7 @@ class Keeping:
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
+        self.closings = Closings(store, clock)
 
     async def known(self, transaction: Transaction, task: str) -> Task:
         """The task with this number. Raises UnknownTask."""
@@ -57,7 +59,7 @@ class Keeping:
         after = followed(before, parts, now=now, frame=task.frame)
         await self._store.tasks.save(transaction, after, now=now)
         if after.state is TaskState.ENDED:
-            await self._store.questions.close(transaction, after.id)
+            await self.closings.by_end(transaction, after)
             await self._store.outbox.add(transaction, after.id, "final", now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
             await self._store.outbox.add(transaction, after.id, "notice", INTERRUPTED, now=now)
@@ -73,7 +75,7 @@ class Keeping:
             usage=task.usage if ending.usage is None else ending.usage,
             frame=ending.frame or task.frame,
         )
-        await self._store.questions.close(transaction, task.id)
+        await self.closings.by_end(transaction, ended)
         await self.save(transaction, ended)
         if not task.parent:
             await self._store.outbox.add(transaction, task.id, "final", now=now)

@@ -156,9 +156,24 @@ class PartNow:
     place: int | None
 
 
+class Closing(StrEnum):
+    """Why a question was closed that nobody answered."""
+
+    EXPIRED = "expired"
+    """Nobody answered in time."""
+    CANCELLED = "cancelled"
+    """Its task was cancelled."""
+    ENDED = "ended"
+    """Its task has ended otherwise."""
+    WENT_ON = "went_on"
+    """Its task went on without it."""
+    GIVEN_UP = "given_up"
+    """Whoever gave the task said that nobody will answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A stored question and what became of it. `expires` is Unix seconds."""
+    """A stored question and what became of it. Times are Unix seconds."""
 
     task: str
     question: Question
@@ -169,7 +184,10 @@ class OpenQuestion:
     """None while open; for a secret always "" once answered; "expired" is told by `expired`."""
     answered_by: str
     expired: bool
-    """Closed without an answer: nobody gave one in time, or the task went on or ended without it."""
+    """Closed without an answer, as `closing` tells."""
+    closed: float | None = None
+    """When it was answered or closed; None while it is open, and for those of before this was kept."""
+    closing: Closing | None = None
 
 
 @dataclass(frozen=True, slots=True)

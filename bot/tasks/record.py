@@ -161,7 +161,7 @@ class Record:
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
                 if one.question.id.startswith(HANDS):
-                    await self._store.questions.close(transaction, task, one.question.id)
+                    await self._keeping.closings.by_going_on(transaction, task, one.question.id)
 
         await self._store.write(work)
 
@@ -206,7 +206,7 @@ class Record:
                 case Asked():
                     return await self._asked(transaction, current, event)
                 case Resumed():
-                    await self._store.questions.close(transaction, task, event.question)
+                    await self._keeping.closings.by_going_on(transaction, task, event.question)
                     await self._goes_on(transaction, current, begins=False)
                 case FileFound():
                     name = f"{current.phone_name} {event.name}" if current.parent else event.name

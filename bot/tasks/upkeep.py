@@ -12,6 +12,7 @@ from bot.clocks import ClockWatch
 from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.calls import Calls
+from bot.tasks.closing import Closings
 from bot.tasks.keeping import Ending
 from bot.tasks.limits import DeskLimits
 from bot.tasks.model import Task, TaskState
@@ -39,6 +40,7 @@ class Upkeep:
     ) -> None:
         self._store = store
         self._record = record
+        self._closings = Closings(store, clock)
         self._workers = workers
         self._news = news
         self._calls = calls
@@ -87,7 +89,7 @@ class Upkeep:
         """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
         await self._follow_clock()
         now = self._clock()
-        for question in await self._store.questions.expire(now=now):
+        for question in await self._closings.expire(now):
             self._turned = time.monotonic()
             self._news.changed(question.task)
             # A mind that hangs on one must not keep the others from expiring.
