@@ -62,7 +62,7 @@ def compose(desk: Desk) -> Scene:
 
     painted = [each for node in root.walk() for each in node.paint]
     painted += furniture.status_bar(state, size[0], scale, now, ink)
-    if state.keyboard:
+    if state.keyboard and not (state.shade or state.locked):  # these lie over it
         painted += furniture.keyboard(*size, scale)
         bar_fill = "keyboard"
     painted += furniture.navigation_bar(*size, scale, ink, bar_fill)

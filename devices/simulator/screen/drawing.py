@@ -99,11 +99,12 @@ def _write(pen: ImageDraw.ImageDraw, box: Bounds, paint: Writing, *, dark: bool)
             left += spare / 2
         elif paint.align == "right":
             left += spare
-        for is_chinese, piece in fonts.runs(line):
-            font = fonts.font_for(is_chinese=is_chinese, size=paint.size, weight=paint.weight)
-            language = SIMPLIFIED if is_chinese else None
-            pen.text((left, baseline), piece, font=font, fill=ink, anchor="ls", language=language)
-            left += font.getlength(piece)
+        for script, piece in fonts.runs(line):
+            font, written = fonts.set_in(script, piece, size=paint.size, weight=paint.weight)
+            language = SIMPLIFIED if script is fonts.Script.CHINESE else None
+            drawn = colour("emoji", dark=dark) if script is fonts.Script.EMOJI else ink
+            pen.text((left, baseline), written, font=font, fill=drawn, anchor="ls", language=language)
+            left += font.getlength(written)
         baseline += paint.line_height
 
 

@@ -1,8 +1,9 @@
-"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures."""
+"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures and emoji."""
 
 from __future__ import annotations
 
 import itertools
+from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import fontpkg
 from fonticon_mdi7 import MDI7
 from noto_cjk_sans_jp_regular import FONT_PATH
 from PIL import ImageFont
+
+from devices.simulator.screen.emoji import is_emoji, pictured
 
 # From here on (CJK Radicals) Roboto has no glyphs.
 FIRST_CJK = 0x2E80
@@ -48,27 +51,43 @@ def icon(name: str) -> str:
     return character
 
 
-def runs(text: str) -> list[tuple[bool, str]]:
-    """The text cut where the font changes: whether it is Chinese, and the piece. What ends a paragraph is a blank."""
+class Script(Enum):
+    """What a run is written in, and so its font."""
+
+    LATIN = auto()
+    CHINESE = auto()
+    EMOJI = auto()
+
+
+def runs(text: str) -> list[tuple[Script, str]]:
+    """The text cut where the font changes. What ends a paragraph is a blank."""
     return [
-        (is_chinese, "".join(characters))
-        for is_chinese, characters in itertools.groupby(
-            text.translate(BLANKS), key=lambda character: ord(character) >= FIRST_CJK
-        )
+        (script, "".join(characters)) for script, characters in itertools.groupby(text.translate(BLANKS), key=_script)
     ]
 
 
-def font_for(*, is_chinese: bool, size: int, weight: int) -> ImageFont.FreeTypeFont:
-    """The font of a run."""
-    return chinese(size) if is_chinese else latin(size, weight)
+def _script(character: str) -> Script:
+    if is_emoji(character):
+        return Script.EMOJI
+    return Script.CHINESE if ord(character) >= FIRST_CJK else Script.LATIN
+
+
+def set_in(script: Script, piece: str, *, size: int, weight: int) -> tuple[ImageFont.FreeTypeFont, str]:
+    """The font of a run, and the run in that font's characters."""
+    match script:
+        case Script.CHINESE:
+            return chinese(size), piece
+        case Script.EMOJI:
+            return icons(size), pictured(piece)
+        case Script.LATIN:
+            return latin(size, weight), piece
 
 
 @lru_cache(maxsize=8192)
 def width(text: str, size: int, weight: int) -> float:
     """Pixels that a line of text takes."""
-    return sum(
-        font_for(is_chinese=is_chinese, size=size, weight=weight).getlength(piece) for is_chinese, piece in runs(text)
-    )
+    parts = (set_in(script, piece, size=size, weight=weight) for script, piece in runs(text))
+    return sum(font.getlength(piece) for font, piece in parts)
 
 
 @lru_cache(maxsize=2048)
@@ -98,8 +117,8 @@ def wrapped(text: str, size: int, weight: int, room: int, most: int) -> tuple[st
 def _pieces(paragraph: str) -> list[str]:
     """Where a line may break: after a space, and between Chinese characters."""
     pieces: list[str] = []
-    for is_chinese, piece in runs(paragraph):
-        if is_chinese:
+    for script, piece in runs(paragraph):
+        if script is not Script.LATIN:
             pieces.extend(piece)
         else:
             words = piece.split(" ")

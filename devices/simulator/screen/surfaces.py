@@ -19,6 +19,7 @@ from devices.simulator.state import Dialog
 COLUMNS = 4
 ICON = 60
 CELL = 104
+CLEAR_ALL = 76
 
 
 def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
@@ -128,7 +129,7 @@ def _pad(desk: Desk) -> list[Widget]:
 
 
 def recents(desk: Desk, box: Bounds, scale: Scale) -> Node:
-    """The open apps as cards."""
+    """The open apps as cards, the latest first."""
     cards: list[Widget] = [
         Row(
             parts=[
@@ -146,6 +147,10 @@ def recents(desk: Desk, box: Bounds, scale: Scale) -> Node:
         for task in desk.state.tasks
         if task.app in BY_KEY
     ]
+    # As many as fit above the button; the others are further down, where nobody scrolls to.
+    room = box.bottom - scale.px(STATUS_BAR + 60 + CLEAR_ALL + NAVIGATION_BAR)
+    while cards and sum(card.measure(box.right - box.left, scale) for card in cards) > room:
+        cards.pop()
     if cards:
         cards.append(Button(desk.say("Clear all"), partial(_clear, desk), "clear_all", margin=(120, 20, 120, 0)))
     else:

@@ -59,6 +59,7 @@ FIXED = {
     "grey": "#606775",
     "pink": "#d6457f",
     "yellow": "#e5b02a",
+    "emoji": "#e89c0c",
 }
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from devices.geometry import Bounds, Size
 from devices.simulator.phone import VirtualPhone
-from devices.simulator.screen.furniture import battery_icon
+from devices.simulator.screen import emoji, fonts
+from devices.simulator.screen.furniture import NAVIGATION_BAR, battery_icon
 from devices.simulator.screen.nodes import Fill, Frost, Writing
+from devices.simulator.screen.widgets import Scale
 
 CARET_WIDEST = 8
 
@@ -109,3 +111,50 @@ async def test_a_stopped_phone_lets_go_of_its_pictures() -> None:
         shown = weakref.ref(await phone.frame())
         assert shown() is not None
     assert shown() is None
+
+
+def writings(phone: VirtualPhone) -> set[str]:
+    return {line for _box, paint in phone.scene().painted if isinstance(paint, Writing) for line in paint.lines}
+
+
+def test_the_shade_lies_over_the_keyboard() -> None:
+    phone = VirtualPhone()
+    phone.desk.launch("notes")
+    phone.desk.open("edit")
+    phone.desk.focus("title")
+    assert {"q", "w", "e"} <= writings(phone)
+    phone.state.shade = True
+    assert {"q", "w", "e"}.isdisjoint(writings(phone))
+
+
+@pytest.mark.parametrize("size", [Size(1080, 2400), Size(720, 1280), Size(1840, 2208), Size(2400, 1080)])
+def test_the_open_apps_and_the_button_below_them_fit(size: Size) -> None:
+    phone = VirtualPhone(size=size, density=320 if size.width < 1000 else 420)
+    for app in ("browser", "messages", "notes", "clock", "shop", "account", "settings"):
+        phone.desk.launch(app)
+    phone.desk.show_recents()
+    nodes = [node for node in phone.scene().root.walk() if node.on_tap]
+    assert nodes[-1].text == "Clear all"
+    bar = size.height - Scale(phone.state.density).px(NAVIGATION_BAR)
+    assert all(node.bounds.bottom <= bar for node in nodes)
+    assert any(node.description == "Settings" for node in nodes), "the latest one"
+
+
+async def test_emoji_are_pictures_and_no_boxes() -> None:
+    """Seen failing with the fonts of letters alone: both were the same empty box."""
+    font, thumb = fonts.set_in(fonts.Script.EMOJI, "👍", size=40, weight=400)
+    _, heart = fonts.set_in(fonts.Script.EMOJI, "❤️", size=40, weight=400)
+    assert len(heart) == len(thumb) == 1
+    assert font.getmask(thumb).getbbox() is not None
+    assert bytes(font.getmask(thumb)) != bytes(font.getmask(heart))
+    assert fonts.runs("a👋🏽 你") == [
+        (fonts.Script.LATIN, "a"),
+        (fonts.Script.EMOJI, "👋🏽"),
+        (fonts.Script.LATIN, " "),
+        (fonts.Script.CHINESE, "你"),
+    ]
+    assert fonts.width("👋🏽", 40, 400) == fonts.width("👋", 40, 400) > 0
+
+
+def test_every_emoji_has_an_icon_that_is_there() -> None:
+    assert [name for name in {*emoji.ICONS.values(), emoji.ANY} if not fonts.icon(name)] == []
