@@ -160,7 +160,8 @@ class Tasks:
 
     async def active(self) -> tuple[Task, ...]:
         """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
-        return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY id")
+        # +id: otherwise SQLite saves itself the sorting and reads all tasks that there ever were.
+        return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY +id")
 
     async def files_in_use(self) -> frozenset[str]:
         """References of the files that came with tasks that have not ended."""
@@ -170,7 +171,10 @@ class Tasks:
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
         """Those that have been interrupted since before that time; of a task with parts, its parts."""
         return await self._all(
-            "SELECT * FROM tasks WHERE state = 'interrupted' AND parts = 0 AND changed <= ? ORDER BY id", time
+            # Both conditions: an index of a part is used when the part is named as in the index.
+            "SELECT * FROM tasks WHERE state <> 'ended' AND state = 'interrupted' AND parts = 0 AND changed <= ?"
+            " ORDER BY +id",
+            time,
         )
 
     async def recent(
