@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from functools import partial
 
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.fastlane.requests import LaneRefused
-from devices.adb.pictures import Frame, UnknownFormat, from_jpeg, from_png, from_raw
+from devices.adb.pictures import Frame, UnknownFormat, Wanted, always, from_jpeg, from_png, from_raw
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, NoMemory
 from devices.measuring import measured
@@ -57,11 +58,11 @@ class Camera:
         self._took = {True: [], False: []}
 
     @measured("frame")
-    async def capture(self) -> Frame:
+    async def capture(self, wanted: Wanted = always) -> Frame:
         """The screen now. Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._once()
+                return await self._once(wanted)
             except UnknownFormat as unknown:
                 logger.info("%s sends raw pictures of an unknown kind (%s): PNG from now on", self._name, unknown)
                 self._png = True
@@ -72,29 +73,29 @@ class Camera:
                 last = broken
         raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last
 
-    async def _once(self) -> Frame:
+    async def _once(self, wanted: Wanted) -> Frame:
         began = time.monotonic()
         by_lane = self.by_lane
-        frame = await self._fast() if by_lane else None
+        frame = await self._fast(wanted) if by_lane else None
         if frame is None:
             by_lane, began = False, time.monotonic()
             line = "screencap -p" if self._png else "screencap"
             frame = await self._shell.read(
-                line, self._read, timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
+                line, partial(self._read, wanted), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
             )
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
         return frame
 
-    def _read(self, data: memoryview) -> Frame:
-        return from_png(bytes(data)) if self._png else from_raw(data)
+    def _read(self, wanted: Wanted, data: memoryview) -> Frame:
+        return from_png(bytes(data)) if self._png else from_raw(data, wanted)
 
-    async def _fast(self) -> Frame | None:
+    async def _fast(self, wanted: Wanted) -> Frame | None:
         """By the fast lane; None when it gave none, or none that can be read: then it is not asked again."""
         try:
             data = await self._lane.picture()
             if data is not None:
-                return await asyncio.to_thread(from_jpeg, data)
+                return await asyncio.to_thread(from_jpeg, data, wanted)
         except (LaneRefused, CaptureFailed) as broken:
             logger.info("no pictures by the fast lane of %s: %s", self._name, broken)
             self._refused = True

@@ -17,7 +17,7 @@ from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.loading import loads
-from devices.adb.pictures import Frame
+from devices.adb.pictures import Frame, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe
@@ -175,8 +175,8 @@ class AdbPhone:
         reading = Reading(self._trees, self._shell)
         reading.begin(since.size)
         try:
-            frame = await self._camera.capture()
-            if not Probe.of_small(frame.small, frame.image.size).same_as(_probe(since)):
+            frame = await self._camera.capture(never)
+            if not Probe.of_small(frame.small, frame.size).same_as(_probe(since)):
                 return False
             elements, state = await reading.result()
         finally:
@@ -192,7 +192,7 @@ class AdbPhone:
         frame = await self._camera.capture()
         state = await read_state(self._shell)
         self._learn(state)
-        hidden = state.locked or not state.screen_on or await asyncio.to_thread(lambda: frame.black)
+        hidden = state.locked or not state.screen_on or frame.black
         return None if hidden else frame.image
 
     async def _look(self) -> Observation:
@@ -209,7 +209,7 @@ class AdbPhone:
     async def _observation(
         self, frame: Frame, elements: tuple[Element, ...] | None, state: State, *, settled: bool
     ) -> Observation:
-        black = await asyncio.to_thread(lambda: frame.black)
+        black = frame.black
         if black and elements is None and state.screen_on:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
         self._seen = Seen(frame.size, elements or (), state)
@@ -276,5 +276,4 @@ class AdbPhone:
 
 def _probe(seen: Observation) -> Probe:
     """For comparing with what was seen. A secure screen had no picture: what was seen of it was black."""
-    size = (seen.size.width, seen.size.height)
-    return Probe.of_small(seen.small or all_black(*size), size)
+    return Probe.of_small(seen.small or all_black(seen.size.width, seen.size.height), seen.size)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from PIL import Image, UnidentifiedImageError
 
 from devices.errors import CaptureFailed
 from devices.geometry import Size
-from devices.small import small_of
+from devices.small import CELL, small_of, small_of_bytes
 from devices.wording import Words, words
 
 MAX_SIDE = 16384
 """No phone's screen is larger; a header that says so is not a header."""
 
 DARKEST = 8
-"""A picture whose brightest sample is below this is black: compression and dithering leave a few levels."""
+"""A picture whose brightest cell is below this is black: compression and dithering leave a few levels."""
 
 # Where the system draws its own bars, which stay visible above a secure window; shares of the longer side, generous.
 _STATUS_BAR = 0.06
@@ -25,6 +26,8 @@ _NAVIGATION_BAR = 0.07
 
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
+_AS_IT_IS = "RGBX"
+"""The format whose bytes can be looked at without making a picture of them first."""
 KEPT_BLOCKS = 4
 """Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
 than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
@@ -39,31 +42,41 @@ class UnknownFormat(CaptureFailed):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of the screen, RGB at native size, and the same in the small. Blocks for 2 ms when it is made."""
+    """One picture of the screen in the small, and the whole one, RGB at native size, unless nobody wanted it."""
 
-    image: Image.Image
-    small: Image.Image = field(init=False, repr=False, compare=False)
+    small: Image.Image = field(repr=False, compare=False)
+    size: Size
+    image: Image.Image | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "small", small_of(self.image))
-
-    @property
-    def size(self) -> Size:
-        """Width and height as the phone is held now."""
-        return Size(*self.image.size)
+    @classmethod
+    def of(cls, image: Image.Image) -> Frame:
+        """The frame of a whole picture. Blocks as `small_of` does."""
+        return cls(small_of(image), Size(*image.size), image)
 
     @property
     def black(self) -> bool:
         """Whether nothing is to be seen between the system's bars: a secure window, or a screen that is off."""
-        width, height = self.image.size
-        reduced = self.image.resize((max(1, width // 8), max(1, height // 8)), Image.Resampling.NEAREST)
-        top, bottom = round(reduced.height * _STATUS_BAR), round(reduced.height * (1 - _NAVIGATION_BAR))
-        middle = reduced.crop((0, top, reduced.width, max(top + 1, bottom)))
-        low, high = middle.convert("L").getextrema()
+        width, height = self.small.size
+        top, bottom = round(height * _STATUS_BAR), round(height * (1 - _NAVIGATION_BAR))
+        low, high = self.small.crop((0, top, width, max(top + 1, bottom))).getextrema()
         return isinstance(low, (int, float)) and isinstance(high, (int, float)) and high < DARKEST
 
 
-def from_raw(data: bytes | memoryview) -> Frame:
+Wanted = Callable[[Image.Image, Size], bool]
+"""Whether the whole picture is wanted, by what there is in the small and the size. It is asked in another thread."""
+
+
+def always(_small: Image.Image, _size: Size) -> bool:
+    """Wanted, whatever it shows."""
+    return True
+
+
+def never(_small: Image.Image, _size: Size) -> bool:
+    """Not wanted: it is only compared."""
+    return False
+
+
+def from_raw(data: bytes | memoryview, wanted: Wanted = always) -> Frame:
     """The picture that `screencap` writes without `-p`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
@@ -78,11 +91,15 @@ def from_raw(data: bytes | memoryview) -> Frame:
     if pixels not in _FORMATS:
         raise UnknownFormat(f"pixel format {pixels} is not known")
     mode, depth = _FORMATS[pixels]
-    wanted = width * height * depth
-    header = len(data) - wanted
+    header = len(data) - width * height * depth
     if header not in {12, 16}:
         raise CaptureFailed(words("phone.error.cut_picture", number=len(data), width=width, height=height))
-    return Frame(Image.frombytes("RGB", (width, height), memoryview(data)[header:], "raw", mode))
+    size, rows = Size(width, height), memoryview(data)[header:]
+    if mode != _AS_IT_IS:
+        return Frame.of(Image.frombytes("RGB", (width, height), rows, "raw", mode))
+    small = small_of_bytes(rows, (width, height))
+    image = Image.frombytes("RGB", (width, height), rows, "raw", mode) if wanted(small, size) else None
+    return Frame(small, size, image)
 
 
 def from_png(data: bytes) -> Frame:
@@ -93,9 +110,21 @@ def from_png(data: bytes) -> Frame:
     return _opened(data[start:])
 
 
-def from_jpeg(data: bytes) -> Frame:
-    """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short."""
-    return _opened(data)
+def from_jpeg(data: bytes, wanted: Wanted = always) -> Frame:
+    """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short.
+
+    A JPEG keeps the mean of each block of 8×8 pixels: what there is in the small is read without the rest.
+    """
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG",)) as picture:
+            size = Size(*picture.size)
+            picture.draft("L", (size.width // CELL, size.height // CELL))
+            small = picture.convert("L")
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
+        raise CaptureFailed(words("phone.error.broken_picture")) from broken
+    if small.size != (-(-size.width // CELL), -(-size.height // CELL)):
+        return _opened(data)
+    return Frame(small, size, _decoded(data) if wanted(small, size) else None)
 
 
 def _no_picture(told: bytes) -> Words:
@@ -103,8 +132,12 @@ def _no_picture(told: bytes) -> Words:
 
 
 def _opened(data: bytes) -> Frame:
+    return Frame.of(_decoded(data))
+
+
+def _decoded(data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
-            return Frame(picture.convert("RGB"))
+            return picture.convert("RGB")
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken

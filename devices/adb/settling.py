@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageChops
 
-from devices.adb.pictures import Frame
+from devices.adb.pictures import Frame, Wanted
+from devices.geometry import Size
 from devices.measuring import measured
 from devices.small import CELL, small_of
 
@@ -37,17 +38,17 @@ class Probe:
     """A small luma picture of a screen without its status bar, for comparing."""
 
     luma: Image.Image
-    size: tuple[int, int]
+    size: Size
 
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
         """The probe of a picture of the screen."""
-        return cls.of_small(small_of(image), image.size)
+        return cls.of_small(small_of(image), Size(*image.size))
 
     @classmethod
-    def of_small(cls, small: Image.Image, size: tuple[int, int]) -> Probe:
+    def of_small(cls, small: Image.Image, size: Size) -> Probe:
         """The same of what there is in the small; `size` is that of the screen."""
-        bar = min(-(-round(max(size) * _STATUS_BAR) // CELL), small.height - 1)
+        bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), small.height - 1)
         return cls(small.crop((0, bar, small.width, small.height)), size)
 
     def same_as(self, other: Probe) -> bool:
@@ -63,7 +64,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """The last frame, and whether the screen had come to rest when it was taken."""
+    """A frame with its whole picture that shows the screen as it was last, and whether that had come to rest."""
 
     frame: Frame
     settled: bool
@@ -71,7 +72,7 @@ class Rest:
 
 @measured("settle")
 async def settle(
-    capture: Callable[[], Awaitable[Frame]],
+    capture: Callable[[Wanted], Awaitable[Frame]],
     before: Probe,
     *,
     first_change: float,
@@ -84,24 +85,34 @@ async def settle(
     A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
     there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
     loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
+
+    The whole picture, which takes most of a frame's processor time, is made of a frame that shows something new, and
+    of one after so long that it may be the last.
     """
     began = time.monotonic()
     previous = before
     changed = False
+    last: Frame | None = None
+
+    def wanted(small: Image.Image, size: Size) -> bool:
+        over = not changed and time.monotonic() - began >= min(first_change, patience)
+        return over or not Probe.of_small(small, size).same_as(previous)
+
     while True:
         taken = time.monotonic()
-        frame = await capture()
-        probe = Probe.of_small(frame.small, frame.image.size)
+        frame = await capture(wanted)
+        probe = Probe.of_small(frame.small, frame.size)
         same = probe.same_as(previous)
         now = time.monotonic()
-        if same and (changed or now - began >= first_change):
-            return Rest(frame, settled=True)
+        last = last if frame.image is None else frame
+        if last is not None and same and (changed or now - began >= first_change):
+            return Rest(last, settled=True)
         if glance and not same:
             return Rest(frame, settled=False)
         glance = False
         changed = changed or not same
         shown(frame, not same)
-        if now - began >= patience:
-            return Rest(frame, settled=False)
+        if last is not None and now - began >= patience:
+            return Rest(last, settled=False)
         previous = probe
         await asyncio.sleep(max(0.0, taken + GAP - now))

@@ -2,11 +2,12 @@ import io
 import struct
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageChops, ImageDraw
 
-from devices.adb.pictures import UnknownFormat, from_png, from_raw
+from devices.adb.pictures import UnknownFormat, from_jpeg, from_png, from_raw, never
 from devices.errors import CaptureFailed
 from devices.geometry import Size
+from devices.small import small_of
 
 
 def raw(image: Image.Image, *, pixels: int = 1, colour_space: bool = True, mode: str = "RGBX") -> bytes:
@@ -28,6 +29,7 @@ def picture() -> Image.Image:
 def test_raw_pictures_come_out_as_they_were(picture: Image.Image, pixels: int, mode: str, colour_space: bool) -> None:
     frame = from_raw(raw(picture, pixels=pixels, mode=mode, colour_space=colour_space))
     assert frame.size == Size(30, 60)
+    assert frame.image is not None
     assert frame.image.mode == "RGB"
     assert frame.image.tobytes() == picture.tobytes()
     assert not frame.black
@@ -36,6 +38,7 @@ def test_raw_pictures_come_out_as_they_were(picture: Image.Image, pixels: int, m
 def test_rgb_565() -> None:
     white_red = struct.pack("<IIII", 2, 1, 4, 0) + struct.pack("<HH", 0xFFFF, 0xF800)
     frame = from_raw(white_red)
+    assert frame.image is not None
     assert [frame.image.getpixel((x, 0)) for x in (0, 1)] == [(255, 255, 255), (255, 0, 0)]
 
 
@@ -66,6 +69,7 @@ def png(image: Image.Image) -> bytes:
 
 def test_png_after_the_warning_of_a_phone_with_two_displays(picture: Image.Image) -> None:
     frame = from_png(b"[Warning] Multiple displays were found, but no display id was specified!\n" + png(picture))
+    assert frame.image is not None
     assert frame.image.tobytes() == picture.tobytes()
 
 
@@ -85,3 +89,57 @@ def test_a_secure_window_is_black_between_the_bars_of_the_system() -> None:
     assert from_raw(raw(image)).black
     draw.text((300, 1200), "dark theme", fill="#404040", font_size=60)
     assert not from_raw(raw(image)).black
+
+
+def page(width: int, height: int) -> Image.Image:
+    image = Image.radial_gradient("L").resize((width, height)).convert("RGB")
+    ImageDraw.Draw(image).text((20, height // 2), "Wi-Fi and internet", fill="#d03010", font_size=40)
+    return image
+
+
+def apart(one: Image.Image, other: Image.Image) -> float:
+    """The largest difference in brightness."""
+    assert (one.mode, one.size) == (other.mode, other.size)
+    level = ImageChops.difference(one, other).getextrema()[1]
+    assert isinstance(level, (int, float))
+    return level
+
+
+@pytest.mark.parametrize("size", [(1080, 2400), (1080, 2340), (54, 120)])
+@pytest.mark.parametrize("opacity", [0, 255])
+def test_what_is_only_compared_is_not_made_whole(size: tuple[int, int], opacity: int) -> None:
+    image = page(*size)
+    data = bytearray(raw(image))
+    data[19::4] = bytes([opacity]) * (size[0] * size[1])
+    frame = from_raw(memoryview(data), never)
+    assert frame.image is None
+    assert frame.size == Size(*size)
+    assert apart(frame.small, image.reduce(8).convert("L")) <= 1
+
+
+def test_in_the_small_all_kinds_of_pictures_agree() -> None:
+    """Whether a phone's screen stands still is asked of two pictures, which may have come in different ways."""
+    image = page(1080, 2400)
+    jpeg = io.BytesIO()
+    image.save(jpeg, "JPEG", quality=80)
+    plain = image.reduce(8).convert("L")
+    assert apart(small_of(image), plain) <= 1
+    assert apart(from_raw(raw(image)).small, plain) <= 1
+    assert apart(from_raw(raw(image, pixels=5, mode="BGRX"), never).small, plain) <= 1
+    assert apart(from_png(png(image)).small, plain) <= 1
+    seen = from_jpeg(jpeg.getvalue(), never)
+    assert seen.image is None
+    assert seen.size == Size(1080, 2400)
+    assert apart(seen.small, plain) <= 2
+    whole = from_jpeg(jpeg.getvalue()).image
+    assert whole is not None
+    assert (whole.mode, whole.size) == ("RGB", (1080, 2400))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.9])
+def test_a_truncated_jpeg_is_no_picture(share: float) -> None:
+    jpeg = io.BytesIO()
+    Image.effect_noise((160, 320), 90).convert("RGB").save(jpeg, "JPEG")
+    data = jpeg.getvalue()
+    with pytest.raises(CaptureFailed):
+        from_jpeg(data[: int(len(data) * share)], never)

@@ -1,9 +1,10 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PIL import Image, ImageDraw
 
-from devices.adb.pictures import Frame
+from devices.adb.pictures import Frame, Wanted
 from devices.adb.settling import Probe, settle
 
 SIZE = (540, 1200)
@@ -37,15 +38,18 @@ def test_clock_and_caret_are_no_change() -> None:
 class Camera:
     """Gives these pictures, the last one again and again."""
 
-    def __init__(self, *images: Image.Image) -> None:
+    def __init__(self, *images: Image.Image, whole: bool = False) -> None:
         self._images: Iterator[Image.Image] = iter(images)
         self._last = images[-1]
+        self._whole = whole
+        """Whether each frame is whole, wanted or not, as a PNG is."""
         self.taken = 0
 
-    async def capture(self) -> Frame:
+    async def capture(self, wanted: Wanted) -> Frame:
         self.taken += 1
         self._last = next(self._images, self._last)
-        return Frame(self._last)
+        frame = Frame.of(self._last)
+        return frame if self._whole or wanted(frame.small, frame.size) else replace(frame, image=None)
 
 
 A, B, C = screen(), screen((0, 300, 540, 600)), screen((0, 700, 540, 900))
@@ -59,10 +63,12 @@ async def test_the_frame_that_agrees_with_the_one_before_is_returned() -> None:
     assert camera.taken == 4
 
 
-async def test_an_input_without_effect_is_waited_for_only_shortly() -> None:
-    camera = Camera(A)
+@pytest.mark.parametrize("whole", [False, True])
+async def test_an_input_without_effect_is_waited_for_only_shortly(whole: bool) -> None:
+    camera = Camera(A, whole=whole)
     rest = await settle(camera.capture, Probe.of(A), first_change=0.15, patience=9)
     assert rest.settled
+    assert rest.frame.image is A
     assert 2 <= camera.taken <= 4
 
 
@@ -70,11 +76,12 @@ async def test_a_screen_that_never_rests_is_given_up() -> None:
     camera = Camera(*[B, C] * 50)
     rest = await settle(camera.capture, Probe.of(A), first_change=0.1, patience=0.3)
     assert not rest.settled
+    assert rest.frame.image is not None
     assert camera.taken < 8
 
 
 async def test_what_the_camera_raises_is_passed_on() -> None:
-    async def broken() -> Frame:
+    async def broken(_wanted: Wanted) -> Frame:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
@@ -99,7 +106,7 @@ async def test_a_glance_at_nothing_new_goes_on_until_the_screen_rests() -> None:
         first_change=5,
         patience=9,
         glance=True,
-        shown=lambda frame, new: told.append((frame.image is A, new)),
+        shown=lambda frame, new: told.append((frame.image is None, new)),
     )
     assert rest.settled
     assert rest.frame.image is C
