@@ -16,9 +16,10 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.credentials import credentials
+from bot.setting_environment import Environment
 from bot.setting_forms import (
     DiscordIds,
     Host,
@@ -186,6 +187,19 @@ class Settings(BaseSettings):
     keep_days: Annotated[float, Field(gt=0)] = KEEP_DAYS
     keep_gigabytes: Annotated[float, Field(gt=0)] = KEEP_GIGABYTES
     keep_tasks_days: Annotated[float, Field(gt=0)] = KEEP_TASKS_DAYS
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The usual sources, with an environment that knows what LANGUAGE is to others."""
+        del env_settings, file_secret_settings
+        return init_settings, Environment(settings_cls), dotenv_settings
 
     @model_validator(mode="before")
     @classmethod

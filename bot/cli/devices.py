@@ -8,11 +8,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.settings import Settings
 from bot.store.directory import DataDirectory
-from bot.tasks.views import lane_of, phone_json
+from bot.tasks.views import phone_json
+from bot.tasks.wording import health_words
+from bot.texts import say
+from devices.phone import Health
+
+NAME_CELLS = 20
+STATE_CELLS = 13
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
@@ -22,11 +29,23 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
         if options.json:
             print(json.dumps(row, ensure_ascii=False))
         else:
-            trouble = f"  {row['reason']} {row['fix']}".rstrip()
-            print(f"{row['name']:<20}  {row['state']:<13}  {row['serial']}{lane_of(row)}{trouble}")
+            print(_line(row))
     if not rows and not options.json:
-        print("No phone is attached. Plug one in with USB debugging on, or set VIRTUAL_PHONES=1.")
+        print(say("cli.devices.none"))
     return OK
+
+
+def _line(row: dict[str, Any]) -> str:
+    state = padded(health_words(Health(row["state"])), STATE_CELLS)
+    parts = (padded(row["name"], NAME_CELLS), state, row["serial"], _lane(row), f"{row['reason']} {row['fix']}")
+    return "  ".join(part for part in parts if part.strip())
+
+
+def _lane(row: dict[str, Any]) -> str:
+    """What is worth saying of a phone's fast lane: that it is open, or why it was given up."""
+    if row.get("lane") == "fast":
+        return say("cli.devices.fast_pictures") if row.get("pictures") == "fast" else say("cli.devices.fast")
+    return say("cli.devices.plain", why=row["lane_reason"]) if row.get("lane_reason") else ""
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:

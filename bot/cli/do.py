@@ -20,6 +20,7 @@ from bot.cli.remote import Remote, running_service
 from bot.settings import Settings
 from bot.tasks.files import BadFiles, check
 from bot.tasks.lines import Heard, line_of
+from bot.texts import say
 
 if TYPE_CHECKING:
     from bot.cli.local import Local
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 async def do(options: argparse.Namespace, settings: Settings) -> int:
     """Hand the task to the running service, or do it here."""
     if not options.task.strip():
-        print('opengui do: What is to be done? For example: opengui do "open settings"', file=sys.stderr)
+        _complain(say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
     try:
         files = await asyncio.to_thread(_read, options.file)
-    except (OSError, BadFiles) as error:
-        why = f"{error.filename}: {error.strerror}." if isinstance(error, OSError) else str(error)
-        print(f"opengui do: {why}", file=sys.stderr)
+    except OSError as error:
+        _complain(say("cli.do.unread", file=error.filename, reason=error.strerror))
+        return USAGE
+    except BadFiles as error:
+        _complain(str(error))
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
@@ -74,7 +77,7 @@ async def _follow(door: Local | Remote, options: argparse.Namespace, files: tupl
                 return OF_OUTCOME[Outcome(line["outcome"])]
     except Refused as refusal:
         return await _refused(door, options, str(refusal))
-    print("opengui do: the service is stopping; the task is kept there.", file=sys.stderr)
+    _complain(say("cli.do.stopping"))
     return UNAVAILABLE
 
 
@@ -83,7 +86,7 @@ async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) 
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
     named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
     if any(row["usable"] for row in named) or (options.device and not named):
-        print(f"opengui do: {why}", file=sys.stderr)
+        _complain(why)
         return USAGE
     _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
@@ -91,6 +94,10 @@ async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) 
 
 def _is_called(row: dict[str, Any], names: set[str]) -> bool:
     return not names.isdisjoint({str(row[key]).casefold() for key in ("id", "serial", "name")})
+
+
+def _complain(why: str) -> None:
+    print(say("cli.failed", prog="opengui do", why=why), file=sys.stderr)
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
@@ -101,7 +108,7 @@ async def _answer(door: Local | Remote, question: dict[str, Any], answers: Itera
     """Use the next answer; without one the task ends as blocked."""
     refusal = await door.answer(question["question"], next(answers, None))
     if refusal:
-        print(f"opengui do: {refusal}", file=sys.stderr)
+        _complain(refusal)
         await door.answer(question["question"], None)
 
 
@@ -114,7 +121,7 @@ def _words(line: dict[str, Any]) -> str:
 def _plain(line: dict[str, Any]) -> str:
     match line["type"]:
         case "task":
-            return f"Task {line['task']}"
+            return say("cli.do.task", task=line["task"])
         case "step":
             return f"{line['step']:>3}/{line['max_steps']} {line['summary']}"
         case "question":
@@ -122,18 +129,22 @@ def _plain(line: dict[str, Any]) -> str:
             detail = f"\n    {line['detail']}" if line["detail"] else ""
             return f"  ? {line['text']}{choices}{detail}"
         case "waiting":
-            return f"  … waiting for {line['phone']}, place {line['place']}"
+            return f"  … {say('cli.do.waiting', phone=line['phone'], place=line['place'])}"
         case "started":
-            return f"  On {line['phone_name']}"
+            return f"  {say('cli.do.started', phone=line['phone_name'])}"
         case "final" | "part end":
             data = f"\n{line['data']}" if line["data"] else ""
-            return f"{line['outcome'].upper()}: {line['summary']}{data}"
+            return say(f"cli.do.outcome.{line['outcome']}", summary=line["summary"]) + data
         case "told" | "interrupted":
             return f"  {line['text']}"
         case "file":
-            return f"  File: {line['name']}"
+            return f"  {say('cli.do.file', name=line['name'])}"
         case "planned":
-            todos = [f"  - {todo['title']} ({todo['state']})" for todo in line["todos"]]
+            todos = [f"  - {todo['title']} ({_todo(todo['state'])})" for todo in line["todos"]]
             return "\n".join(todos) or line["plan"]
         case other:
             return f"  {other}"
+
+
+def _todo(state: str) -> str:
+    return say(f"cli.do.todo.{state.replace(' ', '_')}")

@@ -18,10 +18,11 @@ from bot.settings import Settings
 from bot.tasks.following import Following
 from bot.tasks.lines import line_of
 from bot.tasks.views import phone_json
+from bot.texts import spoken
 from bot.zones import zone_named
 
-OPERATOR = Person("cli", "operator", "operator")
-PLACE = Place(Address("cli", "local", "terminal"), private=True)
+PLATFORM = "cli"
+PLACE = Place(Address(PLATFORM, "local", "terminal"), private=True)
 
 
 class Local:
@@ -34,6 +35,7 @@ class Local:
             language=core.settings.language,
         )
         self._phones = core.phones
+        self._operator = Person(PLATFORM, "operator", "operator", language=spoken())
         self._following = following
 
     async def lines(
@@ -54,7 +56,7 @@ class Local:
 
     async def answer(self, question: str, text: str | None) -> str:
         """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
-        return await self._following.answer(OPERATOR, question, text)
+        return await self._following.answer(self._operator, question, text)
 
     async def cancel(self, task: str) -> None:
         """Cancel a task."""
@@ -65,7 +67,8 @@ class Local:
         return [phone_json(phone, ()) for phone in self._phones.list()]
 
     async def _invoke(self, call: CommandCall, files: tuple[Attachment, ...] = ()) -> Reply:
-        return await self._commands.invoke(Invocation(OPERATOR, PLACE, f"cli:{secrets.token_hex(8)}", call, files))
+        event = f"cli:{secrets.token_hex(8)}"
+        return await self._commands.invoke(Invocation(self._operator, PLACE, event, call, files))
 
 
 @asynccontextmanager

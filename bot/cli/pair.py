@@ -8,6 +8,7 @@ import sys
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
 from bot.settings import Settings
+from bot.texts import say
 
 
 async def pair(options: argparse.Namespace, settings: Settings) -> int:
@@ -16,5 +17,5 @@ async def pair(options: argparse.Namespace, settings: Settings) -> int:
         if remote is not None:
             print(await remote.command("pair", code=options.code))
             return OK
-    print("opengui pair: No service is running, so nobody waits: codes end with it.", file=sys.stderr)
+    print(say("cli.failed", prog="opengui pair", why=say("cli.pair.away")), file=sys.stderr)
     return UNAVAILABLE

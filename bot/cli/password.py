@@ -10,6 +10,8 @@ import sys
 from bot.chats.web.passwords import Password, UnfitPassword
 from bot.cli.exits import OK, USAGE
 from bot.settings import Settings
+from bot.texts import say
+from devices.wording import said, sentence_of
 
 NEW_BYTES = 18
 """24 characters that nobody guesses."""
@@ -18,17 +20,18 @@ NEW_BYTES = 18
 async def password(options: argparse.Namespace, settings: Settings) -> int:
     """Ask for a password, or make one and show it once; print its hash alone to standard output."""
     del options, settings
-    chosen = _asked("Password for the console (empty: a new one is made): ")
+    chosen = _asked(f"{say('cli.password.ask')} ")
     if not chosen:
         chosen = secrets.token_urlsafe(NEW_BYTES)
-        print(f"The new password, shown only now: {chosen}", file=sys.stderr)
-    elif sys.stdin.isatty() and _asked("Once more: ") != chosen:
-        print("opengui: the two are not the same. Nothing was made.", file=sys.stderr)
+        print(say("cli.password.made", password=chosen), file=sys.stderr)
+    elif sys.stdin.isatty() and _asked(f"{say('cli.password.again')} ") != chosen:
+        print(say("cli.failed", prog="opengui", why=say("cli.password.differ")), file=sys.stderr)
         return USAGE
     try:
         kept = Password.of(chosen)
     except UnfitPassword as error:
-        print(f"opengui: {error}. Nothing was made.", file=sys.stderr)
+        why = say("cli.password.unfit", why=said(sentence_of(error)))
+        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
         return USAGE
     print(f"CONSOLE_PASSWORD={kept}")
     return OK

@@ -7,6 +7,7 @@ import sys
 
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.settings import Settings
+from bot.texts import say
 from devices.simulator.runner import run
 
 
@@ -15,6 +16,6 @@ async def phone(options: argparse.Namespace, settings: Settings) -> int:
     try:
         await run(options, adb=settings.adb_servers[0])
     except OSError as problem:
-        print(f"opengui: the virtual phones could not be started: {problem}", file=sys.stderr)
+        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=problem)), file=sys.stderr)
         return UNAVAILABLE
     return OK

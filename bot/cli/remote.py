@@ -16,6 +16,7 @@ import aiohttp
 from bot.chats.incoming import Attachment
 from bot.chats.web import handover
 from bot.cli.errors import Refused, ServiceGone
+from bot.texts import say, spoken
 
 CONNECT_S = 3.0
 LINE_LIMIT = 1024 * 1024
@@ -113,7 +114,7 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
         return
     async with aiohttp.ClientSession(
         note.url,
-        headers={"Authorization": f"Bearer {note.token}"},
+        headers={"Authorization": f"Bearer {note.token}", "Accept-Language": spoken()},
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
         read_bufsize=LINE_LIMIT,
     ) as session:
@@ -125,13 +126,11 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
         try:
             yield Remote(session) if answers else None
         except aiohttp.ClientError as error:
-            raise ServiceGone(
-                "The running service has gone away. A task that it accepted is kept: see `opengui tasks`."
-            ) from error
+            raise ServiceGone(say("cli.remote.gone")) from error
 
 
 async def _sentence(response: aiohttp.ClientResponse) -> str:
     try:
         return str((await response.json())["error"])
     except (aiohttp.ContentTypeError, json.JSONDecodeError, KeyError):
-        return f"The service answered {response.status}."
+        return say("cli.remote.answered", status=response.status)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from contextvars import copy_context
 
 from bot.cli.exits import OK
 from bot.memory import keep_small
 from bot.service import serve
 from bot.settings import Settings
+from bot.texts import ENGLISH, say, speaking
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
     """Serve until a signal. The console's address goes to standard output, for the operator to open."""
     del options
     keep_small()
-    await serve(settings, announce=lambda address: print(f"Console: {address}", flush=True))
+    terminal = copy_context()
+    with speaking(ENGLISH):  # whoever talks to people says in which language; the log has one
+        await serve(settings, announce=lambda address: terminal.run(_announce, address))
     return OK
+
+
+def _announce(address: str) -> None:
+    print(say("cli.console", address=address), flush=True)

@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
 from bot.tasks.views import schedule_json
+from bot.texts import say
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
@@ -22,7 +24,7 @@ async def schedules(options: argparse.Namespace, settings: Settings) -> int:
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
     if not rows and not options.json:
-        print("Nothing is scheduled.")
+        print(say("cli.schedules.none"))
     return OK
 
 
@@ -40,6 +42,6 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
 
 def _line(row: dict[str, Any]) -> str:
     due = datetime.fromtimestamp(row["due"], ZoneInfo(row["zone"]))
-    when = "paused" if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
+    when = say("cli.schedules.paused") if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
     text = " ".join(row["text"].split())[:80]
-    return f"{row['schedule']:>5}  {when:<32}  {row['rule']:<24}  {row['person']}: {text}"
+    return f"{row['schedule']:>5}  {padded(when, 32)}  {padded(row['rule'], 24)}  {row['person']}: {text}"

@@ -12,6 +12,7 @@ from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.installing.plan import Where, install, uninstall
 from bot.cli.installing.steps import Failed, State, Step
 from bot.settings import Settings
+from bot.texts import say
 
 MARKS = {State.RIGHT: "=", State.MISSING: "+", State.CHANGED: "!", State.SKIPPED: "-"}
 
@@ -27,22 +28,20 @@ def _service(options: argparse.Namespace) -> int:
     try:
         steps = install(where, Path(".env")) if options.what == "install" else uninstall(where)
         if options.apply and not where.elsewhere and os.geteuid() != 0:
-            print("✗ Only root can do this: put sudo in front. Nothing was done.")
+            print(say("install.root"))
             return UNAVAILABLE
         left = _carry_out(steps, apply=options.apply, overwrite=options.overwrite)
     except Failed as failed:
-        print(f"✗ {failed}")
+        print(say("install.failed", why=failed))
         return UNAVAILABLE
     if left:
-        print(
-            f"{left} of the files differ from what belongs there and were left as they are; --overwrite replaces them."
-        )
+        print(say("install.left", number=left))
     if not options.apply:
-        print("Nothing was done. `--apply` does what is marked with +.")
+        print(say("install.nothing"))
     elif options.what == "install":
-        print("Installed. Settings are in /etc/opengui/env; `journalctl -u opengui -f` shows what it does.")
+        print(say("install.done"))
     else:
-        print("Uninstalled. Settings, credentials, /var/lib/opengui and the user opengui were left.")
+        print(say("install.undone"))
     return OK
 
 
@@ -51,7 +50,8 @@ def _carry_out(steps: Sequence[Step], *, apply: bool, overwrite: bool) -> int:
     left = 0
     for step in steps:
         state = step.look()
-        print(f"{MARKS[state]} {step.text}{'' if state is State.MISSING else f' ({state.value})'}")
+        standing = "" if state is State.MISSING else f" ({say(f'install.state.{state.value}')})"
+        print(f"{MARKS[state]} {step.text}{standing}")
         left += state is State.CHANGED and not overwrite
         if apply and state in {State.MISSING, State.CHANGED}:
             step.do()

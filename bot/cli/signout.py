@@ -8,13 +8,14 @@ import sys
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
 from bot.settings import Settings
+from bot.texts import say
 
 
 async def signout(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
     """Ask the running service, so that open pages are cut off at once."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print(f"Sessions of the console that have ended: {await remote.sign_out()}")
+            print(say("cli.signout.done", number=await remote.sign_out()))
             return OK
-    print("opengui signout: No service is running. Start it, then sign everybody out.", file=sys.stderr)
+    print(say("cli.failed", prog="opengui signout", why=say("cli.signout.away")), file=sys.stderr)
     return UNAVAILABLE

@@ -6,12 +6,14 @@ import argparse
 import json
 from typing import Any
 
+from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
 from bot.tasks.views import task_json
+from bot.texts import say
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:
@@ -21,10 +23,10 @@ async def tasks(options: argparse.Namespace, settings: Settings) -> int:
         if options.json:
             print(json.dumps(row, ensure_ascii=False))
         else:
-            state = row["outcome"] or row["state"]
-            print(f"{row['task']:>5}  {state:<11}  {' '.join(row['text'].split())[:80]}")
+            state = padded(say(f"page.standing.{row['outcome'] or row['state']}"), 11)
+            print(f"{row['task']:>5}  {state}  {' '.join(row['text'].split())[:80]}")
     if not rows and not options.json:
-        print("No tasks yet.")
+        print(say("cli.tasks.none"))
     return OK
 
 

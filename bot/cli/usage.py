@@ -7,6 +7,7 @@ import json
 import time
 from typing import Any
 
+from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.settings import Settings
@@ -14,7 +15,10 @@ from bot.store.directory import DataDirectory
 from bot.store.store import Store
 from bot.store.usage import UsageBy
 from bot.tasks.views import usage_json
+from bot.texts import say
 from bot.zones import last_days, zone_named
+
+LABEL_CELLS = 24
 
 
 async def usage(options: argparse.Namespace, settings: Settings) -> int:
@@ -23,7 +27,7 @@ async def usage(options: argparse.Namespace, settings: Settings) -> int:
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
     if not rows and not options.json:
-        print("No tasks in that time.")
+        print(say("cli.usage.none"))
     return OK
 
 
@@ -42,12 +46,20 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    tokens = row["tokens"]
-    cost = "" if tokens["cost"] is None else f"  cost {tokens['cost']:.4f}"
-    used = f"{row['tasks']:>5} tasks  {row['steps']:>6} steps  {row['seconds'] / 60:>7.1f} min"
-    line = f"{row['label'] or '-':<24}  {used}  {tokens['input'] + tokens['output']:>10} tokens{cost}"
-    voice = row["voice"]
+    tokens, voice = row["tokens"], row["voice"]
+    used = say(
+        "cli.usage.line",
+        tasks=f"{row['tasks']:>5}",
+        steps=f"{row['steps']:>6}",
+        minutes=f"{row['seconds'] / 60:>7.1f}",
+        tokens=f"{tokens['input'] + tokens['output']:>10}",
+    )
+    line = f"{padded(row['label'] or '-', LABEL_CELLS)}  {used}{_cost(tokens['cost'])}"
     if not voice["notes"]:
         return line
-    spoken = "" if voice["cost"] is None else f"  cost {voice['cost']:.4f}"
-    return f"{line}\n{'':<24}  {voice['notes']:>5} voice notes  {voice['seconds'] / 60:>7.1f} min{spoken}"
+    spoken = say("cli.usage.voice", notes=f"{voice['notes']:>5}", minutes=f"{voice['seconds'] / 60:>7.1f}")
+    return f"{line}\n{'':<{LABEL_CELLS}}  {spoken}{_cost(voice['cost'])}"
+
+
+def _cost(cost: float | None) -> str:
+    return "" if cost is None else f"  {say('cli.usage.cost', cost=f'{cost:.4f}')}"

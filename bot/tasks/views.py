@@ -110,13 +110,6 @@ def step_json(step: StepRow) -> Json:
     }
 
 
-def lane_of(phone: Json) -> str:
-    """What is worth saying of a phone's fast lane: that it is open, or why it was given up."""
-    if phone.get("lane") == "fast":
-        return "  fast lane, also for pictures" if phone.get("pictures") == "fast" else "  fast lane"
-    return f"  plain adb: {phone['lane_reason']}" if phone.get("lane_reason") else ""
-
-
 def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
     """A phone. `tasks` are those that hold or want it, by id."""
     return {

@@ -68,6 +68,11 @@ def speaking(language: str) -> Iterator[None]:
         _spoken.reset(before)
 
 
+def spoken() -> str:
+    """The language that is spoken here."""
+    return _spoken.get()
+
+
 def say(key: str, **values: object) -> str:
     """The sentence for `key` with its placeholders filled. Raises KeyError for an unknown key or a missing value.
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from bot.cli.installing.steps import Account, Call, Failed, File, Folder, Gone, Step
 from bot.settings import secret_names
+from bot.texts import say
 
 PROGRAM: Final = Path(__file__).parents[3]
 """Where the program was unpacked."""
@@ -45,10 +46,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
     binary = (python or Path(sys.executable)).parent / "opengui"
     for path in (program, binary, Path(sys.base_prefix)):
         if not where.elsewhere and any(path.is_relative_to(hidden) for hidden in HIDDEN):
-            raise Failed(
-                f"The service could not read {path}: its unit hides the homes of people from it. Nothing was done. "
-                "Put the program under /opt, with a Python that is not in a home, and run this from there."
-            )
+            raise Failed(say("install.hidden", path=path))
     secrets, settings = _settings(env)
     return [
         Account("opengui", Path("/var/lib/opengui"), skipped=where.elsewhere),

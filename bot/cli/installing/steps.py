@@ -12,17 +12,19 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, Protocol
 
+from bot.texts import say
+
 CALL_S: Final = 120.0
 """Seconds that a call of the system may take; the service's own start is the longest."""
 
 
 class State(Enum):
-    """How a step stands."""
+    """How a step stands: the end of its words' key below `install.state`."""
 
-    RIGHT = "is so already"
-    MISSING = "to do"
-    CHANGED = "differs"
-    SKIPPED = "left out"
+    RIGHT = "right"
+    MISSING = "missing"
+    CHANGED = "changed"
+    SKIPPED = "skipped"
 
 
 class Failed(Exception):
@@ -56,7 +58,7 @@ class Folder:
     @property
     def text(self) -> str:
         """See Step."""
-        return f"folder {self.path}, mode {self.mode:o}"
+        return say("install.step.folder", path=self.path, mode=f"{self.mode:o}")
 
     def look(self) -> State:
         """See Step. A folder that is there stays as it is."""
@@ -68,7 +70,7 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             self.path.chmod(self.mode)
         except OSError as error:
-            raise Failed(f"{self.path} could not be made: {error.strerror}.") from error
+            raise Failed(say("install.error.unmade", path=self.path, reason=error.strerror)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class File:
     @property
     def text(self) -> str:
         """See Step."""
-        return f"file {self.path}, mode {self.mode:o}"
+        return say("install.step.file", path=self.path, mode=f"{self.mode:o}")
 
     @property
     def aside(self) -> Path:
@@ -112,7 +114,7 @@ class File:
                 shutil.copy2(self.path, self.aside)
             self._write()
         except OSError as error:
-            raise Failed(f"{self.path} could not be written: {error.strerror}.") from error
+            raise Failed(say("install.error.unwritten", path=self.path, reason=error.strerror)) from error
 
     def _write(self) -> None:
         new = self.path.with_name(f"{self.path.name}.new")
@@ -133,7 +135,7 @@ class Gone:
     @property
     def text(self) -> str:
         """See Step."""
-        return f"no file {self.file.path}"
+        return say("install.step.gone", path=self.file.path)
 
     def look(self) -> State:
         """See Step."""
@@ -147,7 +149,7 @@ class Gone:
         try:
             self.file.path.unlink(missing_ok=True)
         except OSError as error:
-            raise Failed(f"{self.file.path} could not be removed: {error.strerror}.") from error
+            raise Failed(say("install.error.unremoved", path=self.file.path, reason=error.strerror)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class Call:
     @property
     def text(self) -> str:
         """See Step."""
-        return f"run {' '.join(self.words)}"
+        return say("install.step.call", words=" ".join(self.words))
 
     def look(self) -> State:
         """See Step."""
@@ -171,11 +173,13 @@ class Call:
         try:
             subprocess.run(self.words, check=True, capture_output=True, text=True, timeout=CALL_S)  # noqa: S603 - our own words
         except FileNotFoundError as error:
-            raise Failed(f"There is no {self.words[0]} on this machine.") from error
+            raise Failed(say("install.error.no_program", program=self.words[0])) from error
         except subprocess.CalledProcessError as error:
-            raise Failed(f"`{' '.join(self.words)}` failed: {error.stderr.strip() or error.returncode}") from error
+            reason = error.stderr.strip() or error.returncode
+            raise Failed(say("install.error.call", words=" ".join(self.words), reason=reason)) from error
         except subprocess.TimeoutExpired as error:
-            raise Failed(f"`{' '.join(self.words)}` took longer than {CALL_S:.0f} s.") from error
+            slow = say("install.error.slow", words=" ".join(self.words), seconds=f"{CALL_S:.0f}")
+            raise Failed(slow) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +193,7 @@ class Account:
     @property
     def text(self) -> str:
         """See Step."""
-        return f"user {self.name}, home {self.home}, no login"
+        return say("install.step.account", name=self.name, home=self.home)
 
     def look(self) -> State:
         """See Step."""

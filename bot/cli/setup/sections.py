@@ -10,6 +10,7 @@ from bot.checks import chats, model
 from bot.checks.finding import Finding
 from bot.cli.doctor import phones
 from bot.settings import Settings
+from bot.texts import say
 
 INVITE: Final = (
     "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
@@ -24,19 +25,27 @@ class Asked:
     """One setting. `field` is its name in Settings; the first one of a part decides whether the rest is asked."""
 
     field: str
-    prompt: str
     secret: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """What is asked."""
+        return say(f"setup.ask.{self.field}")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """One part of the way. `check` tries the answers as they would be used."""
 
-    title: str
-    about: str
+    name: str
     asked: Sequence[Asked]
     check: Callable[[Settings], Awaitable[list[Finding]]]
     closing: Callable[[Settings], str]
+
+    @property
+    def heading(self) -> str:
+        """Its title, and what it is about."""
+        return f"{say(f'setup.title.{self.name}')}\n{say(f'setup.about.{self.name}')}"
 
 
 async def _discord(settings: Settings) -> list[Finding]:
@@ -56,48 +65,44 @@ def invite_of(settings: Settings) -> str:
     if not settings.discord_client_id:
         return ""
     address = INVITE.format(client=settings.discord_client_id, permissions=PERMISSIONS)
-    return f"Invite the bot: {address}\nSwitch on Bot → Message Content Intent in the developer portal."
+    return say("setup.invite", address=address)
 
 
 SECTIONS: Final = (
     Section(
-        "Model",
-        "An OpenAI-compatible endpoint with a model that sees pictures. Without one the offline pilot works.",
+        "model",
         (
-            Asked("vlm_base_url", "Address of the endpoint, such as http://127.0.0.1:8000/v1"),
-            Asked("vlm_api_key", "Key", secret=True),
-            Asked("vlm_model", "Name of the model"),
+            Asked("vlm_base_url"),
+            Asked("vlm_api_key", secret=True),
+            Asked("vlm_model"),
         ),
         model.findings,
         lambda _: "",
     ),
     Section(
-        "Discord",
-        "The token is made on discord.com/developers/applications → Bot → Reset Token.",
+        "discord",
         (
-            Asked("discord_bot_token", "Token of the bot", secret=True),
-            Asked("discord_client_id", "Application id"),
-            Asked("discord_allowed_user_ids", "Ids of the people who may use it, separated by commas"),
-            Asked("discord_admin_user_ids", "Ids of the people who may steer everything"),
+            Asked("discord_bot_token", secret=True),
+            Asked("discord_client_id"),
+            Asked("discord_allowed_user_ids"),
+            Asked("discord_admin_user_ids"),
         ),
         _discord,
         invite_of,
     ),
     Section(
-        "Telegram",
-        "The token is given by @BotFather with /newbot; @userinfobot tells people their ids.",
+        "telegram",
         (
-            Asked("telegram_bot_token", "Token of the bot", secret=True),
-            Asked("telegram_allowed_user_ids", "Ids of the people who may use it, separated by commas"),
-            Asked("telegram_admin_user_ids", "Ids of the people who may steer everything"),
+            Asked("telegram_bot_token", secret=True),
+            Asked("telegram_allowed_user_ids"),
+            Asked("telegram_admin_user_ids"),
         ),
         _telegram,
         lambda _: "",
     ),
     Section(
-        "Phones",
-        "Every phone with USB debugging on is used, unless serials are named. Without any a virtual one is there.",
-        (Asked("android_serials", "Serials to use, separated by commas"),),
+        "phones",
+        (Asked("android_serials"),),
         _phones,
         lambda _: "",
     ),

@@ -14,6 +14,8 @@ from bot.cli.setup.env_file import with_values, write
 from bot.cli.setup.sections import SECTIONS, Asked, Section
 from bot.cli.setup.terminal import Keyboard, Terminal
 from bot.settings import Settings, problem_of
+from bot.texts import say
+from devices.wording import said
 
 EMPTY: Final = "-"
 """Typed to take a setting away."""
@@ -27,27 +29,27 @@ async def setup(options: argparse.Namespace, settings: Settings) -> int:
 
 async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
     """Ask for every part, then write `env` (begun from `example` when it is new). Returns the exit code."""
-    terminal.tell(f"Enter keeps what is in [brackets]; {EMPTY} takes it away. Nothing is written before the end.")
+    terminal.tell(say("setup.how", empty=EMPTY))
     given: dict[str, str] = {}
     try:
         for section in SECTIONS:
             given |= await _section(terminal, section, settings, given)
     except EOFError:
-        terminal.tell("\nStopped. Nothing was written.")
+        terminal.tell(f"\n{say('setup.stopped')}")
         return USAGE
     if not given:
-        terminal.tell("Nothing was changed.")
+        terminal.tell(say("setup.unchanged"))
         return OK
     begun = next((path for path in (env, example) if path.exists()), None)
     text = begun.read_text(encoding="utf-8-sig") if begun is not None else ""
     write(env, with_values(text, {name.upper(): value for name, value in given.items()}))
-    terminal.tell(f"Written to {env}, readable by you alone. Start with: make run")
+    terminal.tell(say("setup.written", file=env))
     return OK
 
 
 async def _section(terminal: Terminal, section: Section, settings: Settings, before: dict[str, str]) -> dict[str, str]:
     """The changed settings of one part."""
-    terminal.tell(f"\n{section.title}\n{section.about}")
+    terminal.tell(f"\n{section.heading}")
     while True:
         given: dict[str, str] = {}
         for number, asked in enumerate(section.asked):
@@ -71,7 +73,7 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
 
 def _answer(terminal: Terminal, asked: Asked, known: str) -> str | None:
     """A value that the settings take; None for what stays as it is."""
-    shown = f" [{'set' if asked.secret else known}]" if known else ""
+    shown = f" [{say('setup.set') if asked.secret else known}]" if known else ""
     while True:
         typed = terminal.ask(f"{asked.prompt}{shown}: ", secret=asked.secret)
         if not typed:
@@ -79,11 +81,11 @@ def _answer(terminal: Terminal, asked: Asked, known: str) -> str | None:
         value = "" if typed == EMPTY else typed
         if not (problem := problem_of(asked.field, value)):
             return value
-        terminal.tell(problem)
+        terminal.tell(said(problem))
 
 
 def _kept_anyway(terminal: Terminal) -> bool:
-    return terminal.ask("Keep that all the same? [y/N] ").lower() in {"y", "yes"}
+    return terminal.ask(f"{say('setup.keep')} ").lower() in {"y", "yes"}
 
 
 def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:

@@ -227,3 +227,18 @@ def test_names_of_phones_and_apps(tmp_path: Path) -> None:
 def test_names_of_phones_that_cannot_be(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(SettingsError, match="PHONE_NAMES: expected names of phones"):
         from_text(tmp_path, f"PHONE_NAMES={wrong}")
+
+
+@pytest.mark.parametrize("locales", ["en_US:en", "zh_CN:zh", "de", "pt_BR.UTF-8"])
+def test_the_language_of_a_desktop_is_no_setting(locales: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen failing: with Ubuntu's LANGUAGE=en_US:en the program did not start."""
+    monkeypatch.setenv("LANGUAGE", locales)
+    assert load_settings(None).language == "auto"
+    assert from_text(tmp_path, "LANGUAGE=zh").language == "zh"
+
+
+@pytest.mark.parametrize("value", ["klingon", "english please"])
+def test_a_language_that_is_none_is_told(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", value)
+    with pytest.raises(SettingsError, match="LANGUAGE"):
+        load_settings(None)

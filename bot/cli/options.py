@@ -1,0 +1,105 @@
+"""What can be typed after `opengui`, with its help in the language of the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from bot.cli.exits import USAGE
+from bot.texts import say
+from devices.simulator.options import add_options as add_phone_options
+
+
+class _Help(argparse.HelpFormatter):
+    """Help under headings from the catalogue."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        super().add_usage(usage, actions, groups, f"{say('cli.section.usage')} " if prefix is None else prefix)
+
+    def start_section(self, heading: str | None) -> None:
+        # argparse's own two; it looks them up by gettext, which has no catalogue for them.
+        known = {"options": say("cli.section.options"), "positional arguments": say("cli.section.arguments")}
+        super().start_section(known.get(heading or "", heading))
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint ends with the exit code for wrong usage."""
+
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, formatter_class=_Help, add_help=False)
+        self.add_argument("-h", "--help", action="help", help=say("cli.section.help"))
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{say('cli.wrong', prog=self.prog, problem=message)}\n")
+
+
+def _number(text: str) -> int:
+    """A number from 1. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(say("cli.number"))
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line. The command's name is in `name`."""
+    whole = _Parser(prog="opengui", description=say("cli.about"))
+    commands = whole.add_subparsers(
+        title=say("cli.section.commands"), required=True, metavar="COMMAND", dest="name", parser_class=_Parser
+    )
+
+    def add(name: str) -> argparse.ArgumentParser:
+        text = say(f"cli.command.{name}")
+        return commands.add_parser(name, help=text, description=text)
+
+    def add_json(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--json", action="store_true", help=say("cli.option.json"))
+
+    add("run")
+    one = add("do")
+    one.add_argument("task", metavar="TASK", help=say("cli.option.do_task"))
+    one.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
+    one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
+    one.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    add_json(one)
+    one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
+    listed = add("tasks")
+    add_json(listed)
+    listed.add_argument("--limit", type=_number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
+    add_json(add("devices"))
+    waiting = add("pair")
+    waiting.add_argument("code", nargs="?", default="", metavar="CODE", help=say("cli.option.pair_code"))
+    used = add("usage")
+    by = ("day", "person", "phone", "model")
+    used.add_argument("--by", choices=by, default="day", help=say("cli.option.usage_by"))
+    used.add_argument("--days", type=_number, default=30, metavar="N", help=say("cli.option.usage_days"))
+    add_json(used)
+    add_json(add("schedules"))
+    add_phone_options(add("phone"))
+    add("password")
+    add("signout")
+    add("setup")
+    add("graph")
+    looked = add("doctor")
+    add_json(looked)
+    looked.add_argument("--mend", action="store_true", help=say("cli.option.doctor_mend"))
+    saved = add("backup")
+    saved.add_argument("file", metavar="FILE", help=say("cli.option.backup_file"))
+    saved.add_argument("--frames", action="store_true", help=say("cli.option.backup_frames"))
+    made = add("service")
+    made.add_argument("what", choices=("install", "uninstall"), help=say("cli.option.service_what"))
+    made.add_argument("--apply", action="store_true", help=say("cli.option.service_apply"))
+    made.add_argument("--root", default="/", metavar="DIR", help=say("cli.option.service_root"))
+    made.add_argument("--overwrite", action="store_true", help=say("cli.option.service_overwrite"))
+    put_back = add("restore")
+    put_back.add_argument("file", metavar="FILE", help=say("cli.option.restore_file"))
+    return whole
