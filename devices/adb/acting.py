@@ -152,6 +152,8 @@ class Hands:
             now = await read_front(self._shell)
         if now.rotation != then.rotation:
             raise ScreenChanged(words("phone.rejected.turned"))
+        if now.size != then.size:
+            raise ScreenChanged(words("phone.rejected.resized"))
         if not now.same_window(then):
             front = now.package or "another window"
             raise ScreenChanged(words("phone.rejected.front", front=front))

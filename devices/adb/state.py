@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.shell import Shell
+from devices.geometry import Size
 from devices.wording import words
 
 STATE_TIMEOUT = 5.0
@@ -20,7 +21,8 @@ _SECTION = "@@"
 # Filtered on the phone: `dumpsys window` alone can be half a megabyte.
 _SECTIONS = {
     "window": (
-        "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation='; "
+        "dumpsys window displays | grep -E "
+        "'mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation=|cur=[0-9]'; "
         "dumpsys window windows | grep -E 'mCurrentFocus|mFocusedApp|mDreamingLockscreen|mShowingLockscreen'"
     ),
     "policy": (
@@ -30,13 +32,14 @@ _SECTIONS = {
     "keyboard": "dumpsys input_method | grep -E 'mInputShown|mIsInputViewShown'",
     "battery": "dumpsys battery | grep -E 'level:|temperature:|powered: true'",
 }
-_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation='"
+_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]'"
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
 
 _COMPONENT = re.compile(r"\bu\d+ ([\w.]+)/([\w.$]+)")
 _WINDOW = re.compile(r"mCurrentFocus=(Window\{[^}]+\})")
 _OVERLAY_FOCUS = re.compile(r"mCurrentFocus=Window\{\S+ u\d+ ([^/}]+)\}")
 _ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
+_SIZE = re.compile(r"\bcur=(\d+)x(\d+)")
 _LOCKED = re.compile(
     r"\b(?:showing|mIsShowing|isStatusBarKeyguard|mShowingLockscreen|mKeyguardShowing|mDreamingLockscreen)=(true|false)\b"
 )
@@ -66,6 +69,8 @@ class State:
     temperature: float | None = None
     """Of the battery, in °C."""
     window: str = ""
+    size: Size | None = None
+    """What apps are drawn for, and touches are given in; it changes when a phone is folded or its resolution is set."""
 
     def same_window(self, other: State) -> bool:
         """Whether the same window gets the input; one that is not told, as between two windows, contradicts nothing."""
@@ -79,7 +84,7 @@ async def read_state(shell: Shell) -> State:
 
 
 async def read_front(shell: Shell) -> State:
-    """Asks only how the phone is held and which window gets the input: a fifth of the time of all.
+    """Asks only how the phone is held, its size, and which window gets the input: a fifth of the time of all.
 
     Before Android 10 the window is not told here. Raises as `read_state`.
     """
@@ -103,6 +108,7 @@ def parse_state(output: str) -> State:
         charging="powered: true" in parts.get("battery", ""),
         temperature=_temperature(parts.get("battery", "")),
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
+        size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
     )
 
 

@@ -58,6 +58,14 @@ class Rotate(_Happening):
     rotation: Literal[0, 1, 2, 3]
 
 
+class Resize(_Happening):
+    """The phone is folded or unfolded: another screen is used, with so many pixels."""
+
+    do: Literal["resize"] = "resize"
+    width: int = Field(ge=240, le=4096)
+    height: int = Field(ge=240, le=4096)
+
+
 class PopUp(_Happening):
     """A dialog comes up over whatever is there."""
 
@@ -156,6 +164,7 @@ Happening = Annotated[
     | Lock
     | Unlock
     | Rotate
+    | Resize
     | PopUp
     | Tap
     | Swipe
@@ -186,6 +195,8 @@ async def happen(phone: VirtualPhone, what: Happening) -> None:
             phone.pop_up(what.title, what.text, what.buttons)
         case Rotate():
             phone.rotate(what.rotation)
+        case Resize():
+            phone.state.resize(what.width, what.height)
         case Battery():
             phone.state.battery = what.level
             if what.charging is not None:

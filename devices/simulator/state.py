@@ -154,6 +154,8 @@ class PhoneState:
     width: int = 1080
     height: int = 2400
     density: int = 420
+    built: tuple[int, int, int] | None = None
+    """Width, height and density before `wm` set others; None while it did not."""
     rotation: int = 0
     seed: int = 0
     locale: str = "en-US"
@@ -191,6 +193,10 @@ class PhoneState:
     alarms: list[Alarm] = field(
         default_factory=lambda: [Alarm("07:00", on=True), Alarm("08:30", on=False), Alarm("22:00", on=False)]
     )
+
+    def resize(self, width: int, height: int) -> None:
+        """Another screen is used, as when a phone is unfolded."""
+        self.width, self.height, self.built = width, height, None
 
     def task(self, app: str) -> Task | None:
         """The open task of an app."""

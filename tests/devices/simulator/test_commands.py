@@ -303,3 +303,16 @@ async def test_date_processes_and_language(hands: Hands) -> None:
     assert "system_locales=zh-CN" in await hands.out("settings list system")
     await hands.out("settings put system user_rotation 1")
     assert "system_locales" not in hands.phone.state.settings["system"]
+
+
+async def test_another_size_and_density(hands: Hands) -> None:
+    assert await hands.out("wm size 720x1600; wm density 280") == ""
+    assert await hands.out("wm size; wm density") == (
+        "Physical size: 1080x2400\nOverride size: 720x1600\nPhysical density: 420\nOverride density: 280\n"
+    )
+    assert (await hands.phone.frame()).image.size == (720, 1600)
+    assert "cur=720x1600" in await hands.out("dumpsys window displays")
+    assert await hands.out("wm size reset; wm density reset; wm size; wm density") == (
+        "Physical size: 1080x2400\nPhysical density: 420\n"
+    )
+    assert (await hands.shell("wm size small"))[0] == 255

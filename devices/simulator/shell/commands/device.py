@@ -6,6 +6,7 @@ InputMethodManagerService.ShellCommandImpl, UiModeManagerService.Shell, Svc.java
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from devices.simulator.shell.call import Call, Family
@@ -13,6 +14,8 @@ from devices.simulator.shell.commands import packages
 from devices.simulator.state import ADB_KEYBOARD, LATIN_KEYBOARD
 from devices.simulator.toggles import is_on, switch
 
+LEAST_DENSITY = 72
+"""As WindowManagerShellCommand.runDisplayDensity."""
 TABLES = ("system", "secure", "global")
 EXCEPTION = 255
 # AOSP SettingsProvider.enforceWritePermission.
@@ -97,17 +100,42 @@ async def setprop(call: Call) -> int:
 
 
 async def wm(call: Call) -> int:
-    """`wm size`, `wm density`."""
-    state = call.phone.state
-    if call.arguments[:1] == ("size",):
-        call.say(f"Physical size: {state.width}x{state.height}")
-    elif call.arguments[:1] == ("density",):
-        call.say(f"Physical density: {state.density}")
-    elif call.arguments[:1] == ("dismiss-keyguard",):
+    """`wm size [WxH|reset]`, `wm density [N|reset]`, `wm dismiss-keyguard`."""
+    if call.arguments[:1] in (("size",), ("density",)):
+        return _screen(call, *call.arguments)
+    if call.arguments[:1] == ("dismiss-keyguard",):
         call.phone.do(call.phone.desk.swipe_up_to_unlock)
     else:
         call.complain(f"Unknown command: {' '.join(call.arguments)}")
         return 255
+    return 0
+
+
+def _screen(call: Call, what: str, wanted: str = "") -> int:
+    """What apps are drawn for; what was built in is told beside it."""
+    state = call.phone.state
+    width, height, density = state.built or (state.width, state.height, state.density)
+    if not wanted:
+        physical, now = (
+            (f"{width}x{height}", f"{state.width}x{state.height}") if what == "size" else (density, state.density)
+        )
+        call.say(f"Physical {what}: {physical}")
+        if now != physical:
+            call.say(f"Override {what}: {now}")
+        return 0
+    state.built = width, height, density
+    size = re.fullmatch(r"(\d+)x(\d+)", wanted)
+    if wanted == "reset":
+        state.width, state.height = (width, height) if what == "size" else (state.width, state.height)
+        state.density = density if what == "density" else state.density
+    elif what == "size" and size:
+        state.width, state.height = int(size.group(1)), int(size.group(2))
+    elif what == "density" and wanted.isdecimal() and int(wanted) >= LEAST_DENSITY:
+        state.density = int(wanted)
+    else:
+        call.complain(f"Error: bad {'size' if what == 'size' else 'number'} {wanted}")
+        return 255
+    call.phone.changed()
     return 0
 
 
