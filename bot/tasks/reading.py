@@ -101,6 +101,9 @@ class DeskReading:
     async def question_shown(self, question: str, message: MessageRef) -> None:
         """The question was sent as this message."""
         await self._store.questions.shown(question, message)
+        shown = await self._store.questions.get(question)
+        if shown is not None:
+            self._news.changed(shown.task)
 
     async def set_place(self, task: str, place: Address) -> Task:
         """The task's card and messages go there from now on. Raises UnknownTask."""

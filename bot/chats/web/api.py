@@ -16,6 +16,7 @@ from bot.chats.base import Intake
 from bot.chats.incoming import Incoming, Press
 from bot.chats.log import ConsoleLog
 from bot.chats.outgoing import Reply
+from bot.chats.web.board import Board
 from bot.chats.web.chat import OPERATOR, WebChat, address, place
 from bot.chats.web.gate import CALLER, refuse
 from bot.chats.web.typed import NOT_KEPT, command_of, may_be_secret
@@ -31,7 +32,7 @@ from bot.chats.web.views import (
 from bot.chats.web.words import locale_of
 from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
-from bot.tasks.views import Json, phone_json
+from bot.tasks.views import phone_json
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -60,10 +61,6 @@ class Behind:
     checks: ConsoleChecks
     zone: ZoneInfo
     commands: Collection[str]
-
-    async def state(self) -> Json:
-        """All that the page shows beside the messages."""
-        return await state_json(self.tasks, self.questions, self.phones)
 
 
 class _Body(BaseModel):
@@ -96,8 +93,9 @@ class BadBody(Exception):
 class Api:
     """The page's side of the console."""
 
-    def __init__(self, behind: Behind) -> None:
+    def __init__(self, behind: Behind, board: Board) -> None:
         self._behind = behind
+        self._board = board
 
     def routes(self) -> list[web.RouteDef]:
         """What is served."""
@@ -112,7 +110,7 @@ class Api:
     async def state(self, request: web.Request) -> web.Response:
         """Tasks, phones and questions, and the revision from which the event stream goes on."""
         revision = await self._behind.log.revision()
-        state = await self._behind.state()
+        state = state_json(await self._board.now())
         signed_in = bool(request[CALLER].session)
         more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
         return web.json_response(state | more)

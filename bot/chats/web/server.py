@@ -16,6 +16,7 @@ from aiohttp import web
 
 from bot.chats.web import handover
 from bot.chats.web.api import Api, BadBody, Behind
+from bot.chats.web.board import Board
 from bot.chats.web.checkup import CheckUp
 from bot.chats.web.consumption import Consumption
 from bot.chats.web.door import Door
@@ -72,13 +73,14 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
+        board = Board(behind.tasks, behind.questions, behind.phones)
         self._words = words = Words(language)
         self._parts = (
             words,
             Signing(self._gate, door.password, words),
-            Api(behind),
+            Api(behind, board),
             Past(behind.tasks, behind.search, behind.steps),
-            Events(behind, self._stopping, self._gate.still),
+            Events(behind, board, self._stopping, self._gate),
             Pictures(behind.frames),
             Glances(behind.phones, behind.tasks, time.monotonic),
             Consumption(behind.usage, behind.zone),

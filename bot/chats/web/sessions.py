@@ -16,6 +16,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Protocol
 
+from bot.chats.web.pulse import Pulse
 from bot.store.errors import StoreError
 from bot.store.sessions import Session
 
@@ -74,6 +75,8 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._noted: dict[str, float] = {}
         """When it was last written down that a session is used."""
+        self.gone = Pulse()
+        """Beats when sessions were ended."""
 
     async def load(self) -> None:
         """Read who was signed in before the service was started."""
@@ -126,6 +129,7 @@ class Sessions:
         for digest in digests:
             self._sessions.pop(digest, None)
             self._noted.pop(digest, None)
+        self.gone.beat()
         await self._kept.forget(digests)
 
     async def end_all(self, *, but: str = "") -> int:

@@ -6,18 +6,18 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable
 from typing import Any
 
 from aiohttp import ClientConnectionResetError, web
 
 from bot.chats.web.api import Behind
-from bot.chats.web.gate import refuse
+from bot.chats.web.board import Board
+from bot.chats.web.gate import Gate, refuse
+from bot.chats.web.views import changes_json, state_json
+from bot.tasks.views import Json
 
 logger = logging.getLogger(__name__)
 
-STATE_EVERY = 1.0
-"""Seconds between two looks at tasks and phones while no message changes."""
 HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
 AT_ONCE = 100
@@ -31,10 +31,11 @@ REVISION = re.compile(r"[0-9]{1,18}")
 
 
 class Events:
-    """The page's live side. `stopping` ends every stream, and one ends when `still` says that its reader has left."""
+    """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
 
-    def __init__(self, behind: Behind, stopping: asyncio.Event, still: Callable[[web.Request], bool]) -> None:
-        self._still = still
+    def __init__(self, behind: Behind, board: Board, stopping: asyncio.Event, gate: Gate) -> None:
+        self._gate = gate
+        self._board = board
         self._behind = behind
         self._stopping = stopping
 
@@ -59,45 +60,56 @@ class Events:
             if lost:
                 await response.write(_event("reset", {"revision": now}, number=now).encode())
                 since = now
-            await self._stream(request, response, since)
+            async with self._board.watched():
+                await self._stream(request, response, since)
         except ClientConnectionResetError:
             logger.debug("A page of the console went away")
         return response
 
     async def _stream(self, request: web.Request, response: web.StreamResponse, since: int) -> None:
+        """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
         loop = asyncio.get_running_loop()
-        state: dict[str, Any] = {}
+        state: Json = {}
         written = loop.time()
+        changed: asyncio.Event | None = None
         await response.write(b"retry: 1000\n\n")
-        while not self._stopping.is_set() and self._still(request):
-            news = self._behind.chat.news.next()
-            events, since = await self._changes(since)
-            fresh = await self._behind.state()
-            if fresh != state:
+        while not self._stopping.is_set() and self._gate.still(request):
+            events: list[str] = []
+            moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
+            if changed is None or changed.is_set():
+                changed = self._behind.chat.news.next()
+                events, since = await self._changes(since)
+            if standing := self._board.standing:
+                fresh = state_json(standing)
+                if news := changes_json(state, fresh) if state else fresh | {"whole": True}:
+                    events.append(_event("state", news))
                 state = fresh
-                events.append(_event("state", fresh))
             if not events and loop.time() - written >= HEARTBEAT_EVERY:
                 events.append(": still here\n\n")
             if events:
                 await response.write("".join(events).encode())
                 written = loop.time()
-            await self._wait(news)
+            await _any(changed, moved, gone, self._stopping)
 
     async def _changes(self, since: int) -> tuple[list[str], int]:
         events = []
-        while entries := await self._behind.log.changes(since, AT_ONCE):
+        while True:
+            entries = await self._behind.log.changes(since, AT_ONCE)
             for entry in entries:
                 since = entry.revision
                 events.append(_event("message", entry.model_dump(mode="json"), number=since))
-        return events, since
+            if len(entries) < AT_ONCE:
+                return events, since
 
-    async def _wait(self, news: asyncio.Event) -> None:
-        waits = [asyncio.ensure_future(news.wait()), asyncio.ensure_future(self._stopping.wait())]
-        try:
-            await asyncio.wait(waits, timeout=STATE_EVERY, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+
+async def _any(*events: asyncio.Event) -> None:
+    """Until one is set, or a heartbeat is due."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=HEARTBEAT_EVERY, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 def _event(name: str, data: dict[str, Any], *, number: int | None = None) -> str:

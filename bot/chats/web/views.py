@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from bot.chats.web.chat import PLATFORM
@@ -50,6 +51,10 @@ class ConsoleTasks(Protocol):
         """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
         ...
 
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` after each change of a task. Returns what ends this."""
+        ...
+
     async def place_in_queue(self, task: str) -> int | None:
         """Its place in the queue from 1, None while it does not wait for a phone."""
         ...
@@ -88,6 +93,10 @@ class ConsolePhones(Protocol):
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """Every known phone, from memory."""
+        ...
+
+    async def wait_for_change(self) -> None:
+        """Until a phone comes, goes, or is in another state."""
         ...
 
     def get(self, phone_id: str) -> Phone:
@@ -139,16 +148,41 @@ def question_json(open_question: OpenQuestion, known: str) -> Json:
     }
 
 
-async def state_json(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Json:
-    """All that the page shows beside the messages."""
-    active = await tasks.active()
-    recent = await tasks.recent(TASKS_SHOWN)
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How tasks, phones and questions stand at one moment. `places` are places in the queue by task."""
+
+    tasks: tuple[Task, ...]
+    active: tuple[Task, ...]
+    places: Mapping[str, int | None]
+    phones: tuple[PhoneInfo, ...]
+    questions: tuple[OpenQuestion, ...]
+
+
+async def standing_of(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Standing:
+    """How everything stands now: three reads of the store, whatever is shown."""
+    active = tuple(await tasks.active())
+    recent = tuple(await tasks.recent(TASKS_SHOWN))
     listed = {task.id for task in recent}
     old = [task for task in active if not task.parent and task.id not in listed]
-    whole = {task.id: task.parent or task.id for task in active}
+    places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
+    return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()))
+
+
+def state_json(standing: Standing) -> Json:
+    """All that the page shows beside the messages."""
+    whole = {task.id: task.parent or task.id for task in standing.active}
     return {
-        "tasks": [console_task_json(task) for task in [*recent, *reversed(old)]],
-        "work": [work_json(task, await tasks.place_in_queue(task.id)) for task in active if not task.parts],
-        "devices": [phone_json(phone, active) for phone in phones.list()],
-        "questions": [question_json(one, whole.get(one.task, one.task)) for one in await questions.open()],
+        "tasks": [console_task_json(task) for task in standing.tasks],
+        "work": [work_json(task, standing.places[task.id]) for task in standing.active if task.id in standing.places],
+        "devices": [phone_json(phone, standing.active) for phone in standing.phones],
+        "questions": [question_json(one, whole.get(one.task, one.task)) for one in standing.questions],
     }
+
+
+def changes_json(before: Json, now: Json) -> Json:
+    """What is another in `now`: of the tasks only those that are, of all else the whole list. Nothing: an empty one."""
+    known = {task["task"]: task for task in before["tasks"]}
+    tasks = [task for task in now["tasks"] if known.get(task["task"]) != task]
+    changed = {name: value for name, value in now.items() if name != "tasks" and before[name] != value}
+    return changed | ({"tasks": tasks} if tasks else {})

@@ -179,7 +179,7 @@ function wire() {
 async function begin() {
   try {
     const state = await load("/api/state");
-    model.state(state);
+    model.state({ ...state, whole: true });
     model.ready = true;
     at("leave").hidden = !state.signed_in;
     events.open(state.revision);

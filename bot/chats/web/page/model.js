@@ -1,5 +1,7 @@
 // What the page knows: messages by id, tasks, phones, questions. The service is right; this only remembers.
 
+const KEPT = 300; // tasks; those before are asked for where they are shown
+
 export class Model {
   constructor() {
     this.entries = new Map();
@@ -26,12 +28,10 @@ export class Model {
     return true;
   }
 
+  // How everything stands: the `whole` of it, or what has changed.
   state(state) {
-    this.tasks = state.tasks;
-    this.devices = state.devices;
-    this.questions = state.questions;
-    this.work = state.work;
-    if (state.commands) this.commands = state.commands;
+    if (state.tasks) this.tasks = state.whole ? state.tasks : merged(this.tasks, state.tasks);
+    for (const name of ["devices", "questions", "work", "commands"]) if (state[name]) this[name] = state[name];
   }
 
   thread(thread) {
@@ -68,6 +68,11 @@ export class Model {
     const cards = this.thread(thread).filter(isCard);
     return cards.reduce((latest, card) => (!latest || card.revision > latest.revision ? card : latest), null);
   }
+}
+
+function merged(known, changed) {
+  const tasks = new Map([...known, ...changed].map((task) => [task.task, task]));
+  return [...tasks.values()].sort((one, other) => Number(other.task) - Number(one.task)).slice(0, KEPT);
 }
 
 export function isCard(entry) {

@@ -107,6 +107,15 @@ class Tables:
     phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
     screen: Image.Image | PhoneError | None = field(default_factory=lambda: Image.new("RGB", (1080, 2400), "navy"))
     glances: list[str] = field(default_factory=list)
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
+    reads: int = 0
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Whatever a test puts in is told, as the desk and the phones do."""
+        object.__setattr__(self, name, value)
+        if name not in {"listeners", "reads"}:
+            for listener in getattr(self, "listeners", ()):
+                listener("")
 
 
 class TaskTable:
@@ -116,10 +125,15 @@ class TaskTable:
     async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
         return tuple(one for one in self._tables.tasks if before is None or int(one.id) < int(before))[:limit]
 
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        self._tables.listeners.append(listener)
+        return lambda: self._tables.listeners.remove(listener)
+
     async def get(self, task: str) -> Task | None:
         return next((one for one in self._tables.tasks if one.id == task), None)
 
     async def active(self) -> Sequence[Task]:
+        self._tables.reads += 1
         return tuple(one for one in (*self._tables.tasks, *self._tables.parts) if one.state is not TaskState.ENDED)
 
     async def place_in_queue(self, task: str) -> int | None:
@@ -171,6 +185,9 @@ class PhoneList:
 
     def list(self) -> tuple[PhoneInfo, ...]:
         return tuple(self._tables.phones)
+
+    async def wait_for_change(self) -> None:
+        await asyncio.Event().wait()
 
     def get(self, phone_id: str) -> Phone:
         return ShownPhone(self._tables, phone_id)
