@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from bot.clocks import ClockWatch, seconds_since_boot
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreError
+from bot.store.frames import kept_files
 from bot.store.keeping import KEEP_TASKS_DAYS
 from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
 
@@ -155,7 +156,7 @@ class Housekeeper:
 
 def kept_in(directory: Path) -> Kept:
     """What a data directory holds. Blocks while it looks at each file."""
-    pictures = [size for path in (directory / FRAMES_NAME).glob("*/*") if (size := _size(path)) is not None]
+    pictures = [file.size for file in kept_files(directory / FRAMES_NAME)]
     databases = [
         sum(_size(directory / f"{name}{end}") or 0 for end in ("", "-wal"))
         for name in (DATABASE_NAME, CHECKPOINTS_NAME)
