@@ -18,6 +18,7 @@ from bot.cli.pipes import leave_quietly, reader_is_gone
 from bot.logs import set_up_logs
 from bot.settings import Settings, SettingsError, load_settings
 from bot.store.errors import StoreError
+from bot.terminals import tame_terminals
 from bot.texts import say, speaking
 from bot.watching.tracing import keep_tracing_off
 from devices.wording import said, sentence_of
@@ -65,6 +66,7 @@ def _complain(error: Exception) -> None:
 
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
+    tame_terminals()
     set_up_logs(settings, quiet=options.name != "run")
     keep_tracing_off(os.environ)
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.

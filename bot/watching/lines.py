@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Final, TextIO
+from typing import TextIO
 
+from bot.terminals import tamed
 from bot.watching.about import fields
-
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""Nobody may move a terminal's cursor with what he has typed."""
-
 
 class TextLines(logging.Formatter):
     """Time, level, origin, what it is about, and the message. Further lines of a message are set in."""
@@ -27,8 +23,8 @@ class TextLines(logging.Formatter):
         """The line, with the trace below."""
         about = ", ".join(f"{name} {value}" for name, value in fields().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}{f' [{about}]' if about else ''}"
-        message = _plain(self._cover(record.getMessage())).replace("\n", "\n    ")
-        trace = "".join(f"\n{_plain(part)}" for part in _traces(self, record, self._cover))
+        message = tamed(self._cover(record.getMessage())).replace("\n", "\n    ")
+        trace = "".join(f"\n{tamed(part)}" for part in _traces(self, record, self._cover))
         return f"{head}: {message}{trace}"
 
 
@@ -71,7 +67,3 @@ def _traces(formatter: logging.Formatter, record: logging.LogRecord, cover: Call
     parts = [formatter.formatException(record.exc_info)] if record.exc_info else []
     parts += [formatter.formatStack(record.stack_info)] if record.stack_info else []
     return [cover(part) for part in parts]
-
-
-def _plain(text: str) -> str:
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,59 @@
+"""What others have written reaches a terminal as text alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.terminals import tame
+from tests.bot.world import ANNA, Clock, a_world
+
+ORDERS = "\x1b]0;owned\x07\x9b31m\x08 open\tsettings"
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[int, int]]:
+    """A terminal: the end of who looks at it, and the end of who writes."""
+    master, slave = os.openpty()
+    yield master, slave
+    os.close(master)
+
+
+def test_a_terminal_gets_no_orders(ends: tuple[int, int]) -> None:
+    """Seen failing with `_Tamed` writing what it is given."""
+    master, slave = ends
+    with tame(os.fdopen(slave, "w", encoding="utf-8")) as stream:
+        assert stream.isatty()
+        print(f"{ORDERS}\nsecond", file=stream)
+        shown = os.read(master, 4096).decode()
+    assert shown.replace("\N{REPLACEMENT CHARACTER}", "") == "]0;owned31m open\tsettings\r\nsecond\r\n"
+
+
+def test_a_file_gets_what_was_written(tmp_path: Path) -> None:
+    with (tmp_path / "lines").open("w", encoding="utf-8") as stream:
+        assert tame(stream) is stream
+
+
+async def test_the_command_line_tames_its_terminal(tmp_path: Path, ends: tuple[int, int]) -> None:
+    """Seen failing without `tame_terminals` in `_run`: the window was then called "owned"."""
+    async with a_world(tmp_path, clock=Clock(time.time())) as world:
+        await world.end(await world.working(person=replace(ANNA, name=ORDERS)))
+    master, slave = ends
+    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "LANGUAGE": "en"}
+    line = [sys.executable, "-m", "bot.cli", "usage", "--by", "person"]
+    try:
+        run = await asyncio.create_subprocess_exec(*line, stdout=slave, stderr=slave, env=environment)
+        async with asyncio.timeout(60):
+            assert await run.wait() == 0
+    finally:
+        os.close(slave)
+    shown = os.read(master, 8192).decode()
+    assert "owned" in shown
+    assert not {"\x1b", "\x07", "\x9b", "\x08"} & set(shown)
