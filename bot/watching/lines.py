@@ -12,6 +12,7 @@ from typing import TextIO
 from bot.terminals import tamed
 from bot.watching.about import fields
 
+
 class TextLines(logging.Formatter):
     """Time, level, origin, what it is about, and the message. Further lines of a message are set in."""
 
