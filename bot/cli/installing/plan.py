@@ -34,6 +34,11 @@ class Where:
         """Whether it is another root than this machine's: its users and services are left alone."""
         return self.root != Path("/")
 
+    @property
+    def without_udev(self) -> bool:
+        """Whether nobody is there who could be told of a rule: in a container the machine around it has udev."""
+        return self.elsewhere or not self.path("/run/udev/control").exists()
+
     def path(self, path: str) -> Path:
         """A path of the machine, below the root."""
         return self.root / path.lstrip("/")
@@ -60,8 +65,8 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
         unit_file(where, program, binary),
         Folder(where.path("/etc/udev/rules.d"), 0o755),
         rule_file(where),
-        Call(("udevadm", "control", "--reload"), where.elsewhere),
-        Call(("udevadm", "trigger", "--subsystem-match=usb"), where.elsewhere),
+        Call(("udevadm", "control", "--reload"), where.without_udev),
+        Call(("udevadm", "trigger", "--subsystem-match=usb"), where.without_udev),
         Call(("systemctl", "daemon-reload"), where.elsewhere),
         Call(("systemctl", "enable", "--now", UNIT), where.elsewhere),
     ]
@@ -77,7 +82,7 @@ def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = No
         Gone(unit),
         Gone(rule_file(where)),
         Call(("systemctl", "daemon-reload"), where.elsewhere),
-        Call(("udevadm", "control", "--reload"), where.elsewhere),
+        Call(("udevadm", "control", "--reload"), where.without_udev),
     ]
 
 

@@ -242,3 +242,21 @@ def test_a_language_that_is_none_is_told(value: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("LANGUAGE", value)
     with pytest.raises(SettingsError, match="LANGUAGE"):
         load_settings(None)
+
+
+def test_a_file_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
+    """A service whose program belongs to root. Seen failing before: it ended with a trace at each start."""
+    file = tmp_path / ".env"
+    file.write_text("VLM_MODEL=a-model")
+    file.chmod(0)
+    # Root may read everything, so the process becomes nobody once it has all its modules.
+    script = (
+        "import os, sys; from pathlib import Path; from bot.settings import load_settings; import encodings.ascii\n"
+        "if os.geteuid() == 0: os.seteuid(65534)\n"
+        "print(repr(load_settings(Path(sys.argv[1])).vlm_model))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(file)], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert ran.stdout == "''\n", ran.stderr
+    assert "is passed over" in ran.stderr
