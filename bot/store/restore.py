@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -20,6 +21,10 @@ from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
 """What a picture's name in a backup may be, and nothing else is ever written from one."""
+_MANIFEST_BYTES = 64 * 1024
+"""Ours has about a hundred; it is read as a whole."""
+_ENCRYPTED = 1
+"""Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")
 """SQLite's files of one database."""
@@ -56,14 +61,18 @@ def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
     """Write what belongs to a backup below the folder; returns the names of the pictures."""
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
-    if {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, *pictures}:
+    foreign = {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, *pictures}
+    if foreign or not all(map(_is_ours, archive.infolist())) or archive.getinfo(MANIFEST).file_size > _MANIFEST_BYTES:
         raise StoreCorrupt(words("backup.foreign", file=file))
     try:
         written = json.loads(archive.read(MANIFEST))["format"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreCorrupt(words("backup.foreign", file=file)) from error
     if written != FORMAT:
         raise StoreTooNew(words("backup.other_version", file=file))
+    # A few kilobytes can become what fills the disk of a service; no more is read of each than is told here.
+    if sum(each.file_size for each in archive.infolist()) > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     for name in (*DATABASES, *pictures):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +82,23 @@ def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
             if name in DATABASES:
                 os.fsync(out.fileno())
         # Retention counts from when a picture was taken, not from now. Zip files tell local time.
-        taken = datetime(*archive.getinfo(name).date_time).astimezone().timestamp()
+        taken = _taken(archive.getinfo(name))
         os.utime(target, (taken, taken))
     return pictures
+
+
+def _is_ours(entry: zipfile.ZipInfo) -> bool:
+    """Whether a backup could have written it so: not encrypted, packed as ours, and at a time that there is."""
+    try:
+        _taken(entry)
+    except (ValueError, OverflowError):
+        return False
+    encrypted = entry.flag_bits & _ENCRYPTED
+    return not encrypted and entry.compress_type in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+def _taken(entry: zipfile.ZipInfo) -> float:
+    return datetime(*entry.date_time).astimezone().timestamp()
 
 
 def _keep(source: Path, target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import sqlite3
 import time
 import zipfile
@@ -159,10 +160,12 @@ def changed(source: Path, target: Path, **contents: bytes | None) -> None:
         ({DATABASE_NAME: None}, StoreCorrupt),
         ({MANIFEST: b"[]"}, StoreCorrupt),
         ({MANIFEST: b'{"format": 2}'}, StoreTooNew),
+        ({MANIFEST: b"[" * 60_000}, StoreCorrupt),
+        ({MANIFEST: b'{"format": 1}' + b" " * 64 * 1024}, StoreCorrupt),
         ({"../outside": b"x"}, StoreCorrupt),
         ({"frames/ab/../../console.json": b"x"}, StoreCorrupt),
     ],
-    ids=["damaged", "missing", "no manifest", "another format", "a way out", "another way out"],
+    ids=["damaged", "missing", "no manifest", "another format", "nested", "endless", "a way out", "another way out"],
 )
 async def test_a_file_that_is_no_backup_changes_nothing(
     store: Store, data: Path, tmp_path: Path, contents: dict[str, bytes | None], wrong: type[StoreError]
@@ -175,6 +178,46 @@ async def test_a_file_that_is_no_backup_changes_nothing(
         restore(other, tmp_path / "two.zip")
     assert names_in(other) == ["lock"]
     assert not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize(
+    ("signature", "at", "value"),
+    [(b"PK\1\2", 8, 1), (b"PK\1\2", 10, 99), (b"PK\1\2", 14, 0)],
+    ids=["encrypted", "packed otherwise", "on the day 0"],
+)
+async def test_an_archive_that_we_never_write_is_refused_in_a_sentence(
+    store: Store, data: Path, tmp_path: Path, signature: bytes, at: int, value: int
+) -> None:
+    """By a byte of each entry of its directory. Seen failing without `_is_ours`: each ended in a trace."""
+    await a_backup(store, data, tmp_path / "one.zip")
+    archive = bytearray((tmp_path / "one.zip").read_bytes())
+    found = archive.find(signature)
+    while found >= 0:
+        archive[found + at] = value
+        found = archive.find(signature, found + 1)
+    (tmp_path / "two.zip").write_bytes(archive)
+    with pytest.raises(StoreCorrupt, match="Nothing was changed"):
+        restore(tmp_path / "other", tmp_path / "two.zip")
+    assert names_in(tmp_path / "other") == ["lock"]
+
+
+async def test_what_the_disk_does_not_hold_is_not_begun(store: Store, data: Path, tmp_path: Path) -> None:
+    """Empty pictures that say they are gigabytes. Seen failing without the look at the disk."""
+    await a_backup(store, data, tmp_path / "one.zip")
+    most = 0xFFFFFFFE
+    number = shutil.disk_usage(tmp_path).free // most + 1
+    claims = {f"frames/ab/ab{each:062x}.png": b"" for each in range(number)}
+    changed(tmp_path / "one.zip", tmp_path / "two.zip", **claims)
+    archive = bytearray((tmp_path / "two.zip").read_bytes())
+    found = archive.find(b"PK\1\2")
+    while found >= 0:
+        if archive[found + 46 : found + 53] == b"frames/":
+            archive[found + 24 : found + 28] = most.to_bytes(4, "little")
+        found = archive.find(b"PK\1\2", found + 1)
+    (tmp_path / "two.zip").write_bytes(archive)
+    with pytest.raises(StoreError, match="No space"):
+        restore(tmp_path / "other", tmp_path / "two.zip")
+    assert names_in(tmp_path / "other") == ["lock"]
 
 
 async def test_a_backup_of_a_later_program_is_refused(store: Store, data: Path, tmp_path: Path) -> None:
