@@ -42,10 +42,11 @@ class Place:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if name in {"PATH", "HOME", "LANG", "TMPDIR"} or name.startswith(("COVERAGE", "COV_"))
+            if name in {"PATH", "HOME", "TMPDIR"} or name.startswith(("COVERAGE", "COV_"))
         }
         return {
             **kept,
+            "LC_ALL": "C.UTF-8",
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "ANDROID_ADB_SERVER_PORT": str(self.adb.port),
             "ANDROID_SERIALS": self.phone.address,

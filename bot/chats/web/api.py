@@ -33,6 +33,7 @@ from bot.chats.web.words import locale_of
 from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
 from bot.tasks.views import phone_json
+from bot.texts import say
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -124,7 +125,7 @@ class Api:
         """A page of one thread, oldest first; `before` is the id from which to go back."""
         before = request.query.get("before", "")
         if before and not (before.isdecimal() and len(before) < 19):
-            return refuse(400, "`before` is the id of a message.")
+            return refuse(400, say("refusal.before_message"))
         thread = request.query.get("thread", "")
         entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)
         shown = entries[-PAGE:]
@@ -141,7 +142,7 @@ class Api:
             said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
         )
         incoming = Incoming(
-            person=_operator(request),
+            person=operator(request),
             place=place(said.thread),
             event=said.event,
             text=said.text,
@@ -157,7 +158,7 @@ class Api:
         pressed = await body_of(request, Pressed)
         reply = await self._behind.intake.press(
             Press(
-                person=_operator(request),
+                person=operator(request),
                 place=place(pressed.thread),
                 event=pressed.event,
                 data=pressed.data,
@@ -184,9 +185,9 @@ def _sentence(error: ValidationError) -> str:
     """What is wrong, without the value itself: it may be a secret."""
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"The request is not in the agreed form: {where or 'the body'}: {first['msg']}."
+    return say("refusal.form", where=where or "JSON", why=first["msg"])
 
 
-def _operator(request: web.Request) -> Person:
+def operator(request: web.Request) -> Person:
     """The operator, who reads the language that the browser asks for first."""
     return replace(OPERATOR, language=locale_of(request))

@@ -10,6 +10,7 @@ from aiohttp import web
 from bot.chats.web.gate import refuse
 from bot.store.usage import UsageBy, UsageTable, UsageTotals
 from bot.tasks.views import totals_json, usage_json
+from bot.texts import say
 from bot.zones import last_days
 
 DAYS = 30
@@ -31,11 +32,11 @@ class Consumption:
         """Rows `by` a group over `days`, and their sum. Days without tasks are left out."""
         days = request.query.get("days", str(DAYS))
         if not (days.isascii() and days.isdigit() and len(days) < 4 and 1 <= int(days) <= MOST_DAYS):
-            return refuse(400, f"`days` is a number from 1 to {MOST_DAYS}.")
+            return refuse(400, say("refusal.days", most=MOST_DAYS))
         try:
             by = UsageBy(request.query.get("by", UsageBy.DAY.value))
         except ValueError:
-            return refuse(400, f"`by` is one of {', '.join(UsageBy)}.")
+            return refuse(400, say("refusal.one_of", name="by", known=", ".join(UsageBy)))
         begin, end = last_days(int(days), time.time(), self._zone)
         rows = await self._usage.grouped(by, begin, end, self._zone)
         total = sum((row.totals for row in rows), UsageTotals())

@@ -17,6 +17,7 @@ from aiohttp import web
 
 from bot.chats.web.door import LOOPBACK_NAMES, Door, hosts, is_loopback, url_host
 from bot.chats.web.sessions import LIFETIME_S, Sessions, Way
+from bot.texts import say
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -129,32 +130,31 @@ class Gate:
         if not re.match(r"/api(/|$)", request.path):
             if request.path == "/" or request.path.startswith("/page/") or self.here(request):
                 return await handler(request)
-            return refuse(403, "That is answered on the service's own machine only.")
+            return refuse(403, say("refusal.elsewhere"))
         if request.path != SIGN_IN:
             caller = await self.caller(request)
             if caller is None:
                 return self._unknown()
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
-                return refuse(403, "Another page may not use the console.")
+                return refuse(403, say("refusal.other_page"))
             request[CALLER] = caller
         if request.method == "POST" and request.content_type not in BODY_TYPES:
-            return refuse(415, "Send the request as application/json.")
+            return refuse(415, say("refusal.type"))
         return await handler(request)
 
     def _unknown(self) -> web.Response:
-        words = "Open the address that the service printed at its start: it carries the token."
-        return web.json_response({"error": words, "sign_in": self.signs_in}, status=401)
+        return web.json_response({"error": say("refusal.unknown"), "sign_in": self.signs_in}, status=401)
 
     def _misdirected(self, request: web.Request) -> str:
         if not self.here(request) and request.host not in self._elsewhere:
-            return "The console answers only under its own address."
+            return say("refusal.address")
         origin = request.headers.get("Origin")
         if origin is not None and origin != (
             self._origin if request.host in self._elsewhere else f"http://{request.host}"
         ):
-            return "Another page may not use the console."
+            return say("refusal.other_page")
         if request.path != "/" and request.headers.get("Sec-Fetch-Site", "") not in OWN_FETCHES:
-            return "Another page may not use the console."
+            return say("refusal.other_page")
         return ""
 
     async def caller(self, request: web.Request) -> Caller | None:

@@ -19,6 +19,7 @@ from PIL import Image
 
 from bot.chats.web.gate import refuse
 from bot.chats.web.views import HOLDS, ConsolePhones, ConsoleTasks
+from bot.tasks.wording import health_words
 from bot.texts import say
 from devices.app_titles import readable
 from devices.errors import PhoneError
@@ -66,11 +67,11 @@ class Glances:
         """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
         info = next((phone for phone in self._phones.list() if phone.id == request.match_info["phone"]), None)
         if info is None:
-            return refuse(404, "There is no such phone.")
+            return refuse(404, say("refusal.phone"))
         if info.health not in {Health.READY, Health.LOW_BATTERY}:
-            return refuse(409, f"{info.name} is {info.health}: its screen is not shown.")
+            return refuse(409, say("refusal.not_ready", name=info.name, state=health_words(info.health)))
         if await self._held(info.id):
-            return refuse(409, f"A task works on {info.name}: see its own pictures.")
+            return refuse(409, say("refusal.at_work", name=info.name))
         seen = await self._look(info)
         if seen.picture is None:
             return refuse(409, say("page.phones.hidden"))
@@ -80,7 +81,7 @@ class Glances:
         """The last picture, a JPEG; 404 for any before it."""
         seen = self._seen.get(request.match_info["phone"])
         if seen is None or seen.picture is None or request.match_info["number"] != str(seen.number):
-            return refuse(404, "This picture is not kept any more.")
+            return refuse(404, say("refusal.picture"))
         return web.Response(body=seen.picture, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
     async def _held(self, phone: str) -> bool:

@@ -16,11 +16,12 @@ from agent.files import GivenFile
 from agent.ports.frames import Frames
 from bot.chats.base import Intake
 from bot.chats.incoming import Attachment, CommandCall, Invocation
-from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
-from bot.chats.web.chat import OPERATOR, place
+from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of, operator
+from bot.chats.web.chat import place
 from bot.chats.web.gate import refuse
 from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
 from bot.tasks.lines import Heard, Runs, encoded, interrupted, line_of
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class HandIn:
         async for piece in request.content.iter_chunked(PIECE):
             data += piece
             if len(data) > MAX_FILE_BYTES:
-                return refuse(413, f"A file may have {MAX_FILE_BYTES} bytes.")
+                return refuse(413, say("refusal.file_large", most=MAX_FILE_BYTES))
         return web.json_response({"content": await self._frames.save(bytes(data), suffix="bin")})
 
     async def do(self, request: web.Request) -> web.StreamResponse:
@@ -86,14 +87,14 @@ class HandIn:
         try:
             files = [Attachment(file.name, await self._frames.load(file.content)) for file in order.files]
         except KeyError:
-            return refuse(409, "A file of the task is not here. Hand it in first.")
+            return refuse(409, say("refusal.file_missing"))
         call = CommandCall("do", options, order.text)
         event = f"cli:{secrets.token_hex(8)}"
-        reply = await self._intake.invoke(Invocation(OPERATOR, place(""), event, call, tuple(files)))
+        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call, tuple(files)))
         if not reply.task:
             message = reply.message
             words = [message.heading, message.body] if message else [reply.toast]
-            return refuse(409, "\n".join(filter(None, words)) or "The task was not accepted.")
+            return refuse(409, "\n".join(filter(None, words)) or say("refusal.task_not_taken"))
         response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
         await response.prepare(request)
         try:
@@ -118,7 +119,7 @@ class HandIn:
     async def answer(self, request: web.Request) -> web.Response:
         """Answer a question of a task."""
         answered = await body_of(request, Answered)
-        refusal = await self._runs.answer(OPERATOR, answered.question, answered.text)
+        refusal = await self._runs.answer(operator(request), answered.question, answered.text)
         return refuse(409, refusal) if refusal else web.json_response({"taken": True})
 
 

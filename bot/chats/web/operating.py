@@ -11,11 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.chats.base import Intake
 from bot.chats.incoming import CommandCall, Invocation
-from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of
-from bot.chats.web.chat import OPERATOR, place
+from bot.chats.web.api import ID_LIMIT, SAID_LIMIT, body_of, operator
+from bot.chats.web.chat import place
 from bot.chats.web.gate import refuse
 from bot.schedules.model import Schedule
 from bot.tasks.views import schedule_json
+from bot.texts import say
 
 
 class Ordered(BaseModel):
@@ -52,10 +53,10 @@ class Operating:
         """Do one command; the answer is what it says."""
         ordered = await body_of(request, Ordered)
         if ordered.name not in self._commands:
-            return refuse(400, "There is no such command.")
+            return refuse(400, say("refusal.command"))
         call = CommandCall(ordered.name, ordered.options, ordered.text)
         event = f"cli:{secrets.token_hex(8)}"
-        reply = await self._intake.invoke(Invocation(OPERATOR, place(""), event, call))
+        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call))
         message = reply.message
         words = [message.heading, message.body, message.footer] if message else [reply.toast]
         return web.json_response({"text": "\n".join(filter(None, words))})

@@ -10,6 +10,7 @@ from bot.chats.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, Consol
 from bot.store.search import TaskFilter
 from bot.tasks.model import TaskState
 from bot.tasks.views import step_json
+from bot.texts import say
 
 WISH_LIMIT = 200
 """Characters of what is searched for."""
@@ -39,13 +40,13 @@ class Past:
         """
         query = request.query
         if any(len(value) > WISH_LIMIT for value in query.values()):
-            return refuse(400, f"What is searched for has at most {WISH_LIMIT} characters.")
+            return refuse(400, say("refusal.wish", most=WISH_LIMIT))
         standing = query.get("standing", "")
         if standing and standing not in STANDINGS:
-            return refuse(400, f"`standing` is one of {', '.join(sorted(STANDINGS))}.")
+            return refuse(400, say("refusal.one_of", name="standing", known=", ".join(sorted(STANDINGS))))
         before = query.get("before", "")
         if before and await self._tasks.get(before) is None:
-            return refuse(400, "`before` is the number of a task.")
+            return refuse(400, say("refusal.before_task"))
         platform, _, person = query.get("person", "").partition(":")
         wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person)
         found = await self._search.find(wanted, TASKS_SHOWN + 1, before=before or None)
@@ -70,7 +71,7 @@ class Past:
     async def task(self, request: web.Request) -> web.Response:
         """One task."""
         found = await self._tasks.get(request.match_info["task"])
-        return refuse(404, "There is no such task.") if found is None else web.json_response(console_task_json(found))
+        return refuse(404, say("page.task.unknown")) if found is None else web.json_response(console_task_json(found))
 
     async def steps(self, request: web.Request) -> web.Response:
         """The steps of one task, none when it is unknown."""

@@ -8,6 +8,7 @@ from aiohttp import web
 
 from agent.ports.frames import Frames
 from bot.chats.web.gate import refuse
+from bot.texts import say
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,128}(\.[A-Za-z0-9]{1,10})?")
 """A reference of the frame store: no separators, no dots but the one before the suffix."""
@@ -45,7 +46,7 @@ class Pictures:
     async def frame(self, request: web.Request) -> web.Response:
         """The bytes behind a reference."""
         reference = request.match_info["reference"]
-        gone = "This picture is not kept any more."
+        gone = say("refusal.picture")
         if not REFERENCE.fullmatch(reference):
             return refuse(404, gone)
         try:

@@ -98,7 +98,7 @@ class Console:
         """
         files = await asyncio.to_thread(_page_files)
         await self._gate.sessions.load()
-        app = web.Application(middlewares=[self._gate.check, self._words.spoken, _forms], client_max_size=BODY_LIMIT)
+        app = web.Application(middlewares=[self._words.spoken, self._gate.check, _forms], client_max_size=BODY_LIMIT)
         app.on_response_prepare.append(add_headers)
         app.add_routes([web.get("/", self._enter(files["index.html"]))])
         app.add_routes([web.get(f"/page/{name}", _serve(file)) for name, file in files.items()])

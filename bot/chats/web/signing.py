@@ -63,7 +63,7 @@ class Signing:
     async def sign_in(self, request: web.Request) -> web.Response:
         """The right password begins a session; 401 for a wrong one, 429 for too many."""
         if self._password is None:
-            return refuse(404, "No password is set.")
+            return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
         address = caller_address(request)
         with speaking(self._words.language(request)):

@@ -15,6 +15,7 @@ from bot.chats.web.board import Board
 from bot.chats.web.gate import Gate, refuse
 from bot.chats.web.views import changes_json, state_json
 from bot.tasks.views import Json
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class Events:
         """
         wanted = request.headers.get("Last-Event-ID") or request.query.get("since", "")
         if wanted and not REVISION.fullmatch(wanted):
-            return refuse(400, "The stream goes on after a revision: a number.")
+            return refuse(400, say("refusal.revision"))
         now = await self._behind.log.revision()
         since = int(wanted) if wanted else now
         lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND

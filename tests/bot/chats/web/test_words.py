@@ -37,3 +37,20 @@ async def test_a_phones_state_is_told_in_the_browsers_language(world: World, cli
         for language, told in (("zh-CN,zh;q=0.9", "手机还不信任这台电脑。"), ("en", str(reason))):
             async with client.get(path, headers={"Accept-Language": language}) as response:
                 assert [row["reason"] for row in (await response.json())["devices"]] == [told]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status", "words"),
+    [
+        ("/api/state", {"Authorization": "Bearer wrong"}, 401, "请打开服务启动时打印的地址：令牌就在其中。"),
+        ("/api/state", {"Origin": "http://evil.example"}, 403, "其他网页不能使用控制台。"),
+        ("/api/devices/nothing/glance", {}, 404, "没有这部手机。"),
+        ("/api/usage?by=moon", {}, 400, "`by` 应为其中之一：person, phone, model, day。"),
+    ],
+)
+async def test_refusals_are_in_the_language_of_the_browser(
+    client: aiohttp.ClientSession, path: str, headers: dict[str, str], status: int, words: str
+) -> None:
+    """Also those of the gate, which looks at a request before anything else does."""
+    async with client.get(path, headers={"Accept-Language": "zh-CN"} | headers) as response:
+        assert (response.status, (await response.json())["error"]) == (status, words)
