@@ -12,6 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from bot.commands.forms import forms_of
 from bot.commands.spec import COMMANDS, CommandSpec, OptionKind
 
 REPOSITORY = Path(__file__).parents[1]
@@ -34,7 +35,7 @@ def documents() -> list[Path]:
 
 def quoted() -> dict[str, str]:
     """What the program says now, by the name of the part."""
-    return {**graphs(), "commands": commands(), "settings": settings(), "policy": policy()}
+    return {**graphs(), "commands": commands(), "forms": forms(), "settings": settings(), "policy": policy()}
 
 
 def filled(text: str, parts: dict[str, str]) -> str:
@@ -67,6 +68,16 @@ def commands() -> str:
     """One row for each command."""
     rows = [f"| `{usage(command)}` | {command.help} | {options(command)} |" for command in COMMANDS]
     return "\n".join(["| command | does | options |", "|---|---|---|", *rows])
+
+
+def forms() -> str:
+    """One row for each command that is picked otherwise than it is typed."""
+    rows = []
+    for form in (form for command in COMMANDS for form in forms_of(command) if form.group):
+        words = " ".join(word.strip("{}").upper() if "{" in word else word for word in (form.words or "").split())
+        typed = usage(form.command) if form.words is None else f"{form.command.name} {words}".strip()
+        rows.append(f"| `/opengui {form.path}` | `{typed}` |")
+    return "\n".join(["| picked | typed |", "|---|---|", *rows])
 
 
 def usage(command: CommandSpec) -> str:

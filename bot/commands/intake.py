@@ -188,6 +188,7 @@ class Commands:
             invocation.event,
             invocation.call,
             files=invocation.attachments,
+            picked=True,
         )
         if not await self._let_in(request):
             typed = f"{invocation.call.name} {request.option('code')}"

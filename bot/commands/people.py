@@ -7,6 +7,7 @@ from dataclasses import replace
 from bot.access import OPERATOR_PLATFORMS, Right, authorize
 from bot.chats.address import Address, Person, Place
 from bot.chats.outgoing import Message, Reply
+from bot.commands.forms import forms_of
 from bot.commands.linking import linked_line
 from bot.commands.parser import unknown_command
 from bot.commands.request import Refused, Request, Services, plain, require, verdict
@@ -23,7 +24,10 @@ async def show_help(request: Request, services: Services) -> Reply:
             raise Refused(unknown_command(name))
         return plain(_explained(spec, request.prefix))
     known = [spec for spec in COMMANDS if verdict(request, services.policy, spec.right).allowed]
-    lines = [f"{request.prefix}{_usage(spec)}: {spec.help}" for spec in known]
+    if request.picked:
+        lines = [f"{form.path}: {form.help}" for spec in known for form in forms_of(spec)]
+    else:
+        lines = [f"{request.prefix}{_usage(spec)}: {spec.help}" for spec in known]
     example = say("help.example", line=f"{request.prefix}{BY_NAME['do'].example}")
     return Reply(Message(heading=say("help.heading"), body="\n".join(lines), footer=example))
 

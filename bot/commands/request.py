@@ -80,6 +80,8 @@ class Request:
     """What was typed, as it was; "" when it was not."""
     carries: bool = False
     """Whether files came with it, fetched or not."""
+    picked: bool = False
+    """Picked from a list, with typed options: nothing was typed."""
 
     @property
     def address(self) -> Address:

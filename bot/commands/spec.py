@@ -10,7 +10,7 @@ from bot.texts import say
 
 
 class OptionKind(StrEnum):
-    """What an option takes; phones and tasks are completed while typing."""
+    """What an option takes; most are completed, or chosen from a list, where that is possible."""
 
     TEXT = "text"
     FLAG = "flag"
@@ -19,6 +19,11 @@ class OptionKind(StrEnum):
     TASK = "task"
     COMMAND = "command"
     PERSON = "person"
+    SUBJECT = "subject"
+    """A person, or everybody with a role."""
+    RIGHT = "right"
+    TIER = "tier"
+    SETTING = "setting"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Completion while typing: phones and tasks, from memory."""
+"""Completion while typing: phones and tasks, and for admins tiers and settings, from memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from bot.chats.incoming import CommandCall
 from bot.commands.choose import open_phones
 from bot.commands.phones_meant import ALL, SEPARATORS
 from bot.commands.request import Request, Services, may_see
+from bot.commands.tiering import NONE
+from bot.live.names import names_of
 from bot.tasks.model import Task
 from bot.tasks.wording import health_words
 from bot.texts import say
@@ -68,6 +70,9 @@ class Suggestions:
                 request = Request(person, place, "", CommandCall(""))
                 seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
                 pairs = [(title_of(task), task.id) for task in seen]
+            case "tier" | "setting" if authorize(person, place, Right.ADMIN, self._services.policy).allowed:
+                live = self._services.live.now
+                pairs = [(name, name) for name in ((*live.tiers, NONE) if option == "tier" else names_of(live))]
             case _:
                 return ()
         return _fitting(pairs, typed)

@@ -1,22 +1,25 @@
-"""Slash commands: one group made from the command list, and what comes in through it."""
+"""Slash commands: one command with groups, made from the command list, and what comes in through it."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import discord
 from discord.enums import AppCommandOptionType
 
+from bot.access import Right
 from bot.chats.base import Intake
 from bot.chats.discord import limits
 from bot.chats.discord.answers import whisper
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import person_of, place_of
-from bot.chats.incoming import CommandCall, Invocation
+from bot.chats.incoming import Invocation
 from bot.chats.outgoing import Message, Reply
+from bot.commands.forms import Form, forms_of
 from bot.commands.spec import CommandSpec, OptionKind
 from bot.texts import LANGUAGES, say, speaking
 
@@ -30,17 +33,27 @@ FILE_COMMANDS: Final = frozenset({"do"})
 _LOCALES: Final[Mapping[str, Sequence[str]]] = {"zh": ("zh-CN", "zh-TW")}
 """Languages of the catalogue that Discord names otherwise (developer docs, Locales)."""
 
-_COMPLETED: Final = frozenset({OptionKind.PHONE, OptionKind.TASK, OptionKind.COMMAND})
+_COMPLETED: Final = frozenset(
+    {OptionKind.PHONE, OptionKind.TASK, OptionKind.COMMAND, OptionKind.TIER, OptionKind.SETTING}
+)
+_TYPES: Final = {
+    OptionKind.FLAG: AppCommandOptionType.boolean,
+    OptionKind.PERSON: AppCommandOptionType.user,
+    OptionKind.SUBJECT: AppCommandOptionType.mentionable,
+}
+"""All others are text."""
 
 
 def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
-    """The group as Discord's API wants it. Raises ValueError when there are more commands than a group holds.
+    """The group as Discord's API wants it. Raises ValueError when it or a part of it would hold too many commands.
 
     Names are the same in every language, so that everybody can tell everybody what to type; what explains them is in
     `language`, or with "auto" in each person's own.
     """
-    if len(commands) > limits.SUBCOMMANDS:
-        raise ValueError(f"Discord allows {limits.SUBCOMMANDS} subcommands, there are {len(commands)}")
+    paths = {(form.group, form.name) for form in _forms(commands)}
+    sizes = [len({group or name for group, name in paths}), *Counter(group for group, _ in paths if group).values()]
+    if max(sizes, default=0) > limits.SUBCOMMANDS:
+        raise ValueError(f"Discord allows {limits.SUBCOMMANDS} subcommands, there are {max(sizes)}")
     with speaking(language):
         made = _group(commands)
     if language not in LANGUAGES:
@@ -51,12 +64,31 @@ def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str
 
 
 def _group(commands: Sequence[CommandSpec]) -> dict[str, Any]:
+    options: dict[str, dict[str, Any]] = {}
+    for form in _forms(commands):
+        if not form.group:
+            options[form.name] = _subcommand(form)
+            continue
+        group = options.setdefault(
+            form.group,
+            {
+                "name": form.group,
+                "type": AppCommandOptionType.subcommand_group.value,
+                "description": say(f"form.group.{form.group}")[: limits.DESCRIPTION],
+                "options": [],
+            },
+        )
+        group["options"].append(_subcommand(form))
     return {
         "name": GROUP,
         "type": discord.AppCommandType.chat_input.value,
         "description": say("discord.group")[: limits.DESCRIPTION],
-        "options": [_subcommand(command) for command in commands],
+        "options": list(options.values()),
     }
+
+
+def _forms(commands: Sequence[CommandSpec]) -> list[Form]:
+    return [form for command in commands for form in forms_of(command)]
 
 
 def _localize(made: dict[str, Any], translated: Mapping[str, Any], locales: Sequence[str]) -> None:
@@ -67,30 +99,34 @@ def _localize(made: dict[str, Any], translated: Mapping[str, Any], locales: Sequ
         _localize(option, other, locales)
 
 
-def _subcommand(command: CommandSpec) -> dict[str, Any]:
-    options: list[dict[str, Any]] = []
-    if command.text is not None:
+def _subcommand(form: Form) -> dict[str, Any]:
+    command = form.command
+    options = [_option(field.name, field.help, field.kind, required=field.required) for field in form.fields]
+    if command.text is not None and form.words is None:
         options.append(_option(command.text.name, command.text.help, required=command.text.required))
-    for option in command.options:
-        flag = option.kind is OptionKind.FLAG
-        kind = AppCommandOptionType.boolean if flag else AppCommandOptionType.string
-        made = _option(option.name, option.help, kind)
-        if option.kind in _COMPLETED:
-            made["autocomplete"] = True
-        options.append(made)
+    options += [
+        _option(option.name, option.help, option.kind) for option in command.options if option.name in form.options
+    ]
     if command.name in FILE_COMMANDS:
-        options.append(_option(FILE_OPTION, say("discord.file"), AppCommandOptionType.attachment))
+        options.append(_made(FILE_OPTION, say("discord.file"), AppCommandOptionType.attachment))
     return {
-        "name": command.name,
+        "name": form.name,
         "type": AppCommandOptionType.subcommand.value,
-        "description": command.help[: limits.DESCRIPTION],
+        "description": form.help[: limits.DESCRIPTION],
         "options": sorted(options, key=lambda option: not option["required"]),
     }
 
 
-def _option(
-    name: str, text: str, kind: AppCommandOptionType = AppCommandOptionType.string, *, required: bool = False
-) -> dict[str, Any]:
+def _option(name: str, text: str, kind: OptionKind = OptionKind.TEXT, *, required: bool = False) -> dict[str, Any]:
+    made = _made(name, text, _TYPES.get(kind, AppCommandOptionType.string), required=required)
+    if kind in _COMPLETED:
+        made["autocomplete"] = True
+    if kind is OptionKind.RIGHT:
+        made["choices"] = [{"name": right.value, "value": right.value} for right in Right]
+    return made
+
+
+def _made(name: str, text: str, kind: AppCommandOptionType, *, required: bool = False) -> dict[str, Any]:
     return {"name": name, "type": kind.value, "description": text[: limits.DESCRIPTION], "required": required}
 
 
@@ -99,29 +135,28 @@ class SlashCommands:
 
     def __init__(self, intake: Intake, commands: Sequence[CommandSpec], fetcher: Fetcher) -> None:
         self._intake = intake
-        self._commands = {command.name: command for command in commands}
+        self._forms = {(form.group, form.name): form for form in _forms(commands)}
         self._fetcher = fetcher
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
         """Defer at once, so that Discord's three seconds never matter, then run the command and whisper its reply."""
         await interaction.response.defer(ephemeral=True, thinking=True)
-        name, given = _chosen(interaction)
-        command = self._commands.get(name)
-        if command is None or interaction.channel is None:
+        path, given = _chosen(interaction)
+        form = self._forms.get(path)
+        if form is None or interaction.channel is None:
             await whisper(interaction, Reply(Message(body=say("discord.gone"))))
             return
         person = person_of(interaction.user, interaction.locale)
         place = place_of(interaction.client.user.id, interaction.channel, interaction.guild_id)
         files, lost = await self._fetcher.fetch(person, place, _attached(interaction, given))
-        rest = command.text.name if command.text is not None else None
-        options = {key: _text(value) for key, value in given.items() if key not in (rest, FILE_OPTION)}
-        text = _text(given[rest]) if rest is not None and rest in given else ""
+        roles = _roles(interaction)
+        call = form.call({key: f"role:{value}" if value in roles else _text(value) for key, value in given.items()})
         reply = await self._intake.invoke(
             Invocation(
                 person,
                 place,
                 str(interaction.id),
-                CommandCall(name, options, text),
+                call,
                 files,
             )
         )
@@ -151,21 +186,31 @@ class SlashCommands:
         )
 
 
-def _inner(interaction: discord.Interaction[Any]) -> Mapping[str, Any]:
+def _inner(interaction: discord.Interaction[Any]) -> tuple[str, Mapping[str, Any]]:
+    """The subcommand, and the name of its group, "" for one that stands alone."""
     data: Mapping[str, Any] = interaction.data or {}
-    options = data.get("options") or [{}]
-    first: Mapping[str, Any] = options[0]
-    return first
+    first: Mapping[str, Any] = (data.get("options") or [{}])[0]
+    if first.get("type") != AppCommandOptionType.subcommand_group.value:
+        return "", first
+    second: Mapping[str, Any] = (first.get("options") or [{}])[0]
+    return str(first.get("name", "")), second
 
 
-def _chosen(interaction: discord.Interaction[Any]) -> tuple[str, dict[str, Any]]:
-    """The subcommand's name and its options by name."""
-    inner = _inner(interaction)
-    return str(inner.get("name", "")), {option["name"]: option.get("value") for option in inner.get("options") or ()}
+def _chosen(interaction: discord.Interaction[Any]) -> tuple[tuple[str, str], dict[str, Any]]:
+    """The group and the subcommand's name, and its options by name."""
+    group, inner = _inner(interaction)
+    options = {option["name"]: option.get("value") for option in inner.get("options") or ()}
+    return (group, str(inner.get("name", ""))), options
+
+
+def _roles(interaction: discord.Interaction[Any]) -> Collection[object]:
+    """The ids of the roles that were picked."""
+    data: Mapping[str, Any] = interaction.data or {}
+    return frozenset((data.get("resolved") or {}).get("roles") or ())
 
 
 def _focused(interaction: discord.Interaction[Any]) -> str | None:
-    options = _inner(interaction).get("options") or ()
+    options = _inner(interaction)[1].get("options") or ()
     return next((str(option["name"]) for option in options if option.get("focused")), None)
 
 

@@ -13,6 +13,7 @@ from simcord.components import walk_components
 from simcord.enums import ChannelType, InteractionType, OptionType, OverwriteType
 
 Files = Sequence[tuple[str, bytes]]
+_PICKED = (OptionType.USER, OptionType.ROLE, OptionType.MENTIONABLE)
 
 
 class People:
@@ -104,18 +105,28 @@ class People:
     def slash(
         self, user: User, channel: Channel, command: str, options: Mapping[str, Any] | None = None
     ) -> Interaction:
-        """Type `/opengui <command>` with options; a `(name, bytes)` pair is an uploaded file."""
+        """Pick `/opengui <command>` with options: a `(name, bytes)` pair is an uploaded file, people and roles stand
+        for themselves.
+        """
         root, leaf = self._registered(channel, command)
         resolved: dict[str, Any] = {}
         declared = {option["name"]: option for option in leaf.get("options", [])}
-        chosen = interactions.check_options(command, leaf, dict(options or {}))
+        options = dict(options or {})
+        for name, value in options.items():
+            if isinstance(value, Role | User):
+                kind = "roles" if isinstance(value, Role) else "users"
+                resolved.setdefault(kind, {})[str(value.id)] = {"id": str(value.id), "name": value.name}
+                options[name] = str(value.id)
+        # Picked people and roles travel as text; simcord checks them only as objects of its own.
+        as_text = [o | {"type": 3} if o["type"] in _PICKED else o for o in leaf.get("options", [])]
+        chosen = interactions.check_options(command, leaf | {"options": as_text}, options)
         given = []
         for name, value in chosen.items():
             wire = value
             if declared[name]["type"] == OptionType.ATTACHMENT:
                 wire = interactions.store_interaction_attachment(self.backend, channel.id, value[0], value[1], resolved)
             given.append({"name": name, "type": declared[name]["type"], "value": wire})
-        data = _call(root, leaf, given)
+        data = _call(root, command, given)
         if resolved:
             data["resolved"] = resolved
         return self._interact(InteractionType.APPLICATION_COMMAND, user, channel, data)
@@ -124,7 +135,7 @@ class People:
         root, leaf = self._registered(channel, command)
         kind = next(o["type"] for o in leaf["options"] if o["name"] == option)
         focused = {"name": option, "type": kind, "value": typed, "focused": True}
-        data = _call(root, leaf, [focused])
+        data = _call(root, command, [focused])
         return self._interact(InteractionType.APPLICATION_COMMAND_AUTOCOMPLETE, user, channel, data)
 
     def press(self, user: User, message: Message, custom_id: str) -> Interaction:
@@ -193,7 +204,7 @@ class People:
         root = self.backend.find_command("opengui", channel.guild_id)
         if root is None:
             raise AssertionError("no slash command is registered here")
-        leaf, _ = interactions.walk_to_subcommand(root, [command])
+        leaf, _ = interactions.walk_to_subcommand(root, command.split())
         return root, leaf
 
     def _interact(
@@ -211,6 +222,9 @@ class People:
         return record
 
 
-def _call(root: dict[str, Any], leaf: dict[str, Any], options: list[dict[str, Any]]) -> dict[str, Any]:
-    inner = {"name": leaf["name"], "type": int(OptionType.SUBCOMMAND), "options": options}
+def _call(root: dict[str, Any], command: str, options: list[dict[str, Any]]) -> dict[str, Any]:
+    *group, name = command.split()
+    inner = {"name": name, "type": int(OptionType.SUBCOMMAND), "options": options}
+    for outer in group:
+        inner = {"name": outer, "type": int(OptionType.SUBCOMMAND_GROUP), "options": [inner]}
     return {"id": root["id"], "name": root["name"], "type": 1, "options": [inner]}
