@@ -7,6 +7,7 @@ import logging
 import time
 from functools import partial
 
+from devices.adb.displays import WARNING, in_use
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.fastlane.requests import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, Wanted, always, from_jpeg, from_png, from_raw
@@ -23,8 +24,15 @@ ATTEMPTS = 3
 CAPTURE_TIMEOUT = 6.0
 """Seconds for one picture; over slow Wi-Fi a raw one takes about three."""
 
+WARNED = 200
+"""Bytes in which a warning before the picture has begun."""
+
 TRIALS = 2
 """Pictures by which each way shows how quick it is; the better of them counts. They are used as any other."""
+
+
+class _SeveralDisplays(CaptureFailed):
+    """The phone has more than one screen, and the picture may be of the other."""
 
 
 class Camera:
@@ -38,6 +46,8 @@ class Camera:
         self._shell = shell
         self._lane = lane
         self._png = False
+        self._display: str | None = None
+        """The screen that pictures are taken of, on a phone with several: empty if that is not known."""
         self._refused = False
         self._took: dict[bool, list[float]] = {True: [], False: []}
         """Seconds that the first pictures took on this link, by the fast lane (true) and without it."""
@@ -55,14 +65,19 @@ class Camera:
     def forget(self) -> None:
         """The link is a new one: a cable and Wi-Fi differ by far."""
         self._refused = False
+        self._display = None
         self._took = {True: [], False: []}
 
     @measured("frame")
     async def capture(self, wanted: Wanted = always) -> Frame:
         """The screen now. Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once."""
+        last: CaptureFailed
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._once(wanted)
+            except _SeveralDisplays as several:
+                self._display = await in_use(self._shell)
+                last = several
             except UnknownFormat as unknown:
                 logger.info("%s sends raw pictures of an unknown kind (%s): PNG from now on", self._name, unknown)
                 self._png = True
@@ -70,6 +85,7 @@ class Camera:
                 raise NoMemory(words("phone.error.no_memory")) from None
             except CaptureFailed as broken:
                 logger.warning("capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
+                await self._look_again()
                 last = broken
         raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last
 
@@ -79,15 +95,29 @@ class Camera:
         frame = await self._fast(wanted) if by_lane else None
         if frame is None:
             by_lane, began = False, time.monotonic()
-            line = "screencap -p" if self._png else "screencap"
-            frame = await self._shell.read(
-                line, partial(self._read, wanted), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
-            )
+            frame = await self._plain(wanted)
+            if frame.black and await self._look_again():
+                frame = await self._plain(wanted)
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
         return frame
 
+    async def _plain(self, wanted: Wanted) -> Frame:
+        line = f"screencap{' -p' if self._png else ''}{f' -d {self._display}' if self._display else ''}"
+        return await self._shell.read(
+            line, partial(self._read, wanted), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
+        )
+
+    async def _look_again(self) -> bool:
+        """Whether a phone with several screens shows itself on another one now: it was folded, or unfolded."""
+        if self._display is None:
+            return False
+        before, self._display = self._display, await in_use(self._shell)
+        return self._display != before
+
     def _read(self, wanted: Wanted, data: memoryview) -> Frame:
+        if self._display is None and WARNING in bytes(data[:WARNED]):
+            raise _SeveralDisplays(words("phone.error.no_picture", told=bytes(data[:WARNED]).decode(errors="replace")))
         return from_png(bytes(data)) if self._png else from_raw(data, wanted)
 
     async def _fast(self, wanted: Wanted) -> Frame | None:

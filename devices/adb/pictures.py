@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ KEPT_BLOCKS = 4
 """Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
 than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
 Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
+
+MOST_WARNINGS = 2048
+"""Bytes of text that a phone may print before a picture; any picture has more."""
+_LINE = re.compile(rb"[\x20-\x7e]{8,}\n")
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -80,26 +85,36 @@ def from_raw(data: bytes | memoryview, wanted: Wanted = always) -> Frame:
     """The picture that `screencap` writes without `-p`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
-    colour space, each a little-endian uint32; then the rows without padding. Raises CaptureFailed when bytes are
-    missing, UnknownFormat when the format is none that is known here.
+    colour space, each a little-endian uint32; then the rows without padding. What a phone warns of before it is left
+    out. Raises CaptureFailed when bytes are missing, UnknownFormat when the format is none that is known here.
     """
-    if len(data) < 16:
-        raise CaptureFailed(words("phone.error.few_bytes", number=len(data)))
-    width, height, pixels = struct.unpack_from("<III", data)
+    start = _warned(data)
+    length = len(data) - start
+    if length < 16:
+        raise CaptureFailed(words("phone.error.few_bytes", number=length))
+    width, height, pixels = struct.unpack_from("<III", data, start)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise CaptureFailed(_no_picture(bytes(data[:80])))
     if pixels not in _FORMATS:
         raise UnknownFormat(f"pixel format {pixels} is not known")
     mode, depth = _FORMATS[pixels]
-    header = len(data) - width * height * depth
+    header = length - width * height * depth
     if header not in {12, 16}:
-        raise CaptureFailed(words("phone.error.cut_picture", number=len(data), width=width, height=height))
-    size, rows = Size(width, height), memoryview(data)[header:]
+        raise CaptureFailed(words("phone.error.cut_picture", number=length, width=width, height=height))
+    size, rows = Size(width, height), memoryview(data)[start + header :]
     if mode != _AS_IT_IS:
         return Frame.of(Image.frombytes("RGB", (width, height), rows, "raw", mode))
     small = small_of_bytes(rows, (width, height))
     image = Image.frombytes("RGB", (width, height), rows, "raw", mode) if wanted(small, size) else None
     return Frame(small, size, image)
+
+
+def _warned(data: bytes | memoryview) -> int:
+    """The length of the lines of text before the picture: its first sign would be the width's low byte."""
+    told, length = bytes(data[:MOST_WARNINGS]), 0
+    while line := _LINE.match(told, length):
+        length = line.end()
+    return length if len(data) - length >= MOST_WARNINGS else 0
 
 
 def from_png(data: bytes) -> Frame:

@@ -190,9 +190,9 @@ class VirtualPhone:
         self._frames.move_to_end(key)
         return frame
 
-    async def encoded(self, *, png: bool) -> bytes:
-        """The picture as `screencap` prints it, raw or PNG."""
-        frame = await self.frame()
+    async def encoded(self, *, png: bool, off: bool = False) -> bytes:
+        """The picture as `screencap` prints it, raw or PNG; `off` that of a screen that is off."""
+        frame = Frame(Image.new("RGB", self.scene().size, "#000000")) if off else await self.frame()
         return await asyncio.to_thread(lambda: frame.png if png else frame.raw)
 
     # Changes

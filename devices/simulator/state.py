@@ -156,6 +156,8 @@ class PhoneState:
     density: int = 420
     built: tuple[int, int, int] | None = None
     """Width, height and density before `wm` set others; None while it did not."""
+    folded: bool = False
+    """Whether the second screen is in use, on a phone that has two."""
     rotation: int = 0
     seed: int = 0
     locale: str = "en-US"
@@ -197,6 +199,7 @@ class PhoneState:
     def resize(self, width: int, height: int) -> None:
         """Another screen is used, as when a phone is unfolded."""
         self.width, self.height, self.built = width, height, None
+        self.folded = not self.folded
 
     def task(self, app: str) -> Task | None:
         """The open task of an app."""

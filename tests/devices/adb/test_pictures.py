@@ -143,3 +143,16 @@ def test_a_truncated_jpeg_is_no_picture(share: float) -> None:
     data = jpeg.getvalue()
     with pytest.raises(CaptureFailed):
         from_jpeg(data[: int(len(data) * share)], never)
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        b"[Warning] Multiple displays were found, but no id was specified!\nSee dumpsys for valid display IDs.\n",
+        b"Failed to create //.cache for shader cache (Read-only file system)---disabling.\n",
+        b"",
+    ],
+)
+def test_what_a_phone_says_before_a_raw_picture_is_left_out(warning: bytes) -> None:
+    image = page(1080, 2400)
+    assert apart(from_raw(warning + raw(image)).small, image.reduce(8).convert("L")) <= 1

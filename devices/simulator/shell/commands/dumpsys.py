@@ -15,6 +15,7 @@ from zlib import crc32
 
 from devices.simulator.apps import BY_KEY, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
 from devices.simulator.shell.call import Call, Family
+from devices.simulator.shell.commands.frame import DISPLAYS, in_use
 from devices.simulator.shell.commands.packages import packages
 from devices.simulator.state import LAUNCHER, PhoneState
 
@@ -203,7 +204,8 @@ def _display(call: Call, _words: tuple[str, ...]) -> None:
     width, height = call.phone.scene().size
     call.say("DISPLAY MANAGER (dumpsys display)")
     call.say(
-        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', "
+        "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, "
+        f"uniqueId='local:{in_use(state)}', "
         f"physicalPort=0, orientation={state.rotation}, logicalFrame=Rect(0, 0 - {width}, {height}), "
         f"physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]"
     )
@@ -238,7 +240,8 @@ def _notification(call: Call, _words: tuple[str, ...]) -> None:
 
 def _surface_flinger(call: Call, words: tuple[str, ...]) -> None:
     if words[:1] == ("--display-id",):
-        call.say('Display 4619827259835644672 (HWC display 0): port=0 pnpId=GGL displayName="virtual"')
+        for number, display in enumerate(DISPLAYS if call.phone.faults.two_displays else (in_use(call.phone.state),)):
+            call.say(f'Display {display} (HWC display {number}): port={number} pnpId=GGL displayName="virtual"')
 
 
 def _flag(*, on: bool) -> str:

@@ -10,20 +10,42 @@ import contextlib
 
 from devices.simulator.files import FileRefused
 from devices.simulator.shell.call import Call, Family
+from devices.simulator.state import PhoneState
 from devices.simulator.uiautomator.server import REGISTERED
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
+DISPLAYS = ("4619827551948147201", "4619827259835644672")
+"""As SurfaceFlinger numbers them: that of the folded phone, which it lists first, and that of the open one."""
+SEVERAL = """\
+[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, \
+however this default is not guaranteed to be consistent across captures. A display id should be specified.
+A display ID can be specified with the [-d display-id] option.
+See "dumpsys SurfaceFlinger --display-id" for valid display IDs."""
 TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
+
+
+def in_use(state: PhoneState) -> str:
+    """The screen that shows anything."""
+    return DISPLAYS[0 if state.folded else 1]
 
 
 async def screencap(call: Call) -> int:
     """`screencap [-p] [-d display] [file]`; with .png in the file's name it writes PNG too."""
     words = list(call.arguments)
-    if "-d" in words:
+    display = ""
+    if "-d" in words[:-1]:
+        display = words[words.index("-d") + 1]
         del words[words.index("-d") : words.index("-d") + 2]
+    two = call.phone.faults.two_displays
+    now = in_use(call.phone.state)
+    if display and display not in (DISPLAYS if two else {now}):
+        call.complain(f"Display Id '{display}' is not valid.")
+        return 1
+    if two and not display:
+        call.complain(SEVERAL)
     target = next((word for word in words if not word.startswith("-")), "")
     as_png = "-p" in words or target.endswith(".png")
-    data = await call.phone.encoded(png=as_png)
+    data = await call.phone.encoded(png=as_png, off=two and (display or DISPLAYS[0]) != now)
     if call.phone.faults.truncate:
         data = data[: len(data) // 2]
     if not target:
