@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.access import Right, same_person
+from bot.access import Right
 from bot.chats.outgoing import Message, Picture, Reply
 from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
@@ -62,7 +62,7 @@ async def _refused(phone: PhoneInfo, wish: str, why: str, request: Request, serv
 async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
     """Raise Refused while the phone works for somebody else: what it makes there is theirs. An admin may."""
     used = await user_of(phone, services)
-    if used is None or same_person(used.person, request.person):
+    if used is None or services.policy.same(used.person, request.person):
         return
     if not verdict(request, services.policy, Right.ADMIN).allowed:
         await _refused(phone, wish, f"task {used.id} works there", request, services)

@@ -11,6 +11,7 @@ from bot.access import Right
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.words import shortened
 from bot.chats.outgoing import Button, Message, Reply
+from bot.commands.choose import open_phones
 from bot.commands.parser import parse
 from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
@@ -46,7 +47,7 @@ async def schedule(request: Request, services: Services) -> Reply:
         raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
     wanted = parse(found["do"])
     options = {**_options(request), **wanted.options}
-    phones = phones_named(options["device"], services.phones.list()) if options.get("device") else None
+    phones = phones_named(options["device"], open_phones(request, services)) if options.get("device") else None
     if phones is not None:
         options["device"] = ",".join(phone.id for phone in phones)
     await _let_make(request, services, [phone.id for phone in phones or ()])

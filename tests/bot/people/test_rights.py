@@ -99,6 +99,8 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
         assert not (await world.type("do --device Other open settings", EVE)).task
         assert "no phone" in words(await world.type("screen Other", EVE)).lower()
         assert "Other" not in words(await world.type("devices", EVE))
+        for device in ("Other", "nowhere"):
+            assert "Third" not in words(await world.type(f"schedule --device {device} every 5m do open settings", EVE))
         assert world.commands.suggestions(EVE, CHANNEL, "device", "") == (("Pixel · ready", "pixel"),)
         await world.type("people --device third allow 666", ADA)
         limited = await world.desk.known((await world.type("do open settings", EVE)).task)
