@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_metadata,
+)
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -24,9 +32,11 @@ CHECKPOINTS_NAME = "checkpoints.sqlite3"
 BUSY_MS = 15_000
 """Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
 
-PRUNE_EVERY = 4
+PRUNE_EVERY = 20
 """Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
 state, and nobody goes back further than to the last."""
+_OF_THE_GRAPH = "__"
+"""Begins the names of LangGraph's own channels: questions, answers, errors. Those of a state are ordinary words."""
 
 Result = TypeVar("Result")
 
@@ -34,8 +44,10 @@ Result = TypeVar("Result")
 class LatestSaver(AsyncSqliteSaver):
     """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
 
-    What is pending (questions, finished branches) belongs to the last one and stays. A full disk and a locked file are
+    What is pending (questions, answers, errors) belongs to the last one and stays. A full disk and a locked file are
     waited for: the graph stands still meanwhile. All raises StoreError and its kinds.
+
+    Each call is one statement that commits itself: a way to SQLite's thread and back takes longer than the statement.
     """
 
     def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
@@ -64,9 +76,21 @@ class LatestSaver(AsyncSqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what belongs to a checkpoint."""
-        put = super().aput_writes
-        await self._kept(lambda: put(config, writes, task_id, task_path))
+        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written.
+
+        A process that dies within that moment does the node again, as if it had died before the node's end.
+        """
+        if not any(channel.startswith(_OF_THE_GRAPH) for channel, _ in writes):
+            return
+        which = config["configurable"]
+        place = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"], task_id, task_path)
+        rows = [
+            (*place, WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
+            for index, (channel, value) in enumerate(writes)
+        ]
+        # As AsyncSqliteSaver has it: a question that is asked again takes the place of the first.
+        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        await self._kept(lambda: self._put_writes(rows, "REPLACE" if replaces else "IGNORE"))
 
     async def aput(
         self,
@@ -76,14 +100,40 @@ class LatestSaver(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint; every few steps remove the earlier ones."""
-        aput = super().aput
-        put = await self._kept(lambda: aput(config, checkpoint, metadata, new_versions))
+        del new_versions  # a checkpoint is kept whole
+        which = config["configurable"]
+        thread, namespace = str(which["thread_id"]), which["checkpoint_ns"]
+        facts = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (
+            *(thread, namespace, checkpoint["id"], which.get("checkpoint_id")),
+            *self.serde.dumps_typed(checkpoint),
+            facts,
+        )
+        await self._kept(lambda: self._put(row))
         if metadata.get("step", 0) % PRUNE_EVERY == 0:
-            which = put["configurable"]
             # Identifiers begin with their time (UUID 6): text order is the order of time.
-            earlier = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"])
+            earlier = (thread, namespace, checkpoint["id"])
             await self._kept(lambda: self._forget_before(earlier))
-        return put
+        return {
+            "configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]},
+        }
+
+    async def _put(self, row: tuple[str | bytes | None, ...]) -> None:
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
+                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    async def _put_writes(self, rows: Sequence[tuple[object, ...]], otherwise: Literal["REPLACE", "IGNORE"]) -> None:
+        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
+        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                f"INSERT OR {otherwise} INTO writes ({columns}) VALUES {places}",  # noqa: S608 - fixed words and marks
+                [value for row in rows for value in row],
+            )
 
     async def forget(self, task: str) -> None:
         """Remove what is kept of a task and its runs. Raises StoreError."""
@@ -91,13 +141,12 @@ class LatestSaver(AsyncSqliteSaver):
 
     async def _forget_task(self, task: str) -> None:
         async with self.lock:
-            for table in ("checkpoints", "writes"):
+            for table in ("writes", "checkpoints"):
                 await self.conn.execute_fetchall(
                     # "." is the character behind "-", so this is every run of the task and of no other.
                     f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)",  # noqa: S608 - two fixed names
                     (f"task:{task}", f"run:{task}-", f"run:{task}."),
                 )
-            await self.conn.commit()
 
     async def _forget_before(self, which: tuple[str, str, str]) -> None:
         async with self.lock:
@@ -106,7 +155,6 @@ class LatestSaver(AsyncSqliteSaver):
                     f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
                     which,
                 )
-            await self.conn.commit()
 
     async def _kept(self, write: Callable[[], Awaitable[Result]]) -> Result:
         return await patiently(lambda: self._once(write), seconds=PATIENCE_S)
@@ -117,9 +165,6 @@ class LatestSaver(AsyncSqliteSaver):
                 kept = await write()
         except StoreAway as away:
             self._writable.failed(str(away.__cause__))
-            # What was half written would be committed with the next, and would lock the file until then.
-            async with self.lock:
-                await self.conn.rollback()
             raise
         self._writable.worked()
         return kept
@@ -132,7 +177,6 @@ class LatestSaver(AsyncSqliteSaver):
                 " VALUES ('probe', '', '', zeroblob(65536))"
             )
             await self.conn.execute_fetchall("DELETE FROM checkpoints WHERE thread_id = 'probe'")
-            await self.conn.commit()
 
 
 @asynccontextmanager
@@ -146,7 +190,7 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
         await asyncio.to_thread(_touch, path)
     except OSError as error:
         raise _unusable(path, str(error.strerror)) from error
-    async with aiosqlite.connect(path) as connection:
+    async with aiosqlite.connect(path, isolation_level=None) as connection:
         saver = LatestSaver(connection, path)
         try:
             # Looked at before anything is written: a damaged file is left alone.

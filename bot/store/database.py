@@ -144,18 +144,20 @@ class Database:
     async def _transaction(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         async with self._turn:
             changes = self._writer.total_changes
+            committed = False
             try:
                 with explained(self._path):
                     await self._writer.execute_fetchall("BEGIN IMMEDIATE")
                     result = await work(Transaction(self._writer))
                     await self._writer.commit()
+                committed = True
             except StoreAway as away:
                 self._writable.failed(str(away.__cause__))
                 await self._hurry(BUSY_AGAIN_MS)
                 raise
             finally:
-                # Nothing happens here after a commit; after any error or cancellation the file is free again.
-                await self._writer.rollback()
+                if not committed:  # after any error or cancellation the file is free again
+                    await self._writer.rollback()
             if self.trouble and self._writer.total_changes != changes:
                 self._writable.worked()
                 await self._hurry(BUSY_TIMEOUT_MS)
