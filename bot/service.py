@@ -25,6 +25,7 @@ from bot.commands.spec import BY_NAME
 from bot.connections import connections, end, keep
 from bot.core import Core, open_core
 from bot.endpoints import transcriber_of
+from bot.memory import settle
 from bot.moves import ChatMoves
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.outbox import Outbox
@@ -66,6 +67,7 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
         pulse = Pulse(core.desk, manager, partial(status_line, core.store.tasks, core.phones, waits))
         async with waits.watched(), _chats(core, pulse, waits, announce):
             with pulse.beating():
+                settle()
                 logger.info("Ready.")
                 manager.ready()
                 await stopping.wait()
