@@ -161,6 +161,7 @@ class Hands:
     async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
+            self._apps.forget()
             raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(note=f"opened {name}")

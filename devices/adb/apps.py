@@ -65,6 +65,10 @@ class Apps:
             self._known = await self._labels.of(apps, language)
             return choose(name, self._known, self._aliases)
 
+    def forget(self) -> None:
+        """Something on the list could not be opened: it is read anew for the next name."""
+        self._read_at = float("-inf")
+
     def label(self, package: str) -> str:
         """The label that the phone last told for this app, "" when it told none. From memory."""
         return self._labelled.get(package, "")
@@ -141,7 +145,10 @@ def view_command(url: str) -> str:
 
 def refusal(result: Result) -> str:
     """Why `am` or `monkey` started nothing, or an empty text. Older ones say it and exit with 0 all the same."""
-    for line in result.text.splitlines():
-        if line.startswith(("Error", "Exception", "java.lang.")) or "monkey aborted" in line:
-            return line.strip()
+    said = [line.strip() for line in result.text.splitlines()]
+    # "Error type 3" comes first, and says less.
+    for begin in (("Error:", "Exception", "java.lang."), ("Error",)):
+        for line in said:
+            if line.startswith(begin) or "monkey aborted" in line:
+                return line
     return f"exit code {result.code}" if result.code else ""

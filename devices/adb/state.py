@@ -45,7 +45,9 @@ _LOCKED = re.compile(
 )
 _WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
 _DISPLAY_POWER = re.compile(r"Display Power: state=(\w+)")
-_KEYBOARD = re.compile(r"\bm(?:Input|IsInputView)Shown=\s*(true|false)\b")
+_KEYBOARD = re.compile(r"\bmInputShown=\s*(true|false)\b")
+_KEYBOARD_VIEW = re.compile(r"\bmIsInputViewShown=\s*(true|false)\b")
+"""Of the keyboard itself: it stays true when its window is closed (AOSP InputMethodService.isInputViewShown)."""
 _LEVEL = re.compile(r"^\s*level:\s*(\d+)", re.MULTILINE)
 _TENTHS = re.compile(r"^\s*temperature:\s*(-?\d+)", re.MULTILINE)
 """BatteryManager.EXTRA_TEMPERATURE: tenths of a degree Celsius. Zero is what phones without a sensor tell."""
@@ -100,7 +102,7 @@ def parse_state(output: str) -> State:
     return State(
         package=package,
         activity=activity,
-        keyboard_shown="true" in _KEYBOARD.findall(parts.get("keyboard", "")),
+        keyboard_shown=_keyboard_shown(parts.get("keyboard", "")),
         rotation=_quarter_turns(window),
         locked="true" in _LOCKED.findall(policy + window),
         screen_on=_screen_on(parts.get("power", "")),
@@ -110,6 +112,10 @@ def parse_state(output: str) -> State:
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
         size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
     )
+
+
+def _keyboard_shown(told: str) -> bool:
+    return "true" in (_KEYBOARD.findall(told) or _KEYBOARD_VIEW.findall(told))
 
 
 def _temperature(battery: str) -> float | None:

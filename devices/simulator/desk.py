@@ -180,7 +180,7 @@ class Desk:
             self.state.settings["secure"]["default_input_method"] = LATIN_KEYBOARD
         self.page.caret = len(self.value(name))
         self.page.all_selected = False
-        self.state.keyboard = True
+        self.state.keyboard = self.state.keyboard_made = True
 
     def hide_keyboard(self) -> None:
         """Closes the keyboard and takes the focus away."""

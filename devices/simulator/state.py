@@ -173,6 +173,8 @@ class PhoneState:
     pin_typed: str = ""
     asking_pin: bool = False
     keyboard: bool = False
+    keyboard_made: bool = False
+    """Whether the keyboard's view was made; it then stays, shown or not."""
     recents: bool = False
     shade: bool = False
     front: str = LAUNCHER
@@ -182,6 +184,8 @@ class PhoneState:
 
     settings: dict[str, dict[str, str]] = field(default_factory=first_settings)
     adb_keyboard_installed: bool = True
+    disabled: list[str] = field(default_factory=list)
+    """Packages that `pm` has switched off: without an icon, and not to be started."""
     sign_in_code: str = "246810"
 
     notes: list[Note] = field(default_factory=lambda: [Note(1, "Groceries", "Milk, bread, coffee")])

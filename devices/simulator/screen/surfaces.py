@@ -41,13 +41,14 @@ def launcher(desk: Desk, box: Bounds, scale: Scale) -> Node:
         root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
     columns = COLUMNS * 2 if wide else COLUMNS
     # The last row is the dock.
-    rows = -(-len(APPS) // columns)
+    apps = [app for app in shuffled(APPS, desk.state.seed, "launcher") if app.package not in desk.state.disabled]
+    rows = -(-len(apps) // columns)
     dock_top = box.bottom - scale.px(NAVIGATION_BAR + 16 + CELL)
     dock = Bounds(box.left + side // 2, dock_top - scale.px(6), box.right - side // 2, dock_top + scale.px(CELL + 4))
     root.paint = (*root.paint, (dock, Frost(scale.px(30))))
     top = max(top + (0 if wide else head_height), dock_top - scale.px(26 + (rows - 1) * (CELL + 10)))
     cell = (box.right - box.left - 2 * side) // columns
-    for index, app in enumerate(shuffled(APPS, desk.state.seed, "launcher")):
+    for index, app in enumerate(apps):
         left = box.left + side + cell * (index % columns)
         row = index // columns
         upper = max(top, dock_top) if row == rows - 1 else top + scale.px(CELL + 10) * row

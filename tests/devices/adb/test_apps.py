@@ -136,12 +136,13 @@ def test_addresses_that_can_do_more_than_show_are_refused(url: str) -> None:
         ),
         (
             Result("Starting: Intent { }\nError type 3\nError: Activity class {a/b} does not exist.\n", "", 0),
-            "Error type 3",
+            "Error: Activity class {a/b} does not exist.",
         ),
         (
             Result("** No activities found to run, monkey aborted.\n", "", 0),
             "** No activities found to run, monkey aborted.",
         ),
+        (Result("", "Error type 3\n", 1), "Error type 3"),
         (Result("", "", 252), "exit code 252"),
     ],
 )

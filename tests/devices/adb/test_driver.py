@@ -126,6 +126,8 @@ async def test_a_turned_phone_is_seen_turned(bench: Bench) -> None:
 async def test_the_keyboard_is_told(bench: Bench) -> None:
     await open_note(bench)
     assert (await bench.phone.observe()).keyboard_shown
+    await bench.phone.act(PressKey(Key.BACK), receipt="b")
+    assert not (await bench.phone.observe()).keyboard_shown, "its view stays, and is not shown"
 
 
 @pytest.mark.parametrize(
@@ -160,6 +162,19 @@ async def test_an_app_that_went_since_the_list_was_read(bench: Bench) -> None:
     await bench.phone.act(OpenApp("org.example.notes"), receipt="o")
     with pytest.raises(UnknownApp):
         await bench.phone.act(OpenApp("org.example.nothing"), receipt="o")
+
+
+async def test_an_app_that_was_switched_off_and_on_again(bench: Bench) -> None:
+    """Seen failing without `Apps.forget`: for ten minutes every try met the activity that was not there any more."""
+    await bench.phone.act(OpenApp("Notes"), receipt="o1")
+    adb = ("-s", bench.virtual.address, "shell")
+    assert (await bench.server.run(*adb, "pm disable-user org.example.notes"))[0] == 0
+    with pytest.raises(UnknownApp, match="does not exist"):
+        await bench.phone.act(OpenApp("Notes"), receipt="o2")
+    with pytest.raises(UnknownApp, match="No installed app is called 'Notes'"):
+        await bench.phone.act(OpenApp("Notes"), receipt="o3")
+    assert (await bench.server.run(*adb, "pm enable org.example.notes"))[0] == 0
+    assert "in front" in (await bench.phone.act(OpenApp("Notes"), receipt="o4")).note
 
 
 async def test_a_phone_that_trusts_no_more_says_what_to_do(bench: Bench) -> None:

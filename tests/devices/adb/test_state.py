@@ -175,3 +175,19 @@ def test_health(state: State, health: Health) -> None:
 def test_the_heat_of_the_battery(line: str, degrees: float | None) -> None:
     state = parse_state(f"@@battery\n  level: 50\n{line}\n")
     assert (state.battery, state.temperature) == (50, degrees)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("  mInputShown=true\n  mIsInputViewShown=true\n", True),
+        # The keyboard was closed: its view stays.
+        ("  mInputShown=false\n  mIsInputViewShown=true\n", False),
+        ("  mIsInputViewShown=true\n", True),
+        ("  mIsInputViewShown=false\n", False),
+        ("", False),
+    ],
+)
+def test_whether_the_keyboard_is_shown(told: str, shown: bool) -> None:
+    """Seen failing with either of the two words taken for it: a closed keyboard counted as shown for ever."""
+    assert parse_state(f"@@keyboard\n{told}").keyboard_shown is shown

@@ -107,7 +107,7 @@ def _start(call: Call, intent: Intent) -> int:
     desk = call.phone.desk
     if intent.component:
         app = next((app for app in APPS if app.component == full_component(intent.component)), None)
-        if app is None:
+        if app is None or app.package in call.phone.state.disabled:
             call.complain("Error type 3")
             call.complain(f"Error: Activity class {{{full_component(intent.component)}}} does not exist.")
             return 1

@@ -3,7 +3,8 @@
 Sources in AOSP frameworks/base/services: DisplayContent.dump and RootWindowContainer.dump (mCurrentFocus,
 mFocusedApp; since Android 10 not under `window windows`), DisplayPolicy.dump (mDreamingLockscreen),
 KeyguardServiceDelegate.dump (showing=), KeyguardStateMonitor.dump (mIsShowing), ActivityTaskSupervisor.dump
-(topResumedActivity, ResumedActivity), InputMethodManagerService.dump (mInputShown),
+(topResumedActivity, ResumedActivity), InputMethodManagerService.dump (mInputShown), InputMethodService.dump
+(mIsInputViewShown, which stays true when the keyboard's window is closed: see its isInputViewShown),
 PowerManagerService.dump (mWakefulness), BatteryService.dump, DisplayViewport.toString,
 NotificationRecord.dump, SurfaceFlinger's --display-id.
 """
@@ -151,7 +152,7 @@ def _input_method(call: Call, _words: tuple[str, ...]) -> None:
     call.say("Input Method Manager Service state:")
     call.say(f"  mCurMethodId={current}")
     call.say(f"  mShowRequested={shown} mShowExplicitlyRequested=false mShowForced=false mInputShown={shown}")
-    call.say(f"  mIsInputViewShown={shown}")
+    call.say(f"  mIsInputViewShown={_flag(on=state.keyboard_made)}")
 
 
 def _power(call: Call, _words: tuple[str, ...]) -> None:

@@ -56,6 +56,8 @@ def run(call: Call, words: list[str]) -> int:
             return 1
         call.say(f"package:{path_of(words[-1])}")
         return 0
+    if words[:1] in (["enable"], ["disable-user"]):
+        return _switch(call, words[0], words[-1])
     if words[:1] == ["resolve-activity"]:
         return _resolve(call, words[1:])
     if words[:1] == ["query-activities"]:
@@ -77,6 +79,21 @@ def _matching(intent: Intent) -> list[App]:
     return list(APPS) if LAUNCHER_CATEGORY in intent.categories else []
 
 
+def _switch(call: Call, verb: str, package: str) -> int:
+    """`enable` and `disable-user`, as PackageManagerShellCommand.runSetEnabledSetting words them."""
+    if package not in BY_PACKAGE:
+        call.complain(
+            f"\nException occurred while executing '{verb}':\njava.lang.IllegalArgumentException: "
+            f"Unknown package: {package}"
+        )
+        return 255
+    others = [each for each in call.phone.state.disabled if each != package]
+    call.phone.state.disabled = others if verb == "enable" else [*others, package]
+    call.say(f"Package {package} new state: {'enabled' if verb == 'enable' else 'disabled-user'}")
+    call.phone.changed()
+    return 0
+
+
 def _resolve(call: Call, words: list[str]) -> int:
     intent = read_intent([word for word in words if word not in {"--brief", "--components"}])
     found = [(app.package, app.activity) for app in _matching(intent)][:1]
@@ -96,7 +113,7 @@ def _resolve(call: Call, words: list[str]) -> int:
 
 def _query(call: Call, words: list[str]) -> int:
     intent = read_intent([word for word in words if word not in {"--brief", "--components"}])
-    found = _matching(intent)
+    found = [app for app in _matching(intent) if app.package not in call.phone.state.disabled]
     if not found:
         call.say("No activities found")
         return 0
