@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import aiohttp
 import pytest
 from yarl import URL
 
+from bot.chats.web.door import Door
 from bot.chats.web.gate import HEADERS
+from bot.chats.web.server import Console
 from tests.bot.chats.web.world import World
 
 ENDPOINTS = [
@@ -37,6 +41,21 @@ def session(world: World) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         world.url, timeout=aiohttp.ClientTimeout(total=20), cookie_jar=aiohttp.CookieJar(unsafe=True)
     )
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: 127"], ids=["nothing", "half a head"])
+async def test_who_says_nothing_is_let_go(world: World, said: bytes) -> None:
+    """Seen failing with the library's own limit, an hour."""
+    console = Console(Door("127.0.0.1"), 0, world.behind, world.runs, world.sessions, idle=0.1)
+    address = URL(await console.start())
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+        writer.write(said)
+        async with asyncio.timeout(20):
+            assert await reader.read() == b""
+        writer.close()
+    finally:
+        await console.stop()
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
