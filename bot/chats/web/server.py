@@ -39,8 +39,8 @@ TOKEN_BYTES = 32
 BODY_LIMIT = 256 * 1024
 """Bytes of one request; the longest line has 20,000 characters."""
 IDLE_WITHIN = 300.0
-"""Seconds that a connection may be silent, also in the middle of a request's head; then it is closed. Proxies keep theirs
-for up to two minutes and must be the first to let go.
+"""Seconds that a connection may be silent, also in the middle of a request's head; then it is closed. Proxies keep
+theirs for up to two minutes and must be the first to let go.
 """
 STOP_WITHIN = 3.0
 """Seconds that a request gets to end when the console stops."""
@@ -112,9 +112,7 @@ class Console:
             app.add_routes(part.routes())
         app.add_routes(self._beside)
         # No access log: an address may carry the token.
-        runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=STOP_WITHIN, keepalive_timeout=self._idle
-        )
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_WITHIN, keepalive_timeout=self._idle)
         await runner.setup()
         try:
             await web.TCPSite(runner, self._door.host, self._port).start()
