@@ -48,6 +48,11 @@ def command_in(text: str, *, username: str, private: bool, names: Collection[str
     return f"{name} {rest}".strip()
 
 
+def _own_words(message: telegram.Message) -> bool:
+    """Whether the person wrote it: what is passed on, or picked from what an inline bot offers, is no order of theirs."""
+    return message.forward_origin is None and message.via_bot is None
+
+
 class Messages:
     """Turns messages into Incoming and sends the reply below the message."""
 
@@ -94,7 +99,7 @@ class Messages:
         person = person_of(message.from_user)
         own = ref_of(place, message)
         command = None
-        if message.forward_origin is None:  # what somebody else wrote is no order of the one who passes it on
+        if _own_words(message):
             command = command_in(text, username=bot.username, private=place.private, names=self._names)
         if command is not None and not text.rstrip().endswith(command):
             text = f"/{command}"  # without the bot's name, so that the intake finds what stood before the command
