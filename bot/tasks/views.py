@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.models.base import Usage
 from bot.schedules.model import Schedule
 from bot.store.usage import UsageRow, UsageTotals
+from bot.tasks.effects import effect_words
 from bot.tasks.model import StepRow, Task
 from devices.app_titles import readable
 from devices.phone import PhoneInfo
@@ -88,8 +89,8 @@ def task_json(task: Task) -> Json:
     }
 
 
-def step_json(step: StepRow) -> Json:
-    """A step of a run, for the replay."""
+def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
+    """A step of a run, for the replay. `names` are those of apps, by package."""
     return {
         "part": step.part,
         "phone": step.phone_name,
@@ -99,7 +100,7 @@ def step_json(step: StepRow) -> Json:
         "summary": step.summary,
         "thought": step.thought,
         "action": step.action,
-        "effect": step.effect,
+        "effect": effect_words(step.effect, names),
         "app": step.app,
         "app_name": step.app_shown,
         "frame": step.frame,

@@ -77,4 +77,5 @@ class Past:
         """The steps of one task, none when it is unknown."""
         found = await self._tasks.get(request.match_info["task"])
         rows = await self._steps.of(found.id) if found is not None else ()
-        return web.json_response({"steps": [step_json(row) for row in rows]})
+        names = {row.app: row.app_shown for row in rows}
+        return web.json_response({"steps": [step_json(row, names) for row in rows]})
