@@ -49,7 +49,7 @@ def command_in(text: str, *, username: str, private: bool, names: Collection[str
 
 
 def _own_words(message: telegram.Message) -> bool:
-    """Whether the person wrote it: what is passed on, or picked from what an inline bot offers, is no order of theirs."""
+    """Whether the person wrote it: what is passed on, or picked from an inline bot's list, is no order of theirs."""
     return message.forward_origin is None and message.via_bot is None
 
 
