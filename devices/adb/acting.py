@@ -34,6 +34,8 @@ FOCUS_PATIENCE = 1.0
 
 POLL = 0.1
 _COMMAND_SECONDS = 10.0
+_NO_ENTER = "Enter was not pressed, because the field does not read what was typed"
+_CHANGED = "the phone's own keyboard may have made something else of the letters; switch it to English"
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers take from adb."""
 
@@ -194,6 +196,7 @@ class Hands:
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
             await self._wait_for_keyboard()
+        by_keys = False
         if not await self._enter_fast(act, what, text, screen):
             try:
                 if untypable is not None:
@@ -203,6 +206,7 @@ class Hands:
             except UntypableText as problem:
                 why = words("phone.error.untyped", problem=sentence_of(problem))
                 raise PhoneError(why, uncertain=what.at is not None) from problem
+            by_keys = not broadcast
             if what.clear:
                 lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
@@ -210,10 +214,11 @@ class Hands:
         read = await self._read_back(screen, what.at)
         if read is not None and what.secret:
             read = "•" * len(read)
+        if read is not None and not _holds(read, what):
+            told = (_NO_ENTER if what.submit else "", _CHANGED if by_keys else "")
+            return Done(read, note="; ".join(filter(None, told)))
         if not what.submit:
             return Done(read)
-        if read is not None and not _holds(read, what):
-            return Done(read, note="Enter was not pressed, because the field does not read what was typed")
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return Done(read)
 

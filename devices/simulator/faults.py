@@ -28,7 +28,8 @@ class Faults:
     no_touch, no_settings: `input`, or a change of settings, is refused, as makers do who want a switch of their own.
     two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
-    gets the focus. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip: these are not installed.
+    gets the focus. composes: letters typed as keys make syllables, as in Chinese keyboards, and reach the field with
+    Enter. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip: these are not installed.
     """
 
     frame_ms: int = 0
@@ -47,6 +48,7 @@ class Faults:
     no_touch: bool = False
     no_settings: bool = False
     reset_keyboard: bool = False
+    composes: bool = False
     no_lane: bool = False
     no_adb_keyboard: bool = False
     no_unzip: bool = False

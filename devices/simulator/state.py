@@ -175,6 +175,8 @@ class PhoneState:
     keyboard: bool = False
     keyboard_made: bool = False
     """Whether the keyboard's view was made; it then stays, shown or not."""
+    composed: str = ""
+    """Letters that the keyboard holds until Enter."""
     recents: bool = False
     shade: bool = False
     front: str = LAUNCHER

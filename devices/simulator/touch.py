@@ -105,6 +105,11 @@ class Hand:
         page.fields[page.focus] = before[: page.caret] + text + before[page.caret :]
         page.caret += len(text)
 
+    def compose(self, text: str) -> None:
+        """Letters that the keyboard keeps for a syllable."""
+        if self._desk.activity is not None and self._desk.activity.focus:
+            self._desk.state.composed += text
+
     def replace(self, text: str) -> None:
         """Replaces what the focused field holds."""
         page = self._desk.activity
@@ -165,6 +170,10 @@ class Hand:
         """A new line in a field of several lines; else the field's action, which closes the keyboard."""
         focused = next((node for node in self._fields() if node.focused), None)
         if focused is None:
+            return
+        if composed := self._desk.state.composed:
+            self._desk.state.composed = ""
+            self.type(composed)
             return
         if focused.multiline:
             self.type("\n")

@@ -164,6 +164,31 @@ async def test_an_app_that_went_since_the_list_was_read(bench: Bench) -> None:
         await bench.phone.act(OpenApp("org.example.nothing"), receipt="o")
 
 
+@pytest.mark.parametrize("submit", [False, True])
+async def test_a_keyboard_that_makes_syllables_of_letters(bench: Bench, submit: bool) -> None:
+    """The field is read back: nothing counts as typed that is not there, and nothing is sent off."""
+    bench.virtual.faults.set(composes=True, no_adb_keyboard=True)
+    await bench.phone.act(OpenApp("browser"), receipt="o")
+    look = await bench.phone.observe()
+    assert look.elements is not None
+    field = next(each for each in look.elements if each.editable)
+    done = await bench.phone.act(TypeText("weather", at=field.bounds.centre, submit=submit), receipt="t")
+    assert done.field_text == "Search or type web address", "the hint, as plain adb tells an empty field"
+    assert "switch it to English" in done.note
+    assert ("Enter was not pressed" in done.note) is submit
+    assert bench.virtual.truth.searches == ()
+    assert "KEYCODE_ENTER" not in " ".join(" ".join(entry.argv) for entry in bench.virtual.journal.inputs())
+
+
+async def test_the_broadcast_keyboard_makes_no_syllables(bench: Bench) -> None:
+    bench.virtual.faults.set(composes=True)
+    await bench.phone.prepare()
+    await open_note(bench)
+    done = await bench.phone.act(TypeText("weather"), receipt="t")
+    assert (done.field_text, done.note) == ("weather", "")
+    await bench.phone.restore()
+
+
 async def test_an_app_that_was_switched_off_and_on_again(bench: Bench) -> None:
     """Seen failing without `Apps.forget`: for ten minutes every try met the activity that was not there any more."""
     await bench.phone.act(OpenApp("Notes"), receipt="o1")

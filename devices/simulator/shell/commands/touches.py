@@ -10,6 +10,7 @@ from functools import partial
 from devices.geometry import Point
 from devices.simulator.keys import KeyCode, key_code
 from devices.simulator.shell.call import Call, Family
+from devices.simulator.state import ADB_KEYBOARD
 
 SOURCES = {"touchscreen", "mouse", "keyboard", "dpad", "gamepad", "stylus", "trackball", "touchpad"}
 DEFAULT_SWIPE_MS = 300
@@ -98,7 +99,9 @@ def _text(call: Call, rest: list[str]) -> int:
     if not text.isascii():
         call.complain(NO_KEYS)
         return EXCEPTION
-    call.phone.do(partial(call.phone.hand.type, text))
+    own = call.phone.state.settings["secure"].get("default_input_method") != ADB_KEYBOARD
+    hand = call.phone.hand
+    call.phone.do(partial(hand.compose if own and call.phone.faults.composes else hand.type, text))
     return 0
 
 
