@@ -80,6 +80,13 @@ class Database:
 
         Raises StoreCorrupt, StoreTooNew or StoreError; the file is then as it was.
         """
+        try:
+            # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file. Never again later: by
+            # closing any handle of a file a process loses its locks on it (https://www.sqlite.org/howtocorrupt.html,
+            # 2.2), and the next one that opens the database, a backup, takes the -wal away with all that comes after.
+            await asyncio.to_thread(_touch, path)
+        except OSError as error:
+            raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
         writer = await _connect(path)
         try:
             with explained(path):
@@ -168,11 +175,6 @@ class Database:
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
-    try:
-        # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
-        await asyncio.to_thread(_touch, path)
-    except OSError as error:
-        raise StoreError(words("store.unopened", path=path, reason=error.strerror)) from error
     connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.row_factory = sqlite3.Row
     # SQLite's own lower() knows ASCII alone.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -148,3 +149,27 @@ async def test_an_error_after_the_caller_has_gone_is_logged(
     go_on.set()
     await database.close()
     assert "after its caller had gone" in caplog.text
+
+
+async def test_another_process_that_comes_and_goes_takes_nothing_along(database: Database, path: Path) -> None:
+    """A backup opens the database beside the service, and believes to be the last one when the service has lost its
+    locks: it then removes the -wal, and what the service writes from there on is in no file.
+
+    Seen failing with the file tried out before the second connection too.
+    """
+
+    async def other(sql: str) -> str:
+        look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute(sys.argv[2]).fetchone()[0])"
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", look, str(path), sql), stdout=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(20.0):
+            out, _ = await process.communicate()
+        return out.decode().strip()
+
+    async def write(transaction: Transaction) -> None:
+        await transaction.fetch("INSERT INTO refusals VALUES ('discord', 'stranger', '2026-11-21', 1)")
+
+    assert await other("SELECT COUNT(*) FROM refusals") == "0"
+    await database.write(write)
+    assert await other("SELECT COUNT(*) FROM refusals") == "1"
