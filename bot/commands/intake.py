@@ -124,18 +124,18 @@ class Commands:
             return Reply()
         language = language_of(self._language, came.person.language)
         came = replace(came, person=replace(came.person, language=language))
-        try:
-            with speaking(language):
+        with speaking(language):
+            try:
                 return await self._audited(came, work_on)
-        except (Refused, ParseError, TaskError) as told:
-            return refusal(str(told))
-        except StoreAway as error:
-            # It is told by the store itself, once, and not with a trace for everybody who tries.
-            logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
-            return refusal(say("intake.failed", happened=fault_of(error).happened))
-        except Exception as error:
-            logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
-            return refusal(say("intake.failed", happened=fault_of(error).happened))
+            except (Refused, ParseError, TaskError) as told:
+                return refusal(str(told))
+            except StoreAway as error:
+                # It is told by the store itself, once, and not with a trace for everybody who tries.
+                logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
+                return refusal(say("intake.failed", happened=fault_of(error).happened))
+            except Exception as error:
+                logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
+                return refusal(say("intake.failed", happened=fault_of(error).happened))
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""
