@@ -1,8 +1,8 @@
 // The page: one event stream, one view at a time.
 
 import { Check } from "./check.js";
-import { Conversation, setHeading, sides } from "./conversation.js";
-import { h, setText } from "./dom.js";
+import { Conversation, sides } from "./conversation.js";
+import { h, inOrder, setText } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { History } from "./history.js";
@@ -11,6 +11,7 @@ import { Replay } from "./replay.js";
 import { here } from "./route.js";
 import { Events, load, send } from "./service.js";
 import { Side } from "./side.js";
+import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
 import { say, translate } from "./words.js";
 
@@ -22,6 +23,7 @@ translate(document);
 const model = new Model();
 const way = { post, toast, draw: () => draw() };
 const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list") });
+const headline = new Title({ title: at("title"), about: at("about"), whole: at("whole") });
 const conversation = new Conversation(model, at, way);
 const pages = {
   tasks: new History(model),
@@ -74,9 +76,10 @@ function turn() {
 
 function draw() {
   const route = here();
+  const held = at("main").contains(document.activeElement) ? document.activeElement : null;
   page.draw();
   const heading = page.heading();
-  setHeading(at, heading);
+  headline.draw(heading, route);
   side.draw(model, route);
   const mark = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
   if (at("badge").dataset.mark !== mark) {
@@ -84,7 +87,9 @@ function draw() {
     at("badge").replaceChildren(...(heading.task ? sides(heading.task, route.name) : []));
   }
   const title = route.name === "console" ? say("page.title") : `${heading.title} · OpenGUI`;
-  document.title = unread ? `(${unread}) ${title}` : title;
+  document.title = inOrder(unread ? `(${unread}) ${title}` : title);
+  // What was pressed or typed in may be gone with the answer; the keyboard goes on in the box then.
+  if (held && held.getClientRects().length === 0 && page.focus && !at("app").inert) page.focus();
 }
 
 function heard(entry) {
@@ -125,7 +130,7 @@ function reset() {
 
 function toast(text) {
   const box = at("toast");
-  box.textContent = text;
+  setText(box, text);
   box.classList.add("on");
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => box.classList.remove("on"), TOAST_MS);

@@ -34,7 +34,9 @@ export function dayChart(days) {
     if (day.input) group.append(column(x, floor, wide, scale(day.input), "in"));
     if (day.output) group.append(column(x, floor - scale(day.input), wide, Math.max(1.5, scale(day.output)), "out"));
     chart.append(group);
-    if ((days.length - 1 - index) % every === 0) chart.append(words(x + wide / 2, HEIGHT - 7, dayName(day.day), "middle"));
+    // The last one ends where the chart does.
+    const last = index === days.length - 1;
+    if ((days.length - 1 - index) % every === 0) chart.append(words(last ? width : x + wide / 2, HEIGHT - 7, dayName(day.day), last ? "end" : "middle"));
   });
   return h("figure", {}, chart, h("figcaption", {}, h("i", { class: "in" }), say("page.usage.input"), h("i", { class: "out" }), say("page.usage.output")));
 }

@@ -1,6 +1,6 @@
 // The console itself, or a task: its phone, its messages, and the box to type in.
 
-import { h, setText, uniqueId } from "./dom.js";
+import { h, uniqueId } from "./dom.js";
 import { badge } from "./message.js";
 import { isCard, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
@@ -66,7 +66,8 @@ export class Conversation {
     const thread = this.thread();
     const home = !this.id;
     this.at("main").classList.toggle("home", home);
-    this.stage.draw(task, this.model.card(thread), task ? this.model.phone(task.phone) : null);
+    const asked = task ? this.model.questionsOf(task.task).at(-1) : null;
+    this.stage.draw(task, this.model.card(thread), task ? this.model.phone(task.phone) : null, asked);
     this.at("empty").hidden = !home || this.model.thread("").length > 0;
     this.talk.draw(this.model, thread, task);
     this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
@@ -189,9 +190,4 @@ export function sides(task, page) {
   const tabs = h("nav", { class: "tabs", "aria-label": say("page.task.pages") }, ...links.map(([name, words]) =>
     h("a", { href: href(name, task.task), "aria-current": name === page ? "page" : null }, words)));
   return [badge(standing(task)), tabs];
-}
-
-export function setHeading(at, { title, about: line }) {
-  setText(at("title"), title);
-  setText(at("about"), line);
 }

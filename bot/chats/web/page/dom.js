@@ -8,9 +8,10 @@ export function h(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "class") element.className = value;
     else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : name === "value" ? String(value) : inOrder(String(value)));
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child !== null && child !== undefined)
+    .map((child) => (child instanceof Node ? child : inOrder(String(child)))));
   return element;
 }
 
@@ -26,16 +27,28 @@ export function icon(name) {
 }
 
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = inOrder(text);
+  if (element.textContent !== shown) element.textContent = shown;
+}
+
+// Signs that turn the words around them about are written out: a name of a file that was read off a screen must not
+// show another ending than it has.
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
+export function inOrder(text) {
+  return text.replace(TURNING, (sign) => `‹U+${sign.codePointAt(0).toString(16).toUpperCase()}›`);
 }
 
 // Make the children of `parent` the wanted ones, touching only what differs, so that focus and pictures stay.
 export function arrange(parent, wanted) {
   const keep = new Set(wanted);
+  const held = parent.contains(document.activeElement) ? document.activeElement : null;
   for (const child of [...parent.children]) if (!keep.has(child)) child.remove();
   wanted.forEach((child, index) => {
     if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   });
+  // What is moved loses the focus.
+  if (held?.isConnected && document.activeElement !== held) held.focus({ preventScroll: true });
 }
 
 export function frameUrl(reference) {

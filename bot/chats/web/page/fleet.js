@@ -74,9 +74,10 @@ export class Fleet {
     setText(card.name, device.name);
     setText(card.battery, device.battery === null ? "" : `${device.battery} %`);
     card.battery.classList.toggle("low", device.battery !== null && device.battery < 20);
-    const kind = working ? "busy" : device.usable ? (device.state === "ready" ? "ready" : "care") : "wrong";
+    const asked = working !== null && this.model.questionsOf(working.task).length > 0;
+    const kind = asked ? "care" : working ? "busy" : device.usable ? (device.state === "ready" ? "ready" : "care") : "wrong";
     card.state.className = `state ${kind}`;
-    setText(card.state, working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
+    setText(card.state, asked ? say("page.side.asks") : working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
     setText(card.reason, device.reason);
     setText(card.fix, device.fix);
     this.picture(card, device, working);

@@ -112,9 +112,11 @@ export function drawButtons(row, rows, press) {
   arrange(row, buttons.map((button) => {
     const element = h("button", { type: "button", "data-data": button.data });
     element.addEventListener("click", async () => {
-      element.disabled = true;
+      if (element.getAttribute("aria-disabled") === "true") return;
+      // Not `disabled`: that would take the focus away.
+      element.setAttribute("aria-disabled", "true");
       await press(button);
-      element.disabled = false;
+      element.removeAttribute("aria-disabled");
     });
     dress(element, button);
     return element;

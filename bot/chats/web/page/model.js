@@ -31,6 +31,8 @@ export class Model {
   // How everything stands: the `whole` of it, or what has changed.
   state(state) {
     if (state.tasks) this.tasks = state.whole ? state.tasks : merged(this.tasks, state.tasks);
+    // By name: in the order in which they are attached they would change places with every start.
+    if (state.devices) state.devices.sort((one, other) => one.name.localeCompare(other.name) || one.id.localeCompare(other.id));
     for (const name of ["devices", "questions", "work", "commands"]) if (state[name]) this[name] = state[name];
   }
 

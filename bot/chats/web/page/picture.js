@@ -1,6 +1,6 @@
 // Pictures that change without a flicker, and the viewer that shows them large.
 
-import { frameUrl, h, icon } from "./dom.js";
+import { frameUrl, h, icon, inOrder, setText } from "./dom.js";
 import { say } from "./words.js";
 
 // Shows `reference` in `holder`: the new picture takes the old one's place only once it is decoded.
@@ -63,8 +63,8 @@ export class Viewer {
     const picture = this.pictures[this.at];
     const count = this.pictures.length > 1 ? say("page.picture.of", { number: this.at + 1, all: this.pictures.length }) : "";
     this.image.src = frameUrl(picture.reference);
-    this.image.alt = picture.words || say("page.picture.alt");
-    this.words.textContent = [count, picture.words].filter(Boolean).join(" · ");
+    this.image.alt = inOrder(picture.words || say("page.picture.alt"));
+    setText(this.words, [count, picture.words].filter(Boolean).join(" · "));
     this.back.disabled = this.at === 0;
     this.next.disabled = this.at === this.pictures.length - 1;
   }

@@ -22,13 +22,14 @@ export class Stage {
       h("div", { class: "caption" }, this.heading, this.bar, this.buttons, this.body, this.footer, this.clock)));
   }
 
-  draw(task, card, phone) {
+  // `asked` is an open question: what it shows is newer than the card.
+  draw(task, card, phone, asked) {
     this.root.hidden = !task;
     this.task = task;
     if (!task) return;
     this.card = card;
     const content = card?.content;
-    const reference = content?.picture || task.frame || "";
+    const reference = asked?.frame || content?.picture || task.frame || "";
     this.screen.root.disabled = !reference;
     this.screen.root.setAttribute("aria-label", say(reference ? "page.stage.enlarge" : "page.stage.none"));
     this.screen.show(reference, { alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });

@@ -38,12 +38,15 @@ export class Talk {
   messages(model, thread, task) {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
     const last = task?.outcome ? entries.findLast((entry) => entry.author === "bot" && entry.content.notify) : null;
-    return entries.map((entry) => {
+    const rows = entries.map((entry) => {
       let view = this.views.get(entry.id);
       if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
-      view.draw(entry, model.questionOf(entry.id), entry === last ? task.outcome : "");
-      return view.root;
+      const question = model.questionOf(entry.id);
+      view.draw(entry, question, entry === last ? task.outcome : "");
+      return { root: view.root, open: question !== null };
     });
+    // What waits for an answer stands last, whatever is told after it.
+    return [...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root);
   }
 
   // A task of another chat: its messages are there, its steps can be shown here.

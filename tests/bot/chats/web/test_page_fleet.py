@@ -34,15 +34,15 @@ async def test_phones_are_shown_with_what_they_do_and_need(world: World, page: P
     await page.evaluate("location.hash = '#phones'")
     cards = page.locator("#view .phone")
     await expect(cards).to_have_count(3)
-    await expect(cards.nth(0)).to_contain_text("ready")
-    await expect(cards.nth(0).locator("img")).to_be_visible()
-    await expect(cards.nth(1)).to_contain_text("1 waiting")
-    await expect(cards.nth(1).locator("img")).to_have_attribute("src", f"/api/frames/{frame}")
-    await expect(cards.nth(2)).to_contain_text("Press Allow.")
-    await expect(cards.nth(2).locator("img")).to_have_count(0)
+    await expect(cards.nth(2)).to_contain_text("ready")
+    await expect(cards.nth(2).locator("img")).to_be_visible()
+    await expect(cards.nth(0)).to_contain_text("1 in the queue")
+    await expect(cards.nth(0).locator("img")).to_have_attribute("src", f"/api/frames/{frame}")
+    await expect(cards.nth(1)).to_contain_text("Press Allow.")
+    await expect(cards.nth(1).locator("img")).to_have_count(0)
     await expect(page.locator("#view .queue")).to_contain_text("Ann in Discord")
     assert set(world.tables.glances) == {"pixel"}
-    await cards.nth(1).get_by_role("link", name="dark mode").click()
+    await cards.nth(0).get_by_role("link", name="dark mode").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("dark mode")
 
 
