@@ -39,8 +39,8 @@ async def usb(adb_server: AdbServer) -> AsyncIterator[UsbServer]:
 
 
 @asynccontextmanager
-async def pool_of(usb: UsbServer, **options: object) -> AsyncIterator[AdbPhones]:
-    pool = AdbPhones([usb.address], **{"virtual": 0, **options})  # type: ignore[arg-type]  # of tests
+async def pool_of(*servers: UsbServer, **options: object) -> AsyncIterator[AdbPhones]:
+    pool = AdbPhones([each.address for each in servers], **{"virtual": 0, **options})  # type: ignore[arg-type]  # of tests
     await pool.start()
     try:
         yield pool
@@ -160,3 +160,44 @@ async def test_a_phone_without_a_serial_number_is_called_by_its_port(usb: UsbSer
         (info,) = await until(pool, bool)
         assert info.serial == "(no serial number)@usb:3-2"
         assert (await pool.get(info.id).observe()).image is not None
+
+
+@pytest.fixture
+async def shelf(adb_server: AdbServer) -> AsyncIterator[UsbServer]:
+    """An adb server on another machine."""
+    async with usb_server(adb_server, "127.0.0.2") as server:
+        yield server
+
+
+async def test_another_machine_goes_off_and_comes_back(usb: UsbServer, shelf: UsbServer) -> None:
+    """Its phones are away meanwhile, and those of this machine work on."""
+    async with VirtualPhone(number=36) as near, VirtualPhone(number=37) as far, pool_of(usb, shelf) as pool:
+        await usb.plug("NEAR", behind=near.address)
+        await shelf.plug("FAR", behind=far.address)
+        await until(pool, lambda infos: [info.health for info in infos] == [Health.READY] * 2)
+        here, there = near.state.identity.android_id, far.state.identity.android_id
+        kept = pool.get(there)
+        await shelf.go()
+        infos = await until(pool, healthy("FAR", Health.OFFLINE))
+        assert "not attached" in next(info.reason for info in infos if info.id == there)
+        assert pool.servers_away == (shelf.address,)
+        with pytest.raises(PhoneGone, match=r"server|attached"):
+            await kept.observe()
+        assert (await pool.get(here).observe()).image is not None
+        await shelf.come()
+        assert await pool.wait_for(there, timeout=20) is kept
+        assert (await kept.observe()).image is not None
+        assert pool.servers_away == ()
+
+
+async def test_a_phone_that_is_carried_to_another_machine_is_the_same(usb: UsbServer, shelf: UsbServer) -> None:
+    async with VirtualPhone(number=38) as virtual, pool_of(usb, shelf) as pool:
+        phone = await usb.plug(SERIAL, behind=virtual.address)
+        (info,) = await until(pool, healthy(SERIAL, Health.READY))
+        kept = pool.get(info.id)
+        usb.unplug(phone)
+        await until(pool, healthy(SERIAL, Health.OFFLINE))
+        await shelf.plug(SERIAL, path="usb:2-7", behind=virtual.address)
+        assert await pool.wait_for(info.id, timeout=15) is kept
+        assert (await kept.observe()).image is not None
+        assert [(each.id, each.name) for each in pool.list()] == [(info.id, info.name)]

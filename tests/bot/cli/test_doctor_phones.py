@@ -9,10 +9,9 @@ import pytest
 
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
-from bot.cli.doctor.phones import _limits
 from bot.settings import Settings
 from bot.tasks.queue import Waiter, granted, hopeless
-from devices.adb.examination import Examination, examine
+from devices.adb.examination import examine
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones
 from devices.simulator.adbd import LinkState
@@ -185,12 +184,15 @@ async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, c
         assert fix in str(hopeless("R58M12ABCDE", infos, ()))
 
 
-def test_wifi_debugging_beside_a_cable() -> None:
-    """A virtual phone has no cable."""
-    found = Examination(0.1, "", (), (), None, "", wireless=True)
-    (finding,) = _limits("Pixel", {"serial": "R58M12ABCDE", "virtual": False}, found)
-    assert "Wi-Fi debugging on although a cable is used" in finding.text
-    assert "Switch it off" in finding.fix
+async def test_wifi_debugging_beside_a_cable(here: Machine, tmp_path: Path, capsys: Said) -> None:
+    here.phone.state.settings["global"]["adb_wifi_enabled"] = "1"
+    async with usb_server(here.adb) as usb:
+        await usb.plug("R58M12ABCDE", behind=here.phone.address)
+        where = (("127.0.0.1", usb.address.port),)
+        assert await doctor(NOTHING, here.settings(adb_servers=where, android_serials=())) == 0
+    told = capsys.readouterr().out
+    assert "has Wi-Fi debugging on although a cable is used: computers that were paired reach it.\n    → Switch" in told
+    assert "connected over the network" not in told
 
 
 async def test_wifi_debugging_is_read_from_the_phone(here: Machine) -> None:
