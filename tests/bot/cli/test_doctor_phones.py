@@ -184,7 +184,7 @@ async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, c
         assert fix in str(hopeless("R58M12ABCDE", infos, ()))
 
 
-async def test_wifi_debugging_beside_a_cable(here: Machine, tmp_path: Path, capsys: Said) -> None:
+async def test_wifi_debugging_beside_a_cable(here: Machine, capsys: Said) -> None:
     here.phone.state.settings["global"]["adb_wifi_enabled"] = "1"
     async with usb_server(here.adb) as usb:
         await usb.plug("R58M12ABCDE", behind=here.phone.address)
