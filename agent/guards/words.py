@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
+
+from agent.guards.folding import folded
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 MAX_EXTRA_WORDS = 4
@@ -21,10 +22,8 @@ _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 
 @lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
-    """The label as it is compared: folded, invisible signs, arrows and dots at its ends gone."""
-    folded = "".join(sign for sign in unicodedata.normalize("NFKC", label) if unicodedata.category(sign) != "Cf")
-    words = " ".join(folded.casefold().replace("\u2019", "'").split())
-    return re.sub(r"^[\W_]+(?=[\w$€£¥])|[^\w?!%)]+$", "", words)
+    """The label as it is compared: folded, arrows and dots at its ends gone."""
+    return re.sub(r"^[\W_]+(?=[\w$€£¥])|[^\w?!%)]+$", "", folded(label))
 
 
 def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:

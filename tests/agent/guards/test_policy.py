@@ -116,14 +116,49 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         "支付方式",
         "不允许",
         "取消支付",
+        "發送記錄",
+        "支付設定",
+        "不允許",
+        "拒絕授權",
+        "Отправитель",
     ],
 )
 def test_buttons_that_only_sound_like_it_pass(label: str) -> None:
     assert verdict(TAP, button(label)) == "allow"
 
 
-@pytest.mark.parametrize("label", ["Confirm and pay", "➤ Send", "Yes, delete", "ＰＡＹ", "S\u200bend", "Pay now!"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("Confirm and pay", "➤ Send", "Yes, delete", "ＰＡＹ", "S\u200bend", "Pay now!", "Pay\u2800now"),
+        *("P\ufe0fay now", "S\u034fend", "P\u3164ay", "Pa\u0323y", "S e n d", "P.A.Y", "𝐏𝐚𝐲", "🅟🅐🅨", "ᴘᴀʏ now"),
+        *(
+            "\u0420\u0430\u0443 now",
+            "\u0405\u0435nd",
+            "Instа\u04cf\u04cf",
+            "\u03a1ay now",
+            "\ua4d3elete",
+            "\u13a0elete",
+        ),
+        *(
+            "支 付",
+            "確認付款",
+            "刪除",
+            "發送",
+            "安裝",
+            "允許",
+            "購買",
+            "轉帳",
+            "傳送",
+            "解除安裝",
+            "登出",
+            "重設密碼",
+            "刪　除",
+        ),
+    ],
+)
 def test_words_in_disguise(label: str) -> None:
+    """Seen failing with `folded` doing no more than `casefold`."""
     assert verdict(TAP, button(label)) == "approve"
 
 

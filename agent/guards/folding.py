@@ -1,0 +1,48 @@
+"""A label as people read it: signs that look alike are one, and signs without a look are none.
+
+Rules and labels are folded the same way, so a rule in any script still means its own words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from importlib import resources
+from typing import Final
+
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Without a look of their own (Unicode, Default_Ignorable_Code_Point), beside those of category Cf."""
+_BLANK: Final = "\u2800"
+"""A braille sign without dots."""
+_MARKS: Final = re.compile("[\u0300-\u036f]")
+"""Combining diacritical marks: a dot below a letter is easily overlooked."""
+_BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
+"""Apps set short captions wide: 确 定."""
+_SPACED: Final = re.compile(r"(?:\w[\W_]+){2,}\w")
+"""S e n d, P.A.Y."""
+
+
+def _table() -> dict[int, str]:
+    """What each sign is read as."""
+    text = resources.files("agent.guards").joinpath("lookalikes.toml").read_text(encoding="utf-8")
+    pairs = [pair for lines in tomllib.loads(text).values() for line in lines for pair in line.split()]
+    # Negative circled and squared letters, which NFKC leaves as they are.
+    enclosed = {first + number: chr(ord("A") + number) for first in (0x1F150, 0x1F170) for number in range(26)}
+    return {**{ord(sign): read for sign, read in pairs}, **enclosed, ord(_BLANK): " "}
+
+
+_TABLE: Final = _table()
+
+
+def folded(label: str) -> str:
+    """The label in one case and one form of each sign, with single blanks."""
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", label)))
+    seen = "".join(sign for sign in seen if unicodedata.category(sign) != "Cf")
+    bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", seen)))
+    words = " ".join(bare.translate(_TABLE).casefold().replace("\u2019", "'").split())
+    if _SPACED.fullmatch(words):
+        return re.sub(r"[\W_]+", "", words)
+    return _BETWEEN_CHINESE.sub("", words)
