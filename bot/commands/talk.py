@@ -21,7 +21,7 @@ from bot.commands.request import Refused, Request, Services, plain, refuse_late,
 from bot.store.offers import Offer
 from bot.tasks.files import keep
 from bot.tasks.model import OpenQuestion, Task, TaskState
-from bot.texts import say
+from bot.texts import listed, say
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
@@ -41,8 +41,8 @@ class Topic:
 async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
     """What the text is about, None when it is none of the bot's business.
 
-    First what it replies to, then the task whose own thread this is. A chat that a task shares with other talk counts
-    only when it is private.
+    First what it replies to, then the task in whose own thread this is: for which it was opened, or that was given
+    there later. A chat that a task shares with other talk counts only when it is private.
     """
     if incoming.reply_to is not None:
         question = await services.desk.question_by_message(incoming.reply_to)
@@ -55,7 +55,7 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
             return Topic(question=question, pointed=True)
     place = incoming.place
     task = await services.desk.in_place(place.address)
-    if task is not None and place.address.thread and task.place != task.origin:
+    if task is not None and await services.desk.made_for_tasks(place.address):
         return Topic(task=task) if task.state is not TaskState.ENDED else None
     return Topic() if place.private else None
 
@@ -138,7 +138,7 @@ class Talk:
         if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
             buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
-            words = "\n".join([words, say("talk.offer_files", names=", ".join(file.name for file in offer.files))])
+            words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:

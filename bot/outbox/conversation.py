@@ -22,7 +22,7 @@ from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
+from bot.tasks.model import Task, TaskState
 from bot.texts import speaking
 
 RETRY_FIRST = 2.0
@@ -172,7 +172,7 @@ class Conversation:
             self.changed(task.id)
         elif row.kind == "final":
             self._gentle.forget(task.id)
-            if place != task.origin:
+            if await self._desk.made_for_tasks(place):
                 await self._close(place)
 
     def _finish(self, row: OutboxRow) -> None:
@@ -180,7 +180,10 @@ class Conversation:
         self._finished.add(row.id)
 
     async def _close(self, place: Address) -> None:
-        """A task's own thread is not needed any more; a failure to close it is no loss."""
+        """A thread of tasks is not needed any more, unless one works there still; a failure to close it is no loss."""
+        latest = await self._desk.in_place(place)
+        if latest is not None and latest.state is not TaskState.ENDED:
+            return
         try:
             await self._line.close(place)
         except (ChatError, FloodWait) as error:

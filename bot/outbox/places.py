@@ -24,11 +24,6 @@ def is_group(task: Task) -> bool:
     return task.origin.chat != task.person.id
 
 
-def own_thread(task: Task) -> bool:
-    """Whether the task's place was made for it alone."""
-    return task.place is not None and bool(task.place.thread) and task.place != task.origin
-
-
 async def place_of(task: Task, chat: Chat, desk: TaskDesk) -> Address:
     """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:

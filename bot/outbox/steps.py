@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.outbox.places import own_thread
 from bot.store.tasks import Tasks
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import StepRow, Task
@@ -27,7 +26,7 @@ class StepStream:
 
     async def collect(self, task: Task) -> None:
         """Take the task's new steps."""
-        if self._streaming == "none" or (self._streaming == "threads" and not own_thread(task)):
+        if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
             return
         if task.id not in self._told:
             self._told[task.id] = await self._tasks.told(task.id)
@@ -36,6 +35,10 @@ class StepStream:
         self._told[task.id] = len(steps)
         if new:
             self._waiting.setdefault(task.id, []).extend(new)
+
+    async def _has_thread(self, task: Task) -> bool:
+        """Whether it has a thread that is for tasks alone."""
+        return task.place is not None and await self._tasks.made_for_tasks(task.place)
 
     def forget(self, task: str) -> None:
         """The task's final message was sent, or never will be."""

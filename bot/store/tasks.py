@@ -194,26 +194,41 @@ class Tasks:
         )
 
     async def in_place(self, address: Address) -> Task | None:
-        """The task whose messages go there: the latest that lives, else the latest."""
+        """The task whose messages go there, or will: the latest that lives, else the latest."""
         found = await self._all(
-            "SELECT * FROM tasks WHERE place = ? ORDER BY state <> 'ended' DESC, id DESC LIMIT 1",
+            "SELECT * FROM tasks WHERE place = ?1 OR (place IS NULL AND origin = ?1)"
+            " ORDER BY state <> 'ended' DESC, id DESC LIMIT 1",
             address_text(address),
         )
         return found[0] if found else None
 
+    async def made_for_tasks(self, address: Address) -> bool:
+        """Whether the place is a thread that was opened for a task; later ones that were given in it are at home there
+        too.
+        """
+        if not address.thread:
+            return False
+        return bool(
+            await self._database.fetch(
+                "SELECT 1 FROM tasks WHERE place = ?1 AND origin <> ?1 LIMIT 1", (address_text(address),)
+            )
+        )
+
     async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
-        """The task that somebody means who names none: the one whose own place this is, else the person's
-        latest, those that live before those that ended, those from here before those from elsewhere.
+        """The task that somebody means who names none: one whose own place this is, else one of the person's; those
+        that live before those that ended, those from here before those from elsewhere, the latest first.
         """
         here = address_text(address)
+        at_home = await self.made_for_tasks(address)
         found = await self._all(
             "SELECT * FROM tasks"
-            " WHERE parent IS NULL AND ((place = ?1 AND origin <> ?1)"
+            " WHERE parent IS NULL AND ((?3 AND (place = ?1 OR (place IS NULL AND origin = ?1)))"
             " OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
-            " ORDER BY (place IS ?1 AND origin <> ?1) DESC, state <> 'ended' DESC,"
+            " ORDER BY (?3 AND COALESCE(place, origin) = ?1) DESC, state <> 'ended' DESC,"
             " (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
             here,
             _accounts_text(accounts),
+            at_home,
         )
         return found[0] if found else None
 

@@ -70,6 +70,10 @@ class DeskReading:
         """The task whose messages go there: the latest that lives, else the latest."""
         return await self._store.tasks.in_place(address)
 
+    async def made_for_tasks(self, address: Address) -> bool:
+        """Whether the place is a thread that was opened for a task."""
+        return await self._store.tasks.made_for_tasks(address)
+
     async def latest_for(self, accounts: Collection[Person], place: Address) -> Task | None:
         """The task that the person with these accounts means who names none in this place."""
         return await self._store.tasks.latest_for(accounts, place)

@@ -147,7 +147,12 @@ class TelegramChat:
         await self._ended.wait()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """A new topic, to which a reply to `anchor` leads; else `origin`, where the first message replies to it."""
+        """A new topic, to which a reply to `anchor` leads; else `origin`, where the first message replies to it.
+
+        Without `anchor` nobody wrote there: the topic may be closed, as those of finished tasks are.
+        """
+        if origin.thread and not anchor:
+            await self._topics.reopen(origin)
         place = await self._topics.open(origin, title)
         if anchor and place == origin:
             self._sender.anchor(origin, anchor)

@@ -50,6 +50,15 @@ class Topics:
         self._none[origin.chat] = self._clock() + limits.NO_TOPICS_SECONDS
         return origin
 
+    async def reopen(self, place: Address) -> None:
+        """A task begins in a topic that may be closed: people have to be able to answer there. Raises FloodWait."""
+        bot = await self._online()
+        try:
+            async with self._silence.calling(place.chat, "the topic"):
+                await bot.reopen_forum_topic(int(place.chat), int(place.thread))
+        except ChatError as refused:
+            logger.debug("A topic stays as it is: %s", refused)  # most are open, or not the bot's to open
+
     async def close(self, place: Address) -> None:
         """The topic takes no more from people; what stands there stays. Raises FloodWait or ChatError."""
         bot = await self._online()

@@ -66,7 +66,7 @@ async def test_the_task_meant_when_none_is_named(store: Store) -> None:
     assert [task.id for task in await store.tasks.recent(9, before="3", accounts=[ANNA])] == ["2", "1"]
     assert await store.tasks.recent(9, accounts=[other]) == ()
     in_place = [await store.tasks.in_place(place) for place in (THREAD, HERE, elsewhere)]
-    assert [found and found.id for found in in_place] == ["1", "3", None]
+    assert [found and found.id for found in in_place] == ["1", "2", None]
 
 
 async def test_events_are_known_per_chat_until_forgotten(store: Store) -> None:
@@ -194,3 +194,8 @@ async def test_names_of_phones(store: Store) -> None:
     assert await store.phone_names.names() == {"a": "Desk two", "b": "Shelf"}
     with pytest.raises(sqlite3.IntegrityError):
         await store.phone_names.keep("a", "SHELF")
+    await store.phone_names.keep_usual("a", "Pixel 7")
+    await store.phone_names.keep_usual("b", "Pixel 7 2")
+    await store.phone_names.keep_usual("a", "Pixel 8")
+    assert await store.phone_names.usual() == {"a": "Pixel 8", "b": "Pixel 7 2"}
+    assert await store.phone_names.names() == {"a": "Desk two", "b": "Shelf"}, "these were given"

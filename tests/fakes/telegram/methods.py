@@ -60,6 +60,7 @@ class Methods:
             "getChat": self.get_chat,
             "createForumTopic": self.create_topic,
             "closeForumTopic": self.close_topic,
+            "reopenForumTopic": self.reopen_topic,
         }
 
     async def get_me(self, _form: Form) -> Any:
@@ -200,6 +201,16 @@ class Methods:
         if topic in chat.closed:
             raise bad("TOPIC_NOT_MODIFIED")
         chat.closed.add(topic)
+        return True
+
+    async def reopen_topic(self, form: Form) -> Any:
+        chat = checks.chat_of(self._world, form)
+        topic = checks.thread_of(chat, form)
+        if not chat.manages_topics:
+            raise bad("not enough rights")
+        if topic not in chat.closed:
+            raise bad("TOPIC_NOT_MODIFIED")
+        chat.closed.discard(topic)
         return True
 
     async def get_chat(self, form: Form) -> Any:

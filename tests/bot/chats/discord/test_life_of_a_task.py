@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.events import Started
+from bot.tasks.model import TaskState
 from tests.bot.chats.discord.conftest import Home
 from tests.bot.chats.discord.town import a_town
 from tests.bot.world import ANNA
@@ -139,3 +141,34 @@ async def test_ten_minutes_without_discord_lose_nothing_and_end_in_no_flood(
         after = [at for at in home.fake.posted if at >= back]
         assert len(after) < 20, "twenty steps are told in few messages"
         assert all(sum(at <= other < at + 5.0 for other in after) <= 5 for at in after)
+
+
+async def test_a_task_that_is_given_in_the_thread_of_another_is_at_home_there(home: Home, tmp_path: Path) -> None:
+    """Seen failing with `task.place != task.origin` in `topic_of`: the answer was passed over, and so was "cancel"."""
+    async with a_town(home, tmp_path, streaming="threads") as town:
+        await town.world.end(await town.working())
+        thread = await town.thread()
+        archived = thread.thread_metadata
+        assert archived is not None
+        await town.until(lambda: archived.archived)
+        home.fake.say(home.alice, thread, "!opengui do the same in blue")
+        second, _ = await town.tasks(2)
+        phone = town.world.phones.phones[0]
+        town.world.mind.tell(second.id, Started(run=f"{second.id}.1", phone=phone.id, phone_name=phone.name))
+        await town.world.until(second, TaskState.WORKING)
+        await town.world.step(second, 1, summary="Tapped Search")
+        await town.bot_says("Step 1/60", thread)
+        await town.asks(second)
+        await town.bot_says("Which one?", thread)
+        home.fake.say(home.alice, thread, "the blue one")
+        await town.bot_says("Answered by alice: the blue one", thread)
+        home.fake.say(home.alice, thread, "!opengui do one more thing")
+        third, *_ = await town.tasks(3)
+        await town.world.end(second)
+        await town.bot_says(f"Done · Task {second.id}", thread)
+        assert thread.thread_metadata is not None
+        assert not thread.thread_metadata.archived, "another task is still there"
+        home.fake.say(home.alice, thread, "!opengui cancel")
+        await town.world.until(third, TaskState.ENDED)
+        await town.until(lambda: thread.thread_metadata and thread.thread_metadata.archived)
+        assert len(home.fake.threads(home.channel)) == 1

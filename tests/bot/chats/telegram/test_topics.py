@@ -31,6 +31,21 @@ async def test_a_task_in_general_gets_a_topic_and_a_link_to_it(home: Home, chat:
     assert home.forum.closed == {topic}
 
 
+async def test_a_task_that_begins_in_a_closed_topic_opens_it(home: Home, chat: TelegramChat) -> None:
+    """Seen failing without `reopen`: nobody but admins could have answered a question there."""
+    home.forum.manages_topics = True
+    place = await chat.open_place(home.address(home.forum), None, TITLE)
+    await chat.close_place(place)
+    for _ in range(2):
+        assert await chat.open_place(place, None, TITLE) == place
+        assert home.forum.closed == set()
+    home.forum.manages_topics = False
+    assert await chat.open_place(place, None, TITLE) == place, "the right is no condition"
+    before = len(home.fake.called("reopenForumTopic"))
+    assert await chat.open_place(place, "77", TITLE) == place
+    assert len(home.fake.called("reopenForumTopic")) == before, "whoever writes there can"
+
+
 async def test_without_the_right_the_task_stays_where_it_was_asked(
     home: Home, chat: TelegramChat, caplog: pytest.LogCaptureFixture
 ) -> None:
