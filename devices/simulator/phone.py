@@ -35,8 +35,8 @@ from devices.simulator.uiautomator.server import JAR, UiAutomator
 
 DEFAULT_SIZE = Size(1080, 2400)
 DEFAULT_DENSITY = 420
-# Raw and PNG of a large screen are about 12 MB together.
-KEPT_FRAMES = 4
+# The screen and the one before it. Picture, raw and PNG of a large screen are over 20 MB together.
+KEPT_FRAMES = 2
 
 
 def _now() -> datetime:
