@@ -31,3 +31,20 @@ class PhoneNameTable:
             )
 
         await self._database.write(work)
+
+    async def usual(self) -> Mapping[str, str]:
+        """What phones are called that have no given name, by their id."""
+        rows = await self._database.fetch("SELECT phone, name FROM usual_phone_names ORDER BY phone")
+        return {row["phone"]: row["name"] for row in rows}
+
+    async def keep_usual(self, phone_id: str, name: str) -> None:
+        """It is called so for as long as nobody gives it a name."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "INSERT INTO usual_phone_names (phone, name) VALUES (?, ?)"
+                " ON CONFLICT (phone) DO UPDATE SET name = excluded.name",
+                (phone_id, name),
+            )
+
+        await self._database.write(work)

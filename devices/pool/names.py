@@ -21,6 +21,14 @@ class NameBook(Protocol):
         """From now on the phone has this name."""
         ...
 
+    async def usual(self) -> Mapping[str, str]:
+        """What phones are called that nobody gave a name, by the phone's id."""
+        ...
+
+    async def keep_usual(self, phone_id: str, name: str) -> None:
+        """It is called so for as long as nobody gives it a name."""
+        ...
+
 
 class PhoneNames:
     """The names of this pool's phones, no two the same. `given` is a name by id or serial; one in the book wins."""
@@ -29,22 +37,35 @@ class PhoneNames:
         self._given = dict(given)
         self._book = book
         self._kept: dict[str, str] = {}
+        self._usual: dict[str, str] = {}
+        """Names made of the model: of two such phones each keeps its number, whichever is attached first."""
 
     async def load(self) -> None:
         """Reads the book."""
         if self._book is not None:
             self._kept = dict(await self._book.names())
+            self._usual = dict(await self._book.usual())
 
     def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
         """The given name, else the model's, else the serial; with a number when another phone has it."""
-        name = self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or model or serial
+        given = self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial)
+        usual = self._usual.get(phone_id, "")
+        name = given or (usual if usual.startswith(model) else "") or model or serial
         used = {each.name.casefold() for each in others}
-        # A phone that is away keeps the name that people gave it.
-        used |= {kept.casefold() for owner, kept in self._kept.items() if owner != phone_id}
+        # A phone that is away keeps its name.
+        used |= {kept.casefold() for owner, kept in (*self._kept.items(), *self._usual.items()) if owner != phone_id}
         number, unique = 2, name
         while unique.casefold() in used:
             unique, number = f"{name} {number}", number + 1
         return unique
+
+    async def remember(self, phone_id: str, name: str, model: str) -> None:
+        """The phone is attached under this name; one made of its model stays its own."""
+        if not model or not name.startswith(model) or self._usual.get(phone_id) == name or phone_id in self._kept:
+            return
+        self._usual[phone_id] = name
+        if self._book is not None:
+            await self._book.keep_usual(phone_id, name)
 
     async def give(self, phone_id: str, wish: str, others: Collection[PhoneInfo]) -> str:
         """The name as it is kept from now on. Raises NameUnfit, NameTaken (by its name, id or serial)."""

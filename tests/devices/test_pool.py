@@ -377,12 +377,43 @@ class Book:
 
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
+        self.models: dict[str, str] = {}
 
     async def names(self) -> dict[str, str]:
         return self.kept
 
     async def keep(self, phone_id: str, name: str) -> None:
         self.kept[phone_id] = name
+
+    async def usual(self) -> dict[str, str]:
+        return self.models
+
+    async def keep_usual(self, phone_id: str, name: str) -> None:
+        self.models[phone_id] = name
+
+
+async def test_phones_of_one_model_keep_their_numbers(adb_server: AdbServer) -> None:
+    """Seen failing without `remember`: whoever was attached first was "Virtual Phone", another one each time."""
+    book = Book()
+    async with VirtualPhone(number=23) as one, VirtualPhone(number=24) as two:
+        serials = [one.address, two.address]
+        for first in (one, two):
+            await adb_server.connect(first.address)
+            async with pool_on(adb_server, serials=serials, book=book) as pool:
+                infos = await until(pool, lambda infos: [each.health for each in infos] == [Health.READY] * 2)
+                named = {each.serial: each.name for each in infos}
+                if first is one:
+                    before = named
+                assert sorted(named.values()) == ["Virtual Phone", "Virtual Phone 2"]
+                assert named == before
+            for serial in serials:
+                await adb_server.disconnect(serial)
+        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: "Shelf"}) as pool:
+            (info,) = await until(pool, healthy(two.address, Health.READY))
+            assert info.name == "Shelf", "a name from the settings is a given one"
+        await adb_server.disconnect(two.address)
+    assert set(book.models.values()) == {"Virtual Phone", "Virtual Phone 2"}
+    assert book.kept == {}
 
 
 async def test_a_name_that_is_given_stays_and_is_nobody_elses(adb_server: AdbServer) -> None:

@@ -187,7 +187,7 @@ async def test_another_machine_goes_off_and_comes_back(usb: UsbServer, shelf: Us
         await shelf.come()
         assert await pool.wait_for(there, timeout=20) is kept
         assert (await kept.observe()).image is not None
-        assert pool.servers_away == ()
+        assert not pool.servers_away
 
 
 async def test_a_phone_that_is_carried_to_another_machine_is_the_same(usb: UsbServer, shelf: UsbServer) -> None:
