@@ -10,7 +10,7 @@ from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, 
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
-from agent.wording import sentence
+from agent.wording import paragraph, sentence
 from devices.errors import (
     CaptureFailed,
     FileRejected,
@@ -49,7 +49,7 @@ class Fault:
     @property
     def sentence(self) -> str:
         """All of it in one paragraph."""
-        return " ".join(part for part in (self.happened, self.not_done, self.next) if part)
+        return paragraph(self.happened, self.not_done, self.next)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ log stay in English.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Final
 
 from devices.wording import Words, said, sentences_of
@@ -23,6 +24,12 @@ def words(kind: str, **values: object) -> Words:
 def sentence(kind: str, **values: object) -> str:
     """The sentence of this kind, as whoever runs the agent words it. Braces inside the values stay as they are."""
     return said(words(kind, **values))
+
+
+def paragraph(*sentences: str) -> str:
+    """Sentences one after the other, as whoever runs the agent sets them; empty ones are left out."""
+    kept = [one for one in sentences if one]
+    return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
 class Spoken(Exception):

@@ -9,7 +9,7 @@ from typing import Any
 from bot.checks.asking import json_at
 from bot.checks.finding import Finding
 from bot.settings import Settings
-from bot.texts import say
+from bot.texts import paragraph, say
 from devices.wording import said, sentence_of
 
 PATIENCE_S = 10.0
@@ -83,7 +83,7 @@ async def _discord_places(settings: Settings, token: str) -> list[Finding]:
             findings.append(Finding("chat", "bad", text, say("check.chat.unseen_fix")))
         elif one.lacks:
             text = say("check.chat.lacking", place=one.place)
-            findings.append(Finding("chat", "note", text, " ".join(one.lacks)))
+            findings.append(Finding("chat", "note", text, paragraph(*one.lacks)))
         else:
             findings.append(Finding("chat", "good", say("check.chat.enough", place=one.place)))
     return findings

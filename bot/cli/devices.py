@@ -15,7 +15,7 @@ from bot.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.tasks.views import phone_json
 from bot.tasks.wording import health_words
-from bot.texts import say
+from bot.texts import paragraph, say
 from devices.phone import Health
 
 NAME_CELLS = 20
@@ -37,7 +37,7 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
 
 def _line(row: dict[str, Any]) -> str:
     state = padded(health_words(Health(row["state"])), STATE_CELLS)
-    parts = (padded(row["name"], NAME_CELLS), state, row["serial"], _lane(row), f"{row['reason']} {row['fix']}")
+    parts = (padded(row["name"], NAME_CELLS), state, row["serial"], _lane(row), paragraph(row["reason"], row["fix"]))
     return "  ".join(part for part in parts if part.strip())
 
 

@@ -125,7 +125,9 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
         return found[0]
     tasks = [await services.desk.get(one.task) for one in found]
     lines = [
-        f"{title_of(task)}: {one.question.text}" for task, one in zip(tasks, found, strict=True) if task is not None
+        say("answer.line", task=title_of(task), question=one.question.text)
+        for task, one in zip(tasks, found, strict=True)
+        if task is not None
     ]
     raise Refused("\n".join([say("answer.which"), *lines]))
 

@@ -8,7 +8,7 @@ from bot.access import Right
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task
 from bot.tasks.wording import health_words
-from bot.texts import say
+from bot.texts import listed, paragraph, say
 from devices.phone import PhoneInfo
 from devices.wording import said
 
@@ -28,7 +28,7 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
     if not found:
         raise unknown_phone(text, phones)
     if len(found) > 1:
-        raise Refused(say("phone.ambiguous", name=found[0].name, ids=", ".join(phone.id for phone in found[:LISTED])))
+        raise Refused(say("phone.ambiguous", name=found[0].name, ids=listed(phone.id for phone in found[:LISTED])))
     return found[0]
 
 
@@ -36,7 +36,7 @@ def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
     """None of these phones is called that; the known ones are listed."""
     if not phones:
         return Refused(say("phone.none"))
-    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=", ".join(names_of(phones)[:LISTED])))
+    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=listed(names_of(phones)[:LISTED])))
 
 
 def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
@@ -59,14 +59,14 @@ def require_any_usable(phones: Sequence[PhoneInfo]) -> None:
     if not phones:
         raise Refused(say("phone.none"))
     if not any(phone.health.usable for phone in phones):
-        states = "\n".join(f"{phone.name}: {state_of(phone)}" for phone in phones[:LISTED])
+        states = "\n".join(say("phone.line", name=phone.name, state=state_of(phone)) for phone in phones[:LISTED])
         raise Refused(f"{say('phone.none_usable')}\n{states}")
 
 
 def state_of(phone: PhoneInfo) -> str:
     """A phone's state with its reason and its fix."""
     state = say("phone.state", state=health_words(phone.health))
-    return " ".join(part for part in (state, said(phone.reason), said(phone.fix)) if part)
+    return paragraph(state, said(phone.reason), said(phone.fix))
 
 
 def names_of(phones: Sequence[PhoneInfo]) -> list[str]:

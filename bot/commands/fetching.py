@@ -8,7 +8,7 @@ from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.store.audit import AuditKind
-from bot.texts import say
+from bot.texts import listed, say
 from devices.errors import FileRejected, PhoneError
 from devices.phone import PhoneInfo
 from devices.storage import StoredFile, run_of, safe_name
@@ -92,5 +92,5 @@ def _limit(request: Request, services: Services) -> int:
 
 def _told(found: tuple[StoredFile, ...]) -> str:
     rest = found[1:]
-    older = ", ".join(each.path for each in rest[:SHOWN])
+    older = listed(each.path for each in rest[:SHOWN])
     return "\n".join([found[0].path, *([say("fetch.others", number=len(rest), names=older)] if rest else [])])

@@ -9,7 +9,7 @@ from bot.commands.choose import phone_named
 from bot.commands.request import Refused, Request, Services
 from bot.commands.tiering import subject_meant
 from bot.people.subjects import Subject
-from bot.texts import say
+from bot.texts import listed, say
 
 LISTED = 100
 """Rights that one answer lists."""
@@ -52,7 +52,7 @@ async def _deny(request: Request, services: Services, who: str) -> Reply:
     lines = [say("people.denied", grant=_line(grant)) for grant in taken] or [say("people.had_none", who=subject)]
     if not phone and not subject.guild and (others := await services.rights.unlink(subject, request.person)):
         # Else the rights of the other accounts would let this one in all the same.
-        names = ", ".join(str(Subject.of_person(other)) for other in others)
+        names = listed(str(Subject.of_person(other)) for other in others)
         lines.append(say("link.ended", who=subject, others=names))
     lists = services.policy.platforms.get(subject.platform, Lists())
     if not subject.guild and subject.id in lists.users | lists.admins:

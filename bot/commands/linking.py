@@ -9,7 +9,7 @@ from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.pairing import ALPHABET, LENGTH, Locked
 from bot.people.subjects import Subject
-from bot.texts import say
+from bot.texts import listed, say
 
 _CODE = re.compile(rf"(?:pair\s+)?(?P<code>[{ALPHABET}]{{{LENGTH}}})", re.IGNORECASE)
 
@@ -66,14 +66,14 @@ async def unlink(request: Request, services: Services, subject: Subject) -> Repl
     others = () if subject.guild else await services.rights.unlink(subject, request.person)
     if not others:
         raise Refused(say("link.none", who=subject))
-    names = ", ".join(str(Subject.of_person(other)) for other in others)
+    names = listed(str(Subject.of_person(other)) for other in others)
     return _told(say("link.ended", who=subject, others=names))
 
 
 def linked_line(request: Request, services: Services) -> str:
     """The person's other accounts, "" when there are none, or others would read which."""
     others = services.policy.accounts(request.person)[1:] if _unseen(request) else ()
-    names = ", ".join(f"{other.name or other.id} ({Subject.of_person(other)})" for other in others)
+    names = listed(say("link.account", name=other.name or other.id, who=Subject.of_person(other)) for other in others)
     return say("link.line", accounts=names) if names else ""
 
 

@@ -14,7 +14,7 @@ from bot.chats.outgoing import Message, Reply
 from bot.commands.choose import task_meant
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task, TaskState
-from bot.texts import say
+from bot.texts import listed, say
 
 PAGE = 10
 """Tasks on one page of the list."""
@@ -58,7 +58,7 @@ async def _also_waiting(task: Task, request: Request, services: Services) -> str
             place = await services.desk.place_in_queue(other.id)
             if place is not None and may_see(request, services.policy, other):
                 places.append(say("status.place", task=other.called, place=place))
-    return say("status.waiting", places=", ".join(places)) if places else ""
+    return say("status.waiting", places=listed(places)) if places else ""
 
 
 async def tasks(request: Request, services: Services) -> Reply:

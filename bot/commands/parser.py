@@ -7,7 +7,7 @@ import re
 
 from bot.chats.incoming import CommandCall
 from bot.commands.spec import BY_NAME, CommandSpec, OptionKind
-from bot.texts import say
+from bot.texts import listed, say
 
 _WORD = re.compile(r"\S+")
 _VALUE = re.compile(r'"(?P<double>[^"]*)"(?=\s|$)|\'(?P<single>[^\']*)\'(?=\s|$)|(?P<plain>\S+)')
@@ -83,7 +83,7 @@ def _option(spec: CommandSpec, word: str, after: str) -> tuple[str, str, str]:
 
 
 def _unknown_option(spec: CommandSpec, name: str) -> str:
-    known = ", ".join(f"--{option.name}" for option in spec.options)
+    known = listed(f"--{option.name}" for option in spec.options)
     if not known:
         return say("parse.no_options", command=spec.name, option=name[:40])
     return say("parse.unknown_option", command=spec.name, option=name[:40], known=known)

@@ -13,7 +13,7 @@ from bot.commands.parser import unknown_command
 from bot.commands.request import Refused, Request, Services, plain, require, verdict
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.people.subjects import Subject, subject_named
-from bot.texts import say
+from bot.texts import listed, say
 
 
 async def show_help(request: Request, services: Services) -> Reply:
@@ -25,9 +25,9 @@ async def show_help(request: Request, services: Services) -> Reply:
         return plain(_explained(spec, request.prefix))
     known = [spec for spec in COMMANDS if verdict(request, services.policy, spec.right).allowed]
     if request.picked:
-        lines = [f"{form.path}: {form.help}" for spec in known for form in forms_of(spec)]
+        lines = [say("help.line", line=form.path, help=form.help) for spec in known for form in forms_of(spec)]
     else:
-        lines = [f"{request.prefix}{_usage(spec)}: {spec.help}" for spec in known]
+        lines = [say("help.line", line=f"{request.prefix}{_usage(spec)}", help=spec.help) for spec in known]
     example = say("help.example", line=f"{request.prefix}{BY_NAME['do'].example}")
     return Reply(Message(heading=say("help.heading"), body="\n".join(lines), footer=example))
 
@@ -53,7 +53,7 @@ def _explained(spec: CommandSpec, prefix: str) -> str:
 async def whoami(request: Request, services: Services) -> Reply:
     """The ids that the lists of the settings are made of, and the rights that follow from them."""
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
-    lines = [ids_of(request.person, request.place), say("whoami.rights", rights=", ".join(rights))]
+    lines = [ids_of(request.person, request.place), say("whoami.rights", rights=listed(rights))]
     lines += [linked] if (linked := linked_line(request, services)) else []
     return Reply(Message(heading=request.person.name or request.person.id, body="\n".join(lines), private=True))
 

@@ -14,7 +14,7 @@ from bot.commands.request import Refused, Request, Services, may_see, plain
 from bot.store.audit import AuditKind
 from bot.tasks.model import Task, TaskState
 from bot.tasks.wording import health_words
-from bot.texts import say
+from bot.texts import listed, say
 from devices.app_titles import readable
 from devices.errors import NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
@@ -114,7 +114,7 @@ async def phone_meant(request: Request, services: Services) -> PhoneInfo:
     task = await services.desk.latest_for(services.policy.accounts(request.person), request.address)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
     if used is None:
-        raise Refused(say("screen.which", names=", ".join(phone.name for phone in phones)))
+        raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
     return used
 
 
@@ -127,7 +127,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
         say("devices.app", app=phone.app_name or readable(phone.app)) if phone.app else "",
     ]
     state = health_words(phone.health) if phone.health is Health.READY else state_of(phone)
-    first = f"{phone.name} ({phone.id}): {state}"
+    first = say("devices.line", name=phone.name, id=phone.id, state=state)
     mine = [task for task in active if task.phone == phone.id]
     user = next((task for task in mine if task.state is not TaskState.QUEUED), None)
     waiting = sum(task.state is TaskState.QUEUED for task in mine)

@@ -18,7 +18,7 @@ from bot.commands.choose import (
 )
 from bot.commands.request import Request, Services, verdict
 from bot.tasks.model import Entitlement, WishedPhone
-from bot.texts import say
+from bot.texts import listed, say
 from devices.phone import PhoneInfo
 
 ALL = "all"
@@ -65,7 +65,7 @@ def phones_named(text: str, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...
     names = [name for part in SEPARATORS.split(text) if (name := part.strip())]
     unknown = [name for name in names if not _is_called(name, phones)]
     if unknown or not names:
-        raise unknown_phone(", ".join(unknown) or text, phones)
+        raise unknown_phone(listed(unknown) or text, phones)
     return tuple({phone.id: phone for phone in (phone_named(name, phones) for name in names)}.values())
 
 

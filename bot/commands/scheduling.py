@@ -20,7 +20,7 @@ from bot.schedules.model import Plan, Schedule
 from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
 from bot.schedules.scheduler import local_time
 from bot.tasks.wording import clean
-from bot.texts import say
+from bot.texts import listed, say
 from bot.zones import zone_named
 
 MOST = 20
@@ -36,7 +36,7 @@ _CHANGE = re.compile(r"(?P<verb>remove|pause|resume)\s+#?(?P<schedule>\d{1,18})"
 
 async def schedule(request: Request, services: Services) -> Reply:
     """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed."""
-    example = f"{request.prefix}schedule every day 07:30 do open the weather app"
+    example = _example(request)
     found = _PLAN.fullmatch(request.call.rest.strip())
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
@@ -131,10 +131,14 @@ async def _change(request: Request, services: Services, verb: str, number: str) 
             raise Refused(say("press.unknown"))
 
 
+def _example(request: Request) -> str:
+    return f"{request.prefix}{say('command.schedule.example')}"
+
+
 async def _listed(request: Request, services: Services) -> Reply:
     found = [one for one in await services.store.schedules.all() if _seen(request, services, one)]
     if not found:
-        return plain(say("schedule.none", example=f"{request.prefix}schedule every day 07:30 do open the weather app"))
+        return plain(say("schedule.none", example=_example(request)))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
     if len(found) > LISTED:
         lines.append(say("schedule.more", number=len(found) - LISTED))
@@ -164,7 +168,7 @@ def _next(one: Schedule) -> str:
 
 
 def _short(rest: Sequence[Schedule]) -> str:
-    return ", ".join(f"{one.id} ({one.plan.words})" for one in rest)
+    return listed(say("schedule.short", schedule=one.id, words=one.plan.words) for one in rest)
 
 
 def _buttons(one: Schedule) -> tuple[Button, ...]:

@@ -11,7 +11,7 @@ from bot.live.names import UnknownSetting, known, names_of, value_of
 from bot.live.names import is_set as named_in
 from bot.live.settings import LiveSettings
 from bot.settings import SettingsError
-from bot.texts import say
+from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
 DEFAULT = "default"
@@ -34,7 +34,7 @@ async def set_setting(request: Request, services: Services) -> Reply:
         else:
             old, new = await live.set(name, value, request.person)
     except UnknownSetting:
-        raise Refused(say("set.unknown", name=words[0][:40], known=", ".join(names_of(live.now)))) from None
+        raise Refused(say("set.unknown", name=words[0][:40], known=listed(names_of(live.now)))) from None
     except SettingsError as error:
         raise Refused(say("set.refused", why=said(sentence_of(error)))) from None
     at_once = "tier" in name  # a quota is looked at again after each step

@@ -7,7 +7,7 @@ from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services
 from bot.people.subjects import Subject, subject_named
 from bot.people.tiers import QUOTAS, Tier
-from bot.texts import say
+from bot.texts import listed, say
 
 NONE = "default"
 """Typed in the place of a tier: the one that was given is taken back."""
@@ -24,7 +24,7 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
         taken = await services.rights.take_tier(subject, request.person)
         return _told(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
     if name.lower() not in settings.tiers:
-        raise Refused(say("tier.unknown", name=name[:40], known=", ".join((*settings.tiers, NONE))))
+        raise Refused(say("tier.unknown", name=name[:40], known=listed((*settings.tiers, NONE))))
     await services.rights.give_tier(subject, name.lower(), request.person)
     return _told(say("tier.given", who=subject, tier=name.lower()))
 
@@ -47,7 +47,7 @@ def line(gift: TierGift) -> str:
 def _defined(name: str, limits: Tier, default: str) -> str:
     found = {quota: getattr(limits, quota) for quota in QUOTAS}
     words = [say(f"quota.limit.{quota}", limit=f"{limit:,}") for quota, limit in found.items() if limit is not None]
-    told = ", ".join(words) or say("quota.no_limit")
+    told = listed(words) or say("quota.no_limit")
     return say("tier.default" if name == default else "tier.defined", tier=name, limits=told)
 
 

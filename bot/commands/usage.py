@@ -9,7 +9,7 @@ from bot.commands.request import Refused, Request, Services, verdict
 from bot.people.quotas import amount
 from bot.people.tiers import QUOTAS
 from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
-from bot.texts import counted, say
+from bot.texts import counted, listed, say
 from bot.zones import last_days
 
 DAYS = 30
@@ -47,7 +47,7 @@ async def _own_quota(request: Request, services: Services) -> list[str]:
     standing = await services.quotas.standing(request.person, request.address)
     if standing is None:
         return []
-    words = ", ".join(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)
+    words = listed(amount(standing, quota) for quota in QUOTAS if standing.of(quota) is not None)
     time = services.quotas.time_of(standing)
     return [say("quota.own", tier=standing.name, amounts=words or say("quota.no_limit"), time=time)]
 
@@ -57,7 +57,7 @@ def _by(request: Request) -> UsageBy:
     try:
         return UsageBy(wanted)
     except ValueError:
-        raise Refused(say("usage.bad_by", name=wanted[:40], known=", ".join(UsageBy))) from None
+        raise Refused(say("usage.bad_by", name=wanted[:40], known=listed(UsageBy))) from None
 
 
 def _days(request: Request) -> int:

@@ -15,7 +15,7 @@ from bot.commands.reins import require_to_go_on, require_to_hold
 from bot.commands.request import Refused, Request, Services, plain
 from bot.tasks.files import check, keep
 from bot.tasks.model import Task, TaskState, TaskWish
-from bot.texts import say
+from bot.texts import listed, say
 
 _LEADING_TASK = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
 
@@ -24,7 +24,7 @@ async def do(request: Request, services: Services) -> Reply:
     """Queue a task."""
     text = request.call.rest.strip()
     if not text:
-        raise Refused(say("do.empty", example=f"{request.prefix}do open settings"))
+        raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
     check([(file.name, len(file.data)) for file in request.files])
     meant = phones_meant(request, services)
     one = meant.phones[0].id if len(meant.phones) == 1 else ""
@@ -50,14 +50,14 @@ async def do(request: Request, services: Services) -> Reply:
         return Reply(task=task.id)
     words = [await _queue_words(task, services), *left_out_words(meant.left_out)]
     if files:
-        words.append(say("do.files", names=", ".join(file.name for file in files)))
+        words.append(say("do.files", names=listed(file.name for file in files)))
     return Reply(Message(body="\n".join(words)), task=task.id)
 
 
 async def _queue_words(task: Task, services: Services) -> str:
     """Accepted, and behind whom when every phone that could take it is busy."""
     if task.parts:
-        names = ", ".join(part.phone_name for part in await services.desk.parts(task.id))
+        names = listed(part.phone_name for part in await services.desk.parts(task.id))
         return say("do.accepted_several", task=task.id, names=names)
     others = [other for other in await services.desk.active() if int(other.id) < int(task.id)]
     phones = [phone for phone in services.phones.list() if phone.health.usable and task.phone in {"", phone.id}]

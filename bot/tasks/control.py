@@ -16,7 +16,7 @@ from bot.tasks.news import News
 from bot.tasks.record import Record
 from bot.tasks.states import require
 from bot.tasks.workers import Workers
-from bot.texts import say, speaking
+from bot.texts import paragraph, say, speaking
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class TaskControl:
             quiet = await self._workers.wait(task.id, self._limits.patience)
         with speaking(task.person.language):
             words = [say("desk.ended.cancelled", name=name), *([] if quiet else [say("desk.ended.cut_off")])]
-            summary = " ".join(words)
+            summary = paragraph(*words)
         ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary))
         self._news.changed(task.id)
         if not quiet:

@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from agent.ports.leases import NoPhone
 from bot.tasks.wording import health_words
-from bot.texts import say
+from bot.texts import listed, paragraph, say
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
 
@@ -99,13 +99,13 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
     if any(phone.health.usable for phone in wished) or (wish in held if wish else held):
         return None
     if wished:
-        return NoPhone(" ".join(_trouble(phone) for phone in wished))
+        return NoPhone(paragraph(*(_trouble(phone) for phone in wished)))
     if phones:
-        names = ", ".join(f"{phone.name} ({phone.id})" for phone in phones)
+        names = listed(say("desk.phone.named", name=phone.name, id=phone.id) for phone in phones)
         return NoPhone(say("desk.phone.unknown", name=wish, names=names))
     return NoPhone(say("desk.phone.none"))
 
 
 def _trouble(phone: PhoneInfo) -> str:
     reason = said(phone.reason) or health_words(phone.health)
-    return f"{say('desk.phone.unusable', name=phone.name, why=reason.rstrip('.。'))} {said(phone.fix)}".strip()
+    return paragraph(say("desk.phone.unusable", name=phone.name, why=reason.rstrip(".。")), said(phone.fix))

@@ -10,9 +10,10 @@ said below it, in tasks and threads that begin there too, is in that language.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import reduce
 from importlib.resources import files
 from typing import Final
 
@@ -108,3 +109,15 @@ def _worded(kind: str, values: Mapping[str, object]) -> str:
 def counted(noun: str, number: int) -> str:
     """A number with its noun in the right form, such as "1 step" or "3 steps"."""
     return say(f"count.{noun}.{'one' if number == 1 else 'other'}", number=number)
+
+
+def listed(items: Iterable[str]) -> str:
+    """Names one after the other."""
+    kept = [item for item in items if item]
+    return reduce(lambda before, item: say("row.item", before=before, part=item), kept) if kept else ""
+
+
+def paragraph(*sentences: str) -> str:
+    """Sentences one after the other; empty ones are left out."""
+    kept = [one for one in sentences if one]
+    return reduce(lambda before, one: say("row.sentence", before=before, part=one), kept) if kept else ""

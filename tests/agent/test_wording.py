@@ -98,7 +98,7 @@ async def test_others_may_word_it_and_the_log_stays_english() -> None:
     spent = PhoneSpent("condition.empty", phone="Pixel", percent=3)
     with worded(lambda kind, values: f"{kind} {dict(values)}"):
         assert await asyncio.create_task(asyncio.to_thread(sentence, "ended.cancelled")) == "ended.cancelled {}"
-        assert "condition.empty {'phone': 'Pixel', 'percent': 3}" in fault_of(spent).sentence
+        assert "condition.empty {'phone': 'Pixel', 'percent': 3}" in fault_of(spent).happened
     assert str(spent).startswith("The battery of Pixel is at 3 %")
     assert sentence("ended.cancelled") == "Cancelled."
 

@@ -11,7 +11,7 @@ from agent.models.offline.page import Page
 from agent.models.offline.progress import Taken
 from agent.models.offline.wording import wording
 from agent.scene import ScreenElement
-from agent.wording import SENTENCES
+from agent.wording import SENTENCES, paragraph
 from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import recognised, said
 
@@ -63,7 +63,7 @@ class View:
 
     def stuck(self, key: str, **values: str) -> Stuck:
         """The end of the way, with its words; why the phone or the policy refused is added."""
-        return Stuck(" ".join([self.words(key, **values), *filter(None, map(_refusal, self.told))]))
+        return Stuck(paragraph(self.words(key, **values), *map(_refusal, self.told)))
 
 
 def _refusal(told: str) -> str:

@@ -10,7 +10,7 @@ from aiohttp import web
 from bot.chats.web.gate import refuse
 from bot.store.usage import UsageBy, UsageTable, UsageTotals
 from bot.tasks.views import totals_json, usage_json
-from bot.texts import say
+from bot.texts import listed, say
 from bot.zones import last_days
 
 DAYS = 30
@@ -36,7 +36,7 @@ class Consumption:
         try:
             by = UsageBy(request.query.get("by", UsageBy.DAY.value))
         except ValueError:
-            return refuse(400, say("refusal.one_of", name="by", known=", ".join(UsageBy)))
+            return refuse(400, say("refusal.one_of", name="by", known=listed(UsageBy)))
         begin, end = last_days(int(days), time.time(), self._zone)
         rows = await self._usage.grouped(by, begin, end, self._zone)
         total = sum((row.totals for row in rows), UsageTotals())

@@ -10,7 +10,7 @@ from bot.chats.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, Consol
 from bot.store.search import TaskFilter
 from bot.tasks.model import TaskState
 from bot.tasks.views import step_json
-from bot.texts import say
+from bot.texts import listed, say
 
 WISH_LIMIT = 200
 """Characters of what is searched for."""
@@ -43,7 +43,7 @@ class Past:
             return refuse(400, say("refusal.wish", most=WISH_LIMIT))
         standing = query.get("standing", "")
         if standing and standing not in STANDINGS:
-            return refuse(400, say("refusal.one_of", name="standing", known=", ".join(sorted(STANDINGS))))
+            return refuse(400, say("refusal.one_of", name="standing", known=listed(sorted(STANDINGS))))
         before = query.get("before", "")
         if before and await self._tasks.get(before) is None:
             return refuse(400, say("refusal.before_task"))
