@@ -41,6 +41,7 @@ async def act(
         raise Trouble(
             "This action was begun before an interruption and may have happened; it was not sent again. Look first."
         )
+    context.live.fresh = None  # what was seen until now is not what this leaves behind
     try:
         done = await context.control.guard(context.phone.act(what, receipt=key.receipt))
     except (Stopped, asyncio.CancelledError):

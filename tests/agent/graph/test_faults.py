@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agent.events import Asked, Step
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelKeyRejected
 from agent.outcome import Outcome
-from tests.agent.graph.rig import Rig, Work, order
-from tests.fakes.scripted_model import HANG, call, calls, data, models, tap, text
+from tests.agent.graph.rig import LIMIT, Rig, Work, order
+from tests.fakes.scripted_model import HANG, call, calls, data, element, models, tap, text
 
 FINISH = call("finish", status="success", summary="done")
 
@@ -176,3 +178,30 @@ async def test_a_failed_part_is_no_success_whatever_the_words(rig: Rig) -> None:
         summarize=[text("Everything went very well!")],
     )
     assert (await Work(rig.mind(have), order("x", quick=False)).ended()).outcome is Outcome.FAILED
+
+
+async def test_what_an_action_did_that_could_not_be_seen_is_looked_at(rig: Rig) -> None:
+    """The look before it is not taken for the screen now, neither by the next action nor by the model.
+
+    Seen failing with `fresh` kept over an action: the third was done as if nothing had happened since the first, and
+    the model was then shown the screen from before the second.
+    """
+    rig.phone.desk.launch("notes")
+    def decides(request: ModelRequest) -> ModelReply:
+        number = element(request, "New note")
+        return calls(("key", {"key": "volume_up"}), ("tap", {"element": number}), ("key", {"key": "volume_down"}))
+
+    have, model = models([decides, FINISH])
+    work = Work(rig.mind(have), order("write a note"))
+    await rig.received("input tap")
+    rig.phone.faults.set(truncate=True)
+    async with asyncio.timeout(LIMIT):
+        while not any("could not be seen" in repr(row) for row in rig.journal.rows.values()):
+            await asyncio.sleep(0)
+    rig.phone.faults.set(truncate=False)
+    await work.ended()
+    assert not [command for command in rig.inputs() if "VOLUME_DOWN" in command]
+    request = model.asked(Purpose.ACT)[1]
+    assert "could not be seen" in told(request)
+    assert request.scene is not None
+    assert "Title" in [line.text for line in request.scene.screen.elements or ()]

@@ -199,6 +199,8 @@ async def _send(
     actions = state["decision"]["actions"]
     last = progress.index + 1 == len(actions)
     progress.effect.append(await act(context, key, actions[progress.index], physical, sight, last=last))
+    if not last and context.live.fresh is None:
+        raise Trouble("What your last action did could not be seen. Look before you go on.")
 
 
 async def _send_file(state: ExecutorState, context: RunContext, action: SendFile, progress: _Progress) -> None:
