@@ -21,7 +21,7 @@ from bot.commands.request import Refused, Request, Services, plain, refuse_late,
 from bot.store.offers import Offer
 from bot.tasks.files import keep
 from bot.tasks.model import OpenQuestion, Task, TaskState
-from bot.texts import say
+from bot.texts import listed, say
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
@@ -138,7 +138,7 @@ class Talk:
         if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
             buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
-            words = "\n".join([words, say("talk.offer_files", names=", ".join(file.name for file in offer.files))])
+            words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
