@@ -187,6 +187,7 @@ async def test_what_an_action_did_that_could_not_be_seen_is_looked_at(rig: Rig) 
     the model was then shown the screen from before the second.
     """
     rig.phone.desk.launch("notes")
+
     def decides(request: ModelRequest) -> ModelReply:
         number = element(request, "New note")
         return calls(("key", {"key": "volume_up"}), ("tap", {"element": number}), ("key", {"key": "volume_down"}))
