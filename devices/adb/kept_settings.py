@@ -7,6 +7,7 @@ process or one on another machine, can put it back; a file on this machine would
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 
 from devices.adb.quoting import command
@@ -16,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 _ABSENT = "null"  # what `settings get` prints for a setting that is not there
 _ABSENT_MARK = "opengui-absent"
+# AOSP InputMethodManagerService: "Input method … selected", and "Unknown input method … cannot be selected".
+_SELECTED = re.compile(r"^Input method \S+ selected", re.MULTILINE)
 KEPT_PREFIX = "opengui_before_"
 """How the keys in `global` begin that hold values from before."""
 
@@ -72,16 +75,23 @@ class KeptSettings:
             return
         if before == _ABSENT_MARK:
             await self._shell.run(command("settings", "delete", setting.namespace, setting.key))
-        elif not await self._put(setting, before):
+        elif not await self._put(setting, before) and not (setting is INPUT_METHOD and await self._another_keyboard()):
             logger.warning("%s could not be put back on %s", setting.key, self._shell.connection.serial)
             return
         await self._shell.run(command("settings", "delete", "global", setting.kept_as))
+
+    async def _another_keyboard(self) -> bool:
+        """The person's own is not there any more: the first other one, so that they can type by hand."""
+        now = await self.get(INPUT_METHOD)
+        listed = (await self._shell.run("ime list -s")).out.split()
+        other = next((each for each in listed if each != now), None)
+        return other is not None and await self._put(INPUT_METHOD, other)
 
     async def _put(self, setting: Setting, value: str) -> bool:
         if setting is INPUT_METHOD:
             # The service checks that the method exists and enables it; writing the setting alone does neither.
             await self._shell.run(command("ime", "enable", value))
-            return "selected" in (await self._shell.run(command("ime", "set", value))).text
+            return _SELECTED.search((await self._shell.run(command("ime", "set", value))).text) is not None
         return (await self._shell.run(command("settings", "put", setting.namespace, setting.key, value))).code == 0
 
     async def _get(self, namespace: str, key: str) -> str | None:

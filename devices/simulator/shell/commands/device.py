@@ -146,6 +146,9 @@ async def ime(call: Call) -> int:
     enabled = [name for name in secure.get("enabled_input_methods", "").split(":") if name in installed]
     action, *rest = call.arguments or ("help",)
     name = rest[-1] if rest else ""
+    if action in {"enable", "disable", "set", "reset"} and call.phone.faults.no_settings:
+        call.complain(f"\nException occurred while executing '{action}':\n{NO_SETTINGS}")
+        return EXCEPTION
     if action == "list":
         for each in installed if "-a" in rest else enabled:
             call.say(each if "-s" in rest else f"{each}:\n  mId={each} mSettingsActivityName=null")
