@@ -15,6 +15,9 @@ from devices.simulator.screen.widgets import Scale
 # ViewConfiguration.getLongPressTimeout and getScaledTouchSlop (8 dp) in AOSP.
 LONG_PRESS_MS = 400
 TOUCH_SLOP = 8
+EDGE = 24
+"""Width in dp of the edges where gestures begin (config_backGestureInset)."""
+HOLD_MS = 600
 
 
 class Hand:
@@ -42,12 +45,28 @@ class Hand:
         if state.locked:
             if moved > slop * 5:
                 self._desk.swipe_up_to_unlock()
+        elif furniture.by_gestures(state) and self._gesture(start, end, duration_ms):
+            return
         elif state.shade:
             state.shade = moved <= slop
         elif start.y < scale.px(furniture.STATUS_BAR) and moved < 0:
             state.shade = True
         elif not (state.keyboard and self._on_keyboard(start)):
             self._scroll(start, moved)
+
+    def _gesture(self, start: Point, end: Point, duration_ms: int) -> bool:
+        """Whether a finger that came in from an edge meant Back, Home or Recents (AOSP EdgeBackGestureHandler)."""
+        width, height = self._scene().size
+        edge = Scale(self._desk.state.density).px(EDGE)
+        across, up = end.x - start.x, start.y - end.y
+        inwards = (start.x < edge and across > edge) or (start.x >= width - edge and across < -edge)
+        if inwards and abs(across) > 2 * abs(up):
+            self._desk.back()
+        elif start.y >= height - edge and up > 2 * edge:
+            self._desk.show_recents() if duration_ms >= HOLD_MS else self._desk.home()
+        else:
+            return False
+        return True
 
     def press(self, code: int) -> None:
         """One key, down and up."""
@@ -132,7 +151,7 @@ class Hand:
             return
         scene = self._scene()
         key = furniture.navigation_key(point, *scene.size, Scale(desk.state.density))
-        if key and not desk.state.locked and not desk.state.dialogs:
+        if key and not furniture.by_gestures(desk.state) and not desk.state.locked and not desk.state.dialogs:
             {furniture.BACK: desk.back, furniture.HOME: desk.home, furniture.RECENTS: desk.show_recents}[key]()
             return
         if desk.state.keyboard and self._on_keyboard(point):

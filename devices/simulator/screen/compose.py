@@ -65,7 +65,7 @@ def compose(desk: Desk) -> Scene:
     if state.keyboard and not (state.shade or state.locked):  # these lie over it
         painted += furniture.keyboard(*size, scale)
         bar_fill = "keyboard"
-    painted += furniture.navigation_bar(*size, scale, ink, bar_fill)
+    painted += furniture.navigation_bar(*size, scale, ink, bar_fill, gestures=furniture.by_gestures(state))
     if state.dialogs and not state.locked:
         root = surfaces.dialog(desk, state.dialogs[-1], box, scale)
         painted += [(box, Veil()), *(each for node in root.walk() for each in node.paint)]

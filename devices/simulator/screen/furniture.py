@@ -58,10 +58,22 @@ def battery_icon(level: int, *, charging: bool) -> str:
     return "battery" if tens == 100 else f"battery_{tens}"
 
 
-def navigation_bar(width: int, height: int, scale: Scale, ink: str, fill: str) -> list[Painted]:
-    """The three buttons, with a background when the page has one."""
+def by_gestures(state: PhoneState) -> bool:
+    """Whether there are no buttons below (AOSP Settings.Secure.NAVIGATION_MODE; 2 is NAV_BAR_MODE_GESTURAL)."""
+    return state.settings["secure"].get("navigation_mode") == "2"
+
+
+def navigation_bar(
+    width: int, height: int, scale: Scale, ink: str, fill: str, *, gestures: bool = False
+) -> list[Painted]:
+    """The three buttons or the handle for gestures, with a background when the page has one."""
     bar = Bounds(0, height - scale.px(NAVIGATION_BAR), width, height)
     painted: list[Painted] = [(bar, Fill(fill))] if fill else []
+    if gestures:
+        reach, thick = scale.px(54), scale.px(4)
+        low = height - scale.px(10)
+        handle = Bounds(width // 2 - reach, low - thick, width // 2 + reach, low)
+        return [*painted, (handle, Fill(ink, thick // 2))]
     for index, name in enumerate(("triangle_outline", "circle_outline", "square_outline")):
         middle = width * (index * 2 + 2) // 8
         reach = scale.px(24)

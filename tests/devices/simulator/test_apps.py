@@ -221,3 +221,23 @@ async def test_chinese_labels_and_dark_theme_change_the_picture() -> None:
     phone.state.settings["secure"]["ui_night_mode"] = "2"
     dark = (await phone.frame()).image
     assert sum(dark.reduce(40).convert("L").tobytes()) < sum(light.reduce(40).convert("L").tobytes()) * 0.6
+
+
+async def test_gestures_instead_of_buttons(hands: Hands) -> None:
+    await hands.out("settings put secure navigation_mode 2")
+    await hands.tap("Notes")
+    await hands.tap("New note")
+    await hands.out("input tap 270 2340")
+    assert hands.truth().page == "edit", "there is no button any more"
+    await hands.out("input keyevent KEYCODE_BACK")  # the keyboard
+    await hands.out("input swipe 540 1200 900 1200")
+    assert hands.truth().page == "edit", "a finger in the middle goes nowhere"
+    await hands.out("input swipe 5 1200 600 1220")
+    assert hands.truth().page == "main"
+    await hands.out("input swipe 1075 1200 500 1200")
+    assert hands.truth().app == "launcher"
+    await hands.tap("Clock")
+    await hands.out("input swipe 540 2395 540 1500 200")
+    assert hands.truth().app == "launcher"
+    await hands.out("input swipe 540 2395 540 1500 900")
+    assert "Clear all" in await hands.texts()
