@@ -27,7 +27,6 @@ class Capabilities:
     edit_interval: float
     """Seconds between two edits of a card."""
     edit_interval_group: float
-    text_limit: int
     caption_limit: int
     file_limit: int
     """Bytes of one uploaded file."""
@@ -57,6 +56,10 @@ class FloodWait(Exception):
 
 class ChatError(Exception):
     """A message could not be sent or changed; the text says why, for a person."""
+
+
+class ChatRefused(ChatError):
+    """The platform does not take this message as it is. Repeating is useless; less of it may go."""
 
 
 class ChatGone(ChatError):

@@ -7,7 +7,7 @@ import logging
 from dataclasses import replace
 
 from bot.chats.address import Address
-from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
+from bot.chats.base import Chat, ChatError, ChatGone, ChatRefused, FloodWait
 from bot.outbox.asides import Asides
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork
@@ -16,7 +16,7 @@ from bot.outbox.gentle import Gentle
 from bot.outbox.line import Line
 from bot.outbox.pace import Pace, Urgency
 from bot.outbox.places import another_place, place_of
-from bot.outbox.post import Pointless, message_for
+from bot.outbox.post import Pointless, lessened, message_for
 from bot.outbox.steps import StepStream, Streaming
 from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
@@ -62,6 +62,8 @@ class Conversation:
         self._rows: dict[int, OutboxRow] = {}
         self._finished: set[int] = set()
         """Rows that were sent or given up: one that was read just before is not offered again."""
+        self._refused: dict[int, int] = {}
+        """How often the chat did not take a row as it was."""
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -135,6 +137,11 @@ class Conversation:
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
+        except ChatRefused as refused:
+            # The next message of the task must not wait for what will never be taken.
+            logger.warning("message %s of task %s goes with less of it: %s", row.id, row.task, refused)
+            self._refused[row.id] = self._refused.get(row.id, 0) + 1
+            await self._again(row, self._time.now())
         except ChatError as error:
             await self._later(row, str(error))
         except StoreAway as away:
@@ -157,6 +164,7 @@ class Conversation:
             capabilities=self._line.capabilities,
             now=self._time.now(),
         )
+        message = lessened(message, self._refused.get(row.id, 0))
         if row.kind == "final":
             await self._gentle.finish(replace(task, place=place), row.attempts)
         await self._line.ready()
@@ -177,6 +185,7 @@ class Conversation:
 
     def _finish(self, row: OutboxRow) -> None:
         self._rows.pop(row.id, None)
+        self._refused.pop(row.id, None)
         self._finished.add(row.id)
 
     async def _close(self, place: Address) -> None:

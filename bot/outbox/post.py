@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from agent.ports.frames import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice
 from bot.cards.question import render_question
@@ -14,6 +17,9 @@ from bot.tasks.keeping import INTERRUPTED
 from bot.tasks.model import Task, TaskState
 from bot.tasks.record import STARTED
 from bot.texts import say
+
+MOST_LESS: Final = 2
+"""Without pictures and files, then without its text; heading and buttons stay."""
 
 
 class Pointless(Exception):
@@ -49,6 +55,18 @@ async def message_for(
             return await _file(row, task, frames, capabilities, repeated)
         case "notice":
             return _notice(row, task, repeated)
+
+
+def lessened(message: Message, times: int) -> Message:
+    """What is left of a message that a platform has refused so many times. Raises Pointless when nothing is."""
+    if not times:
+        return message
+    if times > MOST_LESS:
+        raise Pointless("the chat does not take any of it")
+    body = message.body if times == 1 else ""
+    told = "\n".join(part for part in (body, say("post.left_out")) if part)
+    whole = replace(message, picture=None, files=(), body=told)
+    return whole if times == 1 else replace(whole, footer="", menu=None)
 
 
 def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:

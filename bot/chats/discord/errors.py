@@ -10,7 +10,7 @@ from typing import Final
 import aiohttp
 import discord
 
-from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.discord import limits
 
 THREAD_EXISTS: Final = 160004
@@ -26,14 +26,22 @@ _GONE: Final = {
     50007: "this person does not accept private messages from the bot",
     MISSING_PERMISSIONS: "the bot lacks a permission in this channel",
     50083: "the thread is archived",
+    160005: "the thread is locked",
     50278: "this person shares no server with the bot any more",
 }
 _OTHER: Final = {
     30046: "Discord does not allow more edits of a message that is older than an hour",
-    40005: "the file is larger than this server allows",
     50003: "Discord does not allow this in private messages",
 }
 """Error codes and their meaning: developer docs, Opcodes and Status Codes."""
+
+_AS_IT_IS: Final = {
+    40005: "the file is larger than this server allows",
+    50035: "something in it is not as Discord wants it",
+    200000: "the server's AutoMod has blocked it",
+    240000: "the server's filter of links has blocked it",
+}
+"""As above: what is wrong with the message itself."""
 
 BAN_SECONDS: Final = 60.0
 """How long to be silent after a 429 that does not say how long."""
@@ -65,6 +73,8 @@ def _meaning(refused: discord.HTTPException, doing: str, needs: str) -> Exceptio
         return ChatGone(f"Discord refused {doing}: the bot lacks the permission {needs} in this channel.")
     if refused.code in _GONE:
         return ChatGone(f"Discord refused {doing}: {_GONE[refused.code]}.")
+    if refused.code in _AS_IT_IS or refused.status == 413:
+        return ChatRefused(f"Discord refused {doing}: {_AS_IT_IS.get(refused.code, 'it is too large')}.")
     if refused.code in _OTHER:
         return ChatError(f"Discord refused {doing}: {_OTHER[refused.code]}.")
     return ChatError(f"Discord refused {doing}: {refused.text or 'no reason given'} (error {refused.code}).")

@@ -10,7 +10,7 @@ from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
 
-from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.telegram import limits
 from bot.chats.telegram.requests import Flooded
 
@@ -104,6 +104,8 @@ def _meaning(refused: Exception, doing: str) -> Exception:
             return _refusal(refused, doing)
         case InvalidToken():
             return ChatError(f"Telegram refused {doing}: the bot token is not accepted any more.")
+        case NetworkError() if "too large" in str(refused).lower():  # 413 of the server before the Bot API
+            return ChatRefused(f"Telegram refused {doing}: {_OTHER['request entity too large']}.")
         case NetworkError() | TimeoutError() | OSError():
             return ChatError(f"Telegram could not be reached for {doing}; it may or may not have arrived.")
         case _:
@@ -116,7 +118,7 @@ def _refusal(refused: BadRequest, doing: str) -> ChatError:
         if phrase in text:
             return ChatGone(f"Telegram refused {doing}: {meaning}.")
     meaning = next((told for phrase, told in _OTHER.items() if phrase in text), _plain(refused))
-    return ChatError(f"Telegram refused {doing}: {meaning}.")
+    return ChatRefused(f"Telegram refused {doing}: {meaning}.")
 
 
 def _plain(refused: Exception) -> str:

@@ -14,7 +14,7 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.cards.final import render_final
 from bot.chats.address import Address, MessageRef
-from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.outgoing import Message, Turn, at_once
 from bot.outbox.conversation import GIVE_UP
 from bot.outbox.steps import Streaming
@@ -259,6 +259,51 @@ async def test_what_fails_for_a_day_is_given_up(post: Post, caplog: pytest.LogCa
     await post.until(lambda: "is tried again" in caplog.text)
     post.world.clock.advance(GIVE_UP)
     await post.until(lambda: "is given up" in caplog.text)
+
+
+class Picky(LoopbackChat):
+    """Takes no message with the word, and with "picture" or "file" none that has one."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__()
+        self._word = word
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        has = {"picture": message.picture, "file": message.files}.get(self._word, self._word in message.body)
+        if has and message.notify:
+            raise ChatRefused("AutoMod has blocked it")
+        return await super().send(place, message, nonce=nonce, turn=turn)
+
+
+@pytest.mark.parametrize("word", ["picture", "Which one?"])
+async def test_what_a_chat_does_not_take_goes_with_less_of_it(tmp_path: Path, word: str) -> None:
+    async with a_post(tmp_path, chat=Picky(word)) as post:
+        task = await post.world.working()
+        await post.world.step(task, 1, frame=await post.world.store.frames.save(png(), suffix=".png"))
+        if word == "picture":
+            await post.world.end(task)
+        else:
+            await post.world.ask(task)
+        shown = await post.sent("Something was left out here")
+        assert shown.buttons, "it can still be stopped, or given again"
+        assert (shown.picture, shown.files) == (None, ())
+        assert ("It is done." in shown.body) is (word == "picture")
+        assert "Which one?" not in shown.body
+
+
+async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -> None:
+    """Seen failing without `except ChatRefused`: the end was told a day later."""
+    async with a_post(tmp_path, chat=Picky("Something was left out")) as post:
+        post.chat.faults.append(ChatRefused("too large"))
+        task = await post.world.working()
+        small = await post.world.store.frames.save(b"content", suffix=".txt")
+        await post.shown("Working")
+        post.chat.faults.append(ChatRefused("too large"))
+        began = post.world.clock.now
+        post.world.mind.tell(task.id, FileFound(name="small.txt", content=small))
+        await post.world.end(task)
+        await post.sent("It is done.")
+        assert post.world.clock.now - began < 600.0
 
 
 async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:

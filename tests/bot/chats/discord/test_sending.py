@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.chats.address import MessageRef, Person
-from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.discord import DiscordChat
 from bot.chats.outgoing import Button, Message, Picture
 from tests.bot.chats.discord.conftest import Home
@@ -109,8 +109,10 @@ async def test_deleting_without_the_right_says_so(home: Home, chat: DiscordChat)
         (404, 10003, ChatGone, "channel does not exist"),
         (404, 10008, ChatGone, "message does not exist"),
         (400, 50083, ChatGone, "archived"),
+        (400, 160005, ChatGone, "locked"),
+        (400, 200000, ChatRefused, "AutoMod"),
         (400, 30046, ChatError, "older than an hour"),
-        (413, 40005, ChatError, "larger than this server allows"),
+        (413, 40005, ChatRefused, "larger than this server allows"),
         (400, 99999, ChatError, "error 99999"),
     ],
 )
