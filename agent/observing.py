@@ -35,7 +35,10 @@ class Sight:
 
 
 def encode(image: Image.Image, size: Size) -> ImagePart:
-    """The RGB picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop."""
+    """The RGB picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop.
+
+    JPEG takes 1.3 ms of them; WebP would take 30 ms for half the bytes. Every endpoint takes it.
+    """
     target = (size.width, size.height)
     factor = min(image.width // size.width, image.height // size.height)
     if factor > 1:

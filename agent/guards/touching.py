@@ -51,12 +51,12 @@ def words_under(spot: Spot) -> tuple[Words, ...]:
     that has none of its own.
     """
     target, point, around = spot.target, spot.point, spot.around
-    found: dict[int, Words] = {}
+    found: dict[tuple[int, str], Words] = {}
 
     def add(element: Element, *, button: bool) -> None:
         for label in (element.text, element.description, element.hint):
             if label:
-                found.setdefault(hash((id(element), label)), Words(element, label, button))
+                found.setdefault((id(element), label), Words(element, label, button))
 
     if target is not None:
         add(target, button=is_button(target))

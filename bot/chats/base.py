@@ -27,7 +27,6 @@ class Capabilities:
     edit_interval: float
     """Seconds between two edits of a card."""
     edit_interval_group: float
-    text_limit: int
     caption_limit: int
     file_limit: int
     """Bytes of one uploaded file."""

@@ -15,7 +15,6 @@ WRITABLE = ("/sdcard/", "/storage/emulated/0/", "/data/local/tmp/")
 DENIED = "Permission denied"
 NO_SPACE = "No space left on device"
 IS_FOLDER = "Is a directory"
-SHARED_STORAGE = "/storage/emulated/0"
 FIRST_FOLDERS = (
     "/sdcard/Download",
     "/sdcard/Pictures",

@@ -49,9 +49,6 @@ THREAD_NAME: Final = 100
 THREAD_IDLE_MINUTES: Final = 1440
 """After a day without messages Discord hides the thread by itself; one of 60, 1440, 4320, 10080."""
 
-NONCE: Final = 25
-"""Characters of a message's nonce (developer docs, Create Message)."""
-
 CHOICES: Final = 25
 """Choices of one autocompletion, each name and value at most 100 characters (developer docs, Autocomplete)."""
 
@@ -86,7 +83,6 @@ CAPABILITIES: Final = Capabilities(
     threads=True,
     edit_interval=3.0,
     edit_interval_group=3.0,
-    text_limit=TEXT,
     caption_limit=TEXT,
     file_limit=FILE_BYTES,
     card_lifetime=55 * 60.0,  # a message older than an hour has a limit on edits (error 30046)

@@ -118,7 +118,6 @@ CAPABILITIES: Final = Capabilities(
     threads=False,
     edit_interval=3.0,  # about one message a second and chat (Bots FAQ, "hitting limits"); edits count
     edit_interval_group=6.0,  # 20 messages a minute and group (same); leaves half of them for other messages
-    text_limit=TEXT,
     caption_limit=CAPTION,
     file_limit=FILE_BYTES,
     card_lifetime=47 * 3600.0,  # some messages can be edited and deleted for 48 hours only (Bot API, deleteMessage)

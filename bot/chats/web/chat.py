@@ -34,7 +34,6 @@ CAPABILITIES = Capabilities(
     threads=True,
     edit_interval=0.2,
     edit_interval_group=0.2,
-    text_limit=TEXT_LIMIT,
     caption_limit=TEXT_LIMIT,
     file_limit=50 * 1024 * 1024,
     card_lifetime=math.inf,

@@ -21,7 +21,6 @@ VEIL = 0.5
 FROST = 0.22
 # The font is the Japanese one of Noto CJK; this language picks the forms used in China, where the layout engine can.
 SIMPLIFIED = "zh-Hans" if features.check("raqm") else None
-Layer = tuple[tuple[Bounds, Paint], ...]
 
 
 def draw(size: tuple[int, int], layer: Iterable[tuple[Bounds, Paint]], *, dark: bool) -> Image.Image:

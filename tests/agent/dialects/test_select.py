@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.dialects.select import IMAGE_TYPE, NAMES, dialect_for, image_size_for
+from agent.dialects.select import NAMES, dialect_for, image_size_for
 from devices.geometry import Size
 
 OLD_CLAUDE, NEW_CLAUDE, TARS = "claude-sonnet-4-6", "claude-sonnet-5", "ByteDance-Seed/UI-TARS-1.5-7B"
@@ -87,7 +87,3 @@ def test_never_enlarged_and_never_above_the_budget(model: str, screen: Size) -> 
         assert kept.width * kept.height <= 1568 * 750
     if model == TARS:
         assert kept.width % 28 == kept.height % 28 == 0
-
-
-def test_pictures_are_jpeg() -> None:
-    assert IMAGE_TYPE == "image/jpeg"

@@ -287,7 +287,7 @@ class ChatContract:
     def test_the_capabilities_make_sense(self, bench: Bench) -> None:
         can = bench.chat.capabilities
         assert 0 < can.edit_interval <= can.edit_interval_group
-        assert 0 < can.caption_limit <= can.text_limit
+        assert can.caption_limit > 0
         assert can.file_limit >= 1_000_000
         assert can.card_lifetime > 600
         assert bench.chat.platform == bench.origin.platform

@@ -18,7 +18,6 @@ CAPABILITIES = Capabilities(
     threads=True,
     edit_interval=3.0,
     edit_interval_group=6.0,
-    text_limit=4096,
     caption_limit=1024,
     file_limit=10_000_000,
     card_lifetime=3600.0,
