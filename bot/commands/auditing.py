@@ -8,7 +8,7 @@ from collections import Counter
 from bot.chats.outgoing import Message, Reply
 from bot.commands.request import Refused, Request, Services
 from bot.store.audit import AuditEntry, AuditKind
-from bot.texts import say
+from bot.texts import known_as, say
 
 PAGE = 20
 """Entries on one page."""
@@ -41,7 +41,11 @@ async def _turned_away(services: Services) -> list[str]:
 def _line(entry: AuditEntry) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
     by = entry.person.name or entry.person.id
-    detail = " ".join(entry.detail.split())[:SHOWN_DETAIL]
+    detail = " ".join(entry.detail.split())
+    if entry.kind in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
+        # What was kept is English, whoever did it.
+        detail = known_as("audit.detail.", detail, lambda _, value: value)
+    detail = detail[:SHOWN_DETAIL]
     if entry.kind is AuditKind.REFUSED:
         detail = say(f"access.{entry.detail}.failed")
     if entry.kind is AuditKind.UNANSWERED:

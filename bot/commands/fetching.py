@@ -8,7 +8,7 @@ from bot.commands.choose import require_usable
 from bot.commands.phones import phone_meant, user_of
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.store.audit import AuditKind
-from bot.texts import listed, say
+from bot.texts import listed, say, words
 from devices.errors import FileRejected, PhoneError
 from devices.phone import PhoneInfo
 from devices.storage import StoredFile, run_of, safe_name
@@ -35,28 +35,28 @@ async def file(request: Request, services: Services) -> Reply:
         stopped = [say("fetch.stopped", name=info.name, number=search.stopped_at)] if search.stopped_at else []
         if not found:
             if search.files:
-                await _refused(info, wish, "given with a task that is not shown here", request, services)
+                await _refused(words("audit.detail.hidden", file=f"{info.name} {wish}"), request, services)
             raise Refused("\n".join([say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]), *stopped]))
         limit = _limit(request, services)
         if found[0].size > limit:
-            await _refused(info, found[0].path, f"{found[0].size} bytes are too many", request, services)
+            why = words("audit.detail.large", file=f"{info.name} {found[0].path}", size=found[0].size)
+            await _refused(why, request, services)
             size, most = f"{found[0].size / MEGABYTE:.1f}", f"{limit / MEGABYTE:.0f}"
             raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
         data = await phone.pull(found[0].path, limit=limit)
     except PhoneError as error:
         if isinstance(error, FileRejected):
-            await _refused(info, wish, "not taken from there", request, services)
+            await _refused(words("audit.detail.elsewhere", file=f"{info.name} {wish}"), request, services)
         raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
-    detail = f"{info.name} {found[0].path} ({len(data)} bytes)"
+    detail = words("audit.detail.fetched", file=f"{info.name} {found[0].path}", size=len(data))
     await services.store.audit.note(AuditKind.FETCHED, request.person, detail=detail)
-    words = "\n".join([_told(found), *stopped])
-    return Reply(Message(heading=info.name, body=words, files=(Picture(safe_name(found[0].name), data),)))
+    body = "\n".join([_told(found), *stopped])
+    return Reply(Message(heading=info.name, body=body, files=(Picture(safe_name(found[0].name), data),)))
 
 
-async def _refused(phone: PhoneInfo, wish: str, why: str, request: Request, services: Services) -> None:
+async def _refused(why: str, request: Request, services: Services) -> None:
     """Keep in the audit what was not given to somebody who may use the phone."""
-    detail = f"{phone.name} {wish} ({why})"
-    await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=detail)
+    await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=why)
 
 
 async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
@@ -65,7 +65,8 @@ async def _require_free(phone: PhoneInfo, wish: str, request: Request, services:
     if used is None or services.policy.same(used.person, request.person):
         return
     if not verdict(request, services.policy, Right.ADMIN).allowed:
-        await _refused(phone, wish, f"task {used.id} works there", request, services)
+        why = words("audit.detail.busy", file=f"{phone.name} {wish}", task=used.id)
+        await _refused(why, request, services)
         person = used.person.name or used.person.id
         raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))
 

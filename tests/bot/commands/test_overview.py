@@ -64,7 +64,7 @@ async def test_devices_in_the_persons_language(world: World) -> None:
     mei = replace(ANNA, language="zh")
     text = words(await world.type("devices", mei))
     assert "Pixel（pixel）：就绪" in text
-    assert "Old (old): 未授权。 手机还不信任这台电脑。 请解锁手机" in text
+    assert "Old（old）：未授权。手机还不信任这台电脑。请解锁手机" in text
     assert "手机还不信任这台电脑。" in words(await world.type("do --device old x", mei))
 
 
