@@ -96,6 +96,7 @@ def _features(call: Call) -> frozenset[str]:
 def _raw(call: Call, line: str, read: Callable[[memoryview], T]) -> T:
     connection = call.open(f"exec:{line}")
     first = call.receive(connection)  # a phone takes its time before the first byte: no memory is held meanwhile
+    call.gather(connection)
     with _buffers.lent(call.remaining) as piece:
         length = fill(piece, first, lambda room: call.receive_into(connection, room)) if first else 0
         if call.severed:
