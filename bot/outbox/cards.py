@@ -103,12 +103,12 @@ class CardSlot:
         self._unkept.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
-        steps = await self._desk.steps(task.id)
+        last = await self._desk.last_step(task.id)
         place = await self._desk.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
         parts = await self._desk.parts_now(task.id) if task.parts else ()
         return await render_card(
             task,
-            steps[-1] if steps else None,
+            last,
             frames=self._frames,
             now=self._clock(),
             note=self._asides.note(task.id),

@@ -30,9 +30,9 @@ class StepStream:
             return
         if task.id not in self._told:
             self._told[task.id] = await self._tasks.told(task.id)
-        steps = await self._desk.steps(task.id)
-        new = steps[self._told[task.id] :]
-        self._told[task.id] = len(steps)
+        known = self._told[task.id]
+        new = await self._desk.steps(task.id, after=known)
+        self._told[task.id] = known + len(new)
         if new:
             self._waiting.setdefault(task.id, []).extend(new)
 

@@ -39,6 +39,11 @@ class Questions:
 
         return await self._database.write(work)
 
+    async def due(self, now: float) -> bool:
+        """Whether there are open questions whose time is over."""
+        sql = "SELECT 1 FROM questions WHERE answer IS NULL AND expired = 0 AND expires <= ? LIMIT 1"
+        return bool(await self._database.fetch(sql, (now,)))
+
     async def expire(self, transaction: Transaction, *, now: float) -> tuple[OpenQuestion, ...]:
         """Close the open questions whose time is over, and return them."""
         rows = await transaction.fetch(

@@ -44,13 +44,21 @@ class Steps:
         )
         return bool(added)
 
-    async def of(self, task: str) -> tuple[StepRow, ...]:
-        """All steps of a task, in order; of one for several phones those of all of them, as they were done."""
+    async def of(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
+        """The steps of a task, in order, but for the first `after`; of one for several phones those of all of them, as
+        they were done.
+        """
+        return await self._found("number LIMIT -1 OFFSET ?2", int(task), after)
+
+    async def last(self, task: str) -> StepRow | None:
+        """The last of them, None before the first."""
+        return next(iter(await self._found("number DESC LIMIT ?2", int(task), 1)), None)
+
+    async def _found(self, order: str, task: int, number: int) -> tuple[StepRow, ...]:
         rows = await self._database.fetch(
-            "SELECT steps.*, tasks.parent, tasks.phone_name FROM steps JOIN tasks ON tasks.id = steps.task"
-            # By tasks alone: with `steps.task = ?1` in its place SQLite reads all steps that there are.
-            " WHERE tasks.id = ?1 OR tasks.parent = ?1 ORDER BY number",
-            (int(task),),
+            "SELECT steps.*, tasks.parent, tasks.phone_name FROM steps JOIN tasks ON tasks.id = steps.task"  # noqa: S608 - two fixed orders
+            f" WHERE steps.task = ?1 OR tasks.parent = ?1 ORDER BY {order}",
+            (task, number),
         )
         return tuple(_step(row) for row in rows)
 

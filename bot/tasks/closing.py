@@ -40,7 +40,9 @@ class Closings:
         await self._store.write(work)
 
     async def expire(self, now: float) -> tuple[OpenQuestion, ...]:
-        """Close the questions whose time is over by then, and return them."""
+        """Close the questions whose time is over by then, and return them. Nothing is written while there are none."""
+        if not await self._store.questions.due(now):
+            return ()
 
         async def work(transaction: Transaction) -> tuple[OpenQuestion, ...]:
             expired = await self._store.questions.expire(transaction, now=now)

@@ -78,9 +78,13 @@ class DeskReading:
         """The task that the person with these accounts means who names none in this place."""
         return await self._store.tasks.latest_for(accounts, place)
 
-    async def steps(self, task: str) -> tuple[StepRow, ...]:
-        """All steps of a task, in order."""
-        return await self._store.steps.of(task)
+    async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
+        """The steps of a task, in order, but for the first `after`."""
+        return await self._store.steps.of(task, after=after)
+
+    async def last_step(self, task: str) -> StepRow | None:
+        """The last of them, None before the first."""
+        return await self._store.steps.last(task)
 
     async def place_in_queue(self, task: str) -> int | None:
         """How many are before it in the queue, plus one; None while it does not wait for a phone."""
