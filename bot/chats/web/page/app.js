@@ -1,5 +1,6 @@
 // The page: one event stream, one view at a time.
 
+import { returned } from "./again.js";
 import { Check } from "./check.js";
 import { Conversation, sides } from "./conversation.js";
 import { h, inOrder, setText } from "./dom.js";
@@ -113,6 +114,7 @@ function told(state) {
 }
 
 function link(kind, error = null) {
+  if (kind === "on") returned();
   if (kind === "on" && entry.hide()) page.focus?.();
   else if (kind === "locked" && error?.signIn) entry.show();
   at("link").className = `link ${kind === "on" ? "on" : "off"}`;

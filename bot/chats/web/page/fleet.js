@@ -75,9 +75,9 @@ export class Fleet {
     setText(card.battery, device.battery === null ? "" : `${device.battery} %`);
     card.battery.classList.toggle("low", device.battery !== null && device.battery < 20);
     const asked = working !== null && this.model.questionsOf(working.task).length > 0;
-    const kind = asked ? "care" : working ? "busy" : device.usable ? (device.state === "ready" ? "ready" : "care") : "wrong";
+    const kind = !device.usable ? "wrong" : asked ? "care" : working ? "busy" : device.state === "ready" ? "ready" : "care";
     card.state.className = `state ${kind}`;
-    setText(card.state, asked ? say("page.side.asks") : working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
+    setText(card.state, !device.usable ? say(`page.health.${device.state.replaceAll(" ", "_")}`) : asked ? say("page.side.asks") : working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
     setText(card.reason, device.reason);
     setText(card.fix, device.fix);
     this.picture(card, device, working);

@@ -15,7 +15,7 @@ export class MessageView {
   constructor(act) {
     this.act = act;
     this.kind = h("div", { class: "kind", hidden: true });
-    this.heading = h("h3");
+    this.heading = h("h2");
     this.text = h("div", { class: "text" });
     this.files = h("div", { class: "files", hidden: true });
     this.reply = h("form", { class: "reply", hidden: true });

@@ -1,5 +1,6 @@
 // Pictures that change without a flicker, and the viewer that shows them large.
 
+import { onReturn } from "./again.js";
 import { frameUrl, h, icon, inOrder, setText } from "./dom.js";
 import { say } from "./words.js";
 
@@ -18,10 +19,17 @@ export async function show(holder, reference, alt, otherwise) {
   try {
     await next.decode();
   } catch {
-    if (holder.dataset.reference === reference && !holder.querySelector("img")) holder.replaceChildren(otherwise());
+    if (holder.dataset.reference !== reference) return;
+    if (!holder.querySelector("img")) holder.replaceChildren(otherwise());
+    onReturn(holder, () => {
+      if (holder.dataset.reference !== reference) return;
+      delete holder.dataset.reference;
+      show(holder, reference, alt, otherwise);
+    });
     return;
   }
   if (holder.dataset.reference !== reference) return;
+  holder.classList.remove("lost");
   holder.replaceChildren(next);
 }
 

@@ -55,6 +55,8 @@ export class Replay {
       this.steps = [];
       this.at = 0;
       this.list.replaceChildren();
+      this.body.hidden = true;
+      this.empty.hidden = true;
       this.rows = [];
     }
     if (this.model.ready) this.fill();

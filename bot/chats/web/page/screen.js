@@ -1,6 +1,8 @@
 // A phone's screen: the picture, the ring where it was touched, or words for why there is none.
 
+import { onReturn } from "./again.js";
 import { frameUrl, h, icon, svg } from "./dom.js";
+import { say } from "./words.js";
 
 export class Screen {
   // `look`, when given, makes it a button that opens the picture large.
@@ -31,7 +33,13 @@ export class Screen {
     try {
       await next.decode();
     } catch {
-      if (this.reference === reference) this.empty(words);
+      if (this.reference !== reference) return false;
+      this.empty(say("page.picture.gone"));
+      onReturn(this.root, () => {
+        if (this.reference !== reference) return;
+        this.reference = null;
+        this.show(reference, { mark, alt, words, url });
+      });
       return false;
     }
     if (this.reference !== reference || this.mark !== mark) return false;

@@ -8,7 +8,7 @@ import { say } from "./words.js";
 export class SignedIn {
   constructor(way) {
     this.way = way;
-    this.rows = h("ul", { class: "sessions" });
+    this.rows = h("ul", { class: "sessions", tabindex: 0, "aria-labelledby": "sessions-title" });
     this.end = h("button", { class: "button danger", type: "button", onclick: () => this.endOthers() }, say("page.sessions.end"));
     this.root = h("section", { class: "panel", "aria-labelledby": "sessions-title" },
       h("div", { class: "panel-head" }, h("h2", { id: "sessions-title" }, say("page.sessions.title")), this.end), this.rows);

@@ -79,11 +79,11 @@ export class Side {
     const wrong = !device.usable || device.reason !== "";
     const busy = working ? say("page.phone.busy", { task: working.called }) : say(`page.health.${device.state.replaceAll(" ", "_")}`);
     const line = wrong && !working ? device.reason || busy
-      : [busy, waiting.length ? say("page.phone.waiting", { number: waiting.length }) : ""].filter(Boolean).join(" · ");
+      : [device.usable ? "" : say(`page.health.${device.state.replaceAll(" ", "_")}`), busy, waiting.length ? say("page.phone.waiting", { number: waiting.length }) : ""].filter(Boolean).join(" · ");
     setText(item.name, device.name);
     setText(item.battery, device.battery === null ? "" : `${device.battery} %`);
     setText(item.line, line);
-    item.line.className = wrong && !working ? "wrong" : "";
+    item.line.className = !device.usable || (wrong && !working) ? "wrong" : "";
     return item.row;
   }
 }

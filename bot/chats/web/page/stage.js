@@ -12,6 +12,7 @@ export class Stage {
     this.root = root;
     this.screen = new Screen((reference) => act.look(reference));
     this.heading = h("h2");
+    this.trouble = h("p", { class: "trouble" });
     this.body = h("p", { class: "body" });
     this.footer = h("p", { class: "footer" });
     this.fill = h("i");
@@ -19,7 +20,7 @@ export class Stage {
     this.clock = h("p", { class: "footer" });
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
-      h("div", { class: "caption" }, this.heading, this.bar, this.buttons, this.body, this.footer, this.clock)));
+      h("div", { class: "caption" }, this.heading, this.trouble, this.bar, this.buttons, this.body, this.footer, this.clock)));
   }
 
   // `asked` is an open question: what it shows is newer than the card.
@@ -32,9 +33,11 @@ export class Stage {
     const reference = asked?.frame || content?.picture || task.frame || "";
     this.screen.root.disabled = !reference;
     this.screen.root.setAttribute("aria-label", say(reference ? "page.stage.enlarge" : "page.stage.none"));
-    this.screen.show(reference, { alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    this.screen.show(reference, { words: task.state === "queued" ? say("page.stage.queued") : say("page.stage.none"), alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
     // The title of the page says what the task is; here stands what holds it.
-    setText(this.heading, phone?.name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
+    setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
+    const away = task.outcome === null && phone !== null && !phone.usable;
+    setText(this.trouble, away ? [phone.reason || say(`page.health.${phone.state.replaceAll(" ", "_")}`), phone.fix].filter(Boolean).join(" ") : "");
     setText(this.body, content?.body || (task.outcome ? task.summary : ""));
     setText(this.footer, content?.footer || "");
     const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));

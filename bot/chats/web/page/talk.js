@@ -1,6 +1,6 @@
 // The conversation of the selected place.
 
-import { arrange, h } from "./dom.js";
+import { arrange, h, setText } from "./dom.js";
 import { MessageView } from "./message.js";
 import { isCard, platformName } from "./model.js";
 import { duration } from "./when.js";
@@ -38,6 +38,7 @@ export class Talk {
   messages(model, thread, task) {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
     const last = task?.outcome ? entries.findLast((entry) => entry.author === "bot" && entry.content.notify) : null;
+    if (entries.length === 0 && task?.state === "queued") return [this.note(say("page.task.queued"))];
     const rows = entries.map((entry) => {
       let view = this.views.get(entry.id);
       if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
@@ -49,12 +50,19 @@ export class Talk {
     return [...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root);
   }
 
+  // What stands where nothing was said yet.
+  note(words) {
+    this.words ??= h("p", { class: "note" });
+    this.noted ??= h("li", { class: "message" }, this.words);
+    setText(this.words, words);
+    return this.noted;
+  }
+
   // A task of another chat: its messages are there, its steps can be shown here.
   steps(task) {
     const steps = this.foreign.get(task?.task) ?? [];
-    const note = h("li", { class: "message" }, h("p", { class: "note" },
-      task?.platform === "web" ? say("page.task.queued")
-        : task ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : ""));
+    const note = this.note(task?.platform === "web" ? say("page.task.queued")
+      : task ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "");
     const rows = steps.map((step, index) => {
       const key = `${task.task}/${index}`;
       let view = this.views.get(key);

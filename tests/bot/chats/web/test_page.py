@@ -186,7 +186,7 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     await world.chat.send(address("t5"), final, nonce="f")
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
-    await expect(page.locator(".message.final h3")).to_have_text("send it")
+    await expect(page.locator(".message.final h2")).to_have_text("send it")
     await expect(page.get_by_role("button", name="Show recap.gif large").locator("img")).to_be_visible()
     await expect(page.locator(".message.final .files a")).to_have_text(["recap.gif", "notes.csv"])
     await page.get_by_role("button", name="Show the screenshot").first.click()

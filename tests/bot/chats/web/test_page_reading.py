@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -10,8 +12,9 @@ from bot.chats.address import Person
 from bot.chats.outgoing import Button, Message, Picture
 from bot.chats.web.chat import address
 from bot.tasks.model import TaskState
-from tests.bot.chats.web.standins import picture, question, task
-from tests.bot.chats.web.test_page import open_task
+from devices.phone import Health
+from tests.bot.chats.web.standins import PHONE, picture, question, task
+from tests.bot.chats.web.test_page import cut_connections, open_task
 from tests.bot.chats.web.world import World
 
 pytestmark = pytest.mark.page
@@ -75,3 +78,31 @@ async def test_a_long_task_is_shown_whole_on_demand(world: World, page: Page) ->
     await expect(title).to_have_text("short")
     for button in (more, less):
         await expect(button).to_have_count(0)
+
+
+async def test_pictures_that_were_not_there_are_loaded_when_the_service_is_back(world: World, page: Page) -> None:
+    """Seen failing with the reference taken for shown: the phone had stayed black until its next picture."""
+    world.tables.tasks = [task("5")]
+    shown = Message(body="told", picture=Picture("a.png", picture("red")), notify=True)
+    await world.chat.send(address("t5"), shown, nonce="m")
+    card = Message(body="Step 1", picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),))
+    await world.chat.send(address("t5"), card, nonce="c")
+    await page.route("**/api/frames/**", lambda route: route.abort())
+    await open_task(page, "5")
+    await expect(page.locator("#stage .screen")).to_contain_text("Not kept any more")
+    await page.unroute("**/api/frames/**")
+    cut_connections(world)
+    await expect(page.locator("#stage .screen img")).to_be_visible()
+    await expect(page.locator(".message .thumb img")).to_be_visible()
+
+
+async def test_a_phone_that_is_away_is_told_beside_its_task(world: World, page: Page) -> None:
+    away = replace(PHONE, health=Health.OFFLINE, reason="It is not connected.", fix="Plug it in.")
+    world.tables.tasks = [task("6", state=TaskState.QUEUED, text="later"), task("5", text="now")]
+    world.tables.phones = [away]
+    await open_task(page, "5")
+    await expect(page.locator("#stage .trouble")).to_have_text("It is not connected. Plug it in.")
+    await expect(page.locator("#phone-list")).to_contain_text("offline · busy with task 5")
+    await open_task(page, "6")
+    await expect(page.locator("#messages")).to_contain_text("The task is queued")
+    await expect(page.locator("#stage .screen")).to_contain_text("as soon as the phone is free")
