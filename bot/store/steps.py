@@ -57,7 +57,8 @@ class Steps:
     async def _found(self, order: str, task: int, number: int) -> tuple[StepRow, ...]:
         rows = await self._database.fetch(
             "SELECT steps.*, tasks.parent, tasks.phone_name FROM steps JOIN tasks ON tasks.id = steps.task"  # noqa: S608 - two fixed orders
-            f" WHERE steps.task = ?1 OR tasks.parent = ?1 ORDER BY {order}",
+            # By tasks alone: with `steps.task = ?1` in its place SQLite reads all steps that there are.
+            f" WHERE tasks.id = ?1 OR tasks.parent = ?1 ORDER BY {order}",
             (task, number),
         )
         return tuple(_step(row) for row in rows)

@@ -44,6 +44,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Overheard]:
     "asking",
     [
         pytest.param(lambda database: Steps(database).of("1"), id="the steps of a task"),
+        pytest.param(lambda database: Steps(database).last("1"), id="the last step of a task"),
         pytest.param(lambda database: Tasks(database).active(), id="tasks that live"),
         pytest.param(lambda database: Tasks(database).interrupted_before(1.0), id="tasks that were given up"),
         pytest.param(lambda database: Tasks(database).parts("1"), id="parts"),
