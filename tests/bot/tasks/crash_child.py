@@ -11,12 +11,12 @@ import signal
 import sys
 from pathlib import Path
 
-from agent.echo import EchoMind
 from agent.events import Asked, TaskEnded, TaskEvent
 from agent.questions import QuestionKind
 from bot.store.directory import DataDirectory
 from bot.tasks.model import TaskState, TaskWish
 from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, bench
+from tests.fakes.echo import EchoMind
 
 WISH = TaskWish(text="open the browser", person=ANNA, origin=HERE, event="77")
 

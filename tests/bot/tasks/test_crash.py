@@ -7,7 +7,6 @@ import signal
 import sys
 from pathlib import Path
 
-from agent.echo import EchoMind
 from agent.events import TaskEvent
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
@@ -15,6 +14,7 @@ from bot.store.directory import DataDirectory
 from bot.tasks.model import TaskState
 from tests.bot.tasks import crash_child
 from tests.bot.tasks.bench import ANNA, bench
+from tests.fakes.echo import EchoMind
 
 
 async def killed_at(path: Path, moment: str) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.echo import EchoMind
 from agent.events import FileFound, Planned, Started, Step, TaskEnded, TaskEvent, Told, Waiting
 from agent.mind import TaskOrder
 from agent.models.base import Usage
@@ -19,6 +18,7 @@ from bot.tasks.errors import BadText, DeskFull, MindFailed, NotStill, UnknownTas
 from bot.tasks.model import TaskState, TaskWish
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
+from tests.fakes.echo import EchoMind
 
 STARTED = Started(run="1-1", phone="pixel", phone_name="Pixel")
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
-from agent.echo import EchoMind
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent, Thinking
 from agent.mind import TaskOrder
 from agent.outcome import Outcome
@@ -18,6 +17,7 @@ from bot.tasks.lines import line_of
 from bot.tasks.model import TaskState, TaskWish, WishedPhone
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
+from tests.fakes.echo import EchoMind
 
 
 @contextmanager

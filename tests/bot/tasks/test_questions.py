@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.echo import EchoMind
 from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
 from agent.mind import TaskOrder
 from agent.outcome import Outcome
@@ -17,6 +16,7 @@ from bot.tasks.errors import BadText, UnknownQuestion, WrongState
 from bot.tasks.model import OpenQuestion, TaskState
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
+from tests.fakes.echo import EchoMind
 
 BERT = Person("web", "2", "Bert")
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from agent.echo import EchoMind
 from agent.questions import QuestionKind
 from bot.store.store import DATABASE_NAME, Store
 from bot.tasks.errors import TaskError
 from bot.tasks.model import TaskState
 from bot.tasks.states import TRANSITIONS
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
+from tests.fakes.echo import EchoMind
 
 RECORD_MOVES = """
 CREATE TABLE moves (task INTEGER, before TEXT, after TEXT);
@@ -108,7 +108,7 @@ def moves(path: Path) -> list[tuple[TaskState, TaskState]]:
 
 # No shrinking: commands race, so that a smaller example need not fail again.
 @settings(
-    max_examples=60,
+    max_examples=30,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )

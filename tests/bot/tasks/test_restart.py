@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.echo import EchoMind
 from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
 from agent.mind import TaskOrder
 from agent.outcome import Outcome
@@ -16,6 +15,7 @@ from bot.tasks.errors import WrongState
 from bot.tasks.model import TaskState
 from tests.bot.tasks.bench import ANNA, LIMITS, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
+from tests.fakes.echo import EchoMind
 
 
 async def silent(_: TaskOrder) -> AsyncIterator[TaskEvent]:
