@@ -37,7 +37,7 @@ def compose(desk: Desk) -> Scene:
     """The screen of a state."""
     state = desk.state
     size = (state.width, state.height) if state.rotation % 2 == 0 else (state.height, state.width)
-    scale = Scale(state.density)
+    scale = Scale(state.density, _font_scale(state.settings["system"].get("font_scale", "1.0")))
     box = Bounds(0, 0, *size)
     now = desk.clock()
     if not state.awake:
@@ -70,6 +70,14 @@ def compose(desk: Desk) -> Scene:
         root = surfaces.dialog(desk, state.dialogs[-1], box, scale)
         painted += [(box, Veil()), *(each for node in root.walk() for each in node.paint)]
     return Scene(root, package, tuple(painted), secure, desk.dark, size)
+
+
+def _font_scale(written: str) -> float:
+    """Settings.System.FONT_SCALE; Android offers 0.85 to 2."""
+    try:
+        return min(2.0, max(0.5, float(written)))
+    except ValueError:
+        return 1.0
 
 
 def notices(desk: Desk) -> list[tuple[str, str]]:

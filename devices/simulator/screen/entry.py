@@ -39,11 +39,13 @@ class Field:
         return BULLET * len(self.value) if self.password else self.value
 
     def _wrapped(self, width: int, scale: Scale) -> tuple[str, ...]:
-        size = scale.px(self.size)
+        size = scale.sp(self.size)
         room = width - 2 * scale.px(self._side())
         if self.lines > 1:
             return fonts.wrapped(self._shown() or self.hint, size, 400, room, 0)
-        text = (self._shown() or self.hint).replace("\n", " ")
+        if not self.value:
+            return fonts.wrapped(self.hint, size, 400, room, 1)
+        text = self._shown().replace("\n", " ")
         return (text[slice(*self._window(text, room, size))],)
 
     def _window(self, text: str, room: int, size: int) -> tuple[int, int]:
@@ -87,11 +89,11 @@ class Field:
     def measure(self, width: int, scale: Scale) -> int:
         """As `Widget` says."""
         count = max(self.lines, len(self._wrapped(width, scale)))
-        return round(count * scale.px(self.size) * LINE_SPACING) + scale.px(12 if self.plain else 34)
+        return round(count * scale.sp(self.size) * LINE_SPACING) + scale.px(12 if self.plain else 34)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """As `Widget` says."""
-        size = scale.px(self.size)
+        size = scale.sp(self.size)
         line = round(size * LINE_SPACING)
         lines = self._wrapped(box.right - box.left, scale)
         top = box.top + scale.px(6 if self.plain else 17)

@@ -27,15 +27,15 @@ class Label:
     identifier: str = ""
 
     def _lines(self, width: int, scale: Scale) -> tuple[str, ...]:
-        return fonts.wrapped(self.text, scale.px(self.size), self.weight, width, self.most)
+        return fonts.wrapped(self.text, scale.sp(self.size), self.weight, width, self.most)
 
     def measure(self, width: int, scale: Scale) -> int:
         """As `Widget` says."""
-        return round(len(self._lines(width, scale)) * scale.px(self.size) * LINE_SPACING)
+        return round(len(self._lines(width, scale)) * scale.sp(self.size) * LINE_SPACING)
 
     def place(self, box: Bounds, scale: Scale) -> Node:
         """As `Widget` says."""
-        size = scale.px(self.size)
+        size = scale.sp(self.size)
         writing = Writing(
             self._lines(box.right - box.left, scale),
             size,

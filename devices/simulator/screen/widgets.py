@@ -16,13 +16,18 @@ Padding = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Pixels of a density (dots per inch)."""
+    """Pixels of a density (dots per inch), and of the font size that a person has chosen."""
 
     density: int
+    font: float = 1.0
 
     def px(self, dp: float) -> int:
         """Pixels of a length in dp."""
         return round(dp * self.density / 160)
+
+    def sp(self, size: float) -> int:
+        """Pixels of a text's size in sp."""
+        return round(size * self.font * self.density / 160)
 
 
 class Widget(Protocol):

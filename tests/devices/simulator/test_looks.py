@@ -158,3 +158,17 @@ async def test_emoji_are_pictures_and_no_boxes() -> None:
 
 def test_every_emoji_has_an_icon_that_is_there() -> None:
     assert [name for name in {*emoji.ICONS.values(), emoji.ANY} if not fonts.icon(name)] == []
+
+
+@pytest.mark.parametrize("size", [Size(1080, 2400), Size(720, 1280)])
+def test_larger_text_keeps_to_its_place(size: Size) -> None:
+    phone = VirtualPhone(size=size, density=320 if size.width < 1000 else 420)
+    phone.desk.launch("settings")
+    before = next(node.bounds for node in phone.scene().root.walk() if node.text == "Wi-Fi")
+    phone.state.settings["system"]["font_scale"] = "1.5"
+    after = next(node.bounds for node in phone.scene().root.walk() if node.text == "Wi-Fi")
+    assert after.bottom - after.top > 1.3 * (before.bottom - before.top)
+    for app in ("browser", "messages", "notes", "clock", "shop", "account", "settings"):
+        phone.desk.launch(app)
+        buttons = [node.bounds for node in phone.scene().root.walk() if node.role.endswith("Button") and node.text]
+        assert all(box.left >= 0 and box.right <= size.width for box in buttons)
