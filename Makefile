@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: three at a time keep two cores busy.
 WORKERS ?= 3
 
-.PHONY: run test test-page chaos fuzz bench check format lock clean
+.PHONY: run test test-page chaos soak fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -21,6 +21,10 @@ test-page: $(VENV)/.installed-dev
 # three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos $(ARGS)
+
+# Works without a pause for SOAK_MINUTES (15), and looks whether it needs more memory, threads or files than before.
+soak: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -s -m chaos tests/soak $(ARGS)
 
 # Random input for everything that reads what others write, FUZZ_SECONDS (60) for each target. ARGS="--only commands".
 fuzz: $(VENV)/.installed-dev

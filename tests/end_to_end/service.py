@@ -83,6 +83,18 @@ class Place:
         return process.returncode, out.decode(), err.decode()
 
 
+@dataclass(frozen=True)
+class Needs:
+    """What a process has of the machine now: bytes of memory, threads, and open files and connections."""
+
+    memory: int
+    threads: int
+    handles: int
+
+    def __str__(self) -> str:
+        return f"{self.memory / 1e6:.0f} MB, {self.threads} threads, {self.handles} files and connections"
+
+
 class Service:
     """`async with place.service(…) as service:` runs it until the block ends; `kill` ends it without a word."""
 
@@ -147,6 +159,13 @@ class Service:
     def peak_memory(self) -> int:
         """The most bytes of memory that it ever had at once."""
         return self._status("VmHWM")
+
+    def needs(self) -> Needs:
+        """What it has of the machine now."""
+        assert self._process is not None
+        own = Path(f"/proc/{self._process.pid}")
+        counts = [len(list((own / name).iterdir())) for name in ("task", "fd")]
+        return Needs(self._status("VmRSS"), *counts)
 
     def _status(self, name: str) -> int:
         """Bytes, as the kernel counts them for the process."""
