@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -24,10 +25,19 @@ _REMEMBERED: Final = 2048
 _TYPES = (discord.MessageType.default, discord.MessageType.reply)
 
 
-def command_in(text: str, prefix: str, bot: int) -> str | None:
-    """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command."""
-    lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|<@!?{bot}>)", text, re.IGNORECASE)
+def command_in(text: str, prefix: str, bot: int, roles: Iterable[int] = ()) -> str | None:
+    """The text behind the prefix or behind a mention of the bot at the start; None when the text is no command.
+
+    `roles` are those that Discord has made for the bot: they have its name, and people pick one for the other.
+    """
+    names = "|".join([f"<@!?{bot}>", *(f"<@&{role}>" for role in roles)])
+    lead = re.match(rf"\s*(?:{re.escape(prefix)}(?=\s|$)|{names})", text, re.IGNORECASE)
     return None if lead is None else text[lead.end() :].strip()
+
+
+def _own_roles(guild: discord.Guild | None) -> list[int]:
+    me = None if guild is None else guild.me
+    return [] if me is None else [role.id for role in me.roles if role.managed]
 
 
 def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
@@ -61,9 +71,14 @@ class Messages:
             return
         place = place_of(bot, channel, message.guild.id if message.guild else None)
         own = MessageRef(place.address, str(message.id))
-        command = command_in(message.content, self._prefix, bot)
+        command = command_in(message.content, self._prefix, bot, _own_roles(message.guild))
         reply_to, to_bot = None, False
-        if message.reference is not None and message.reference.message_id is not None:
+        # A forwarded message has a reference, too, and answers nothing.
+        if (
+            message.type is discord.MessageType.reply
+            and message.reference is not None
+            and message.reference.message_id is not None
+        ):
             reply_to = MessageRef(place.address, str(message.reference.message_id))
             above = message.reference.resolved
             to_bot = isinstance(above, discord.Message) and above.author.id == bot

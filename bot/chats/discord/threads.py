@@ -82,7 +82,9 @@ class Threads:
                     if message
                     else channel.create_thread(
                         name=name,
-                        type=discord.ChannelType.public_thread,
+                        type=discord.ChannelType.news_thread
+                        if channel.is_news()
+                        else discord.ChannelType.public_thread,
                         auto_archive_duration=limits.THREAD_IDLE_MINUTES,
                     )
                 )

@@ -103,7 +103,11 @@ class TelegramChat:
         self._topics = Topics(self._logged_in, silence, clock)
         names = {command.name for command in commands}
         albums = Albums(self._times.album)
-        self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums)
+
+        def ours(chat: str) -> bool:
+            return any(one.chat == chat for one in audiences())
+
+        self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums, ours)
         self._presses = Presses(intake, self._sender, self._times.press)
 
     @property

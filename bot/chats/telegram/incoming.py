@@ -12,7 +12,7 @@ import telegram
 from bot.chats.address import MessageRef, Person, Place
 from bot.chats.base import Intake
 from bot.chats.incoming import Attachment, Incoming, orders_work
-from bot.chats.outgoing import Message, Reply
+from bot.chats.outgoing import Message, Reply, at_once
 from bot.chats.telegram import limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.fetching import Fetcher, attached, voice_of
@@ -20,6 +20,7 @@ from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_o
 from bot.chats.telegram.replying import tell
 from bot.chats.telegram.sending import Sender
 from bot.chats.telegram.silence import Moved
+from bot.texts import say
 
 Welcome = Callable[[Person, Place], bool]
 """Whether a person may use the bot at a place: asked before a file is fetched."""
@@ -64,20 +65,23 @@ class Messages:
         welcome: Welcome,
         moved: Moved,
         albums: Albums,
+        ours: Callable[[str], bool],
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """`ours` says of a chat whether anybody may use the bot there."""
         self._intake = intake
         self._sender = sender
         self._names = frozenset(names)
         self._welcome = welcome
         self._moved = moved
         self._albums = albums
+        self._ours = ours
         self._clock = clock
         self._fetcher = Fetcher()
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
-        """Pass a person's message on. Bots, anonymous admins, channels and notices are ignored, but for the notice
-        that the group has another id now.
+        """Pass a person's message on. Bots, channels and notices are ignored, but for the notice that the group has
+        another id now; an anonymous admin is told why nothing can be done.
         """
         if message.migrate_to_chat_id is not None:
             await self._moved(str(message.chat.id), str(message.migrate_to_chat_id))
@@ -89,9 +93,10 @@ class Messages:
         message = parts[0]
         text = message.text or message.caption or ""
         spoken = None if text else voice_of(message)
-        if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
-            return
         place = place_of(bot.id, message)
+        if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
+            await self._tell_nobody(message, place, text, bot)
+            return
         carries = any(attached(part) is not None for part in parts)
         wordless = not text and place.private and carries
         if not text and spoken is None and not wordless:
@@ -128,6 +133,18 @@ class Messages:
             )
         )
         await self._answer(own, reply, lost)
+
+    async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
+        """A command of somebody who writes as the group itself: it has no sender whose rights could be looked at."""
+        as_group = message.sender_chat is not None and message.sender_chat.id == message.chat.id
+        if not as_group or message.forward_origin is not None or not self._ours(place.address.chat):
+            return
+        late = self._clock() - message.date.timestamp() > limits.STALE_SECONDS
+        if late or command_in(text, username=bot.username, private=False, names=self._names) is None:
+            return
+        own = ref_of(place, message)
+        told = Message(body=say("telegram.anonymous"))
+        await tell(self._sender, own, told, f"nobody:{own.address.chat}:{own.message}", at_once)
 
     def _above(self, message: telegram.Message, bot: telegram.Bot) -> tuple[telegram.Message, ...]:
         """What a person points at by a reply, for its files; what the bot showed, such as cards, is not meant.

@@ -37,6 +37,31 @@ def test_a_command_begins_with_the_prefix_or_a_mention(text: str, command: str |
     assert command_in(text, "!opengui", BOT) == command
 
 
+def test_the_role_that_discord_made_for_the_bot_is_the_bot() -> None:
+    assert command_in("<@&7> do x", "!opengui", BOT, [7]) == "do x"
+    assert command_in("<@&8> do x", "!opengui", BOT, [7]) is None
+
+
+async def test_a_mention_of_the_bot_s_role_is_a_mention_of_the_bot(
+    home: Home, intake: Recording, tmp_path: Path
+) -> None:
+    role = home.fake.backend.create_role(home.guild.id, "opengui", managed=True)
+    home.fake.give(home.fake.bot, home.guild, role)
+    async with running(home, intake, tmp_path):
+        home.fake.say(home.alice, home.channel, f"<@&{role.id}> status")
+        await home.fake.wait_until(lambda: intake.messages)
+    assert intake.messages[0].command == "status"
+
+
+@pytest.mark.usefixtures("chat")
+async def test_a_forwarded_message_answers_nothing(home: Home, intake: Recording) -> None:
+    above = home.fake.say(home.alice, home.channel, "look")
+    forwarded = {"type": 1, "channel_id": str(home.channel.id), "message_id": str(above.id)}
+    home.fake.backend.create_message(home.channel.id, home.alice.id, "see this", reference=forwarded)
+    await home.fake.wait_until(lambda: len(intake.messages) == 2)
+    assert intake.messages[1].reply_to is None
+
+
 @pytest.mark.usefixtures("chat")
 async def test_a_prefix_command_comes_in_with_place_person_and_files(home: Home, intake: Recording) -> None:
     said = home.fake.say(home.alice, home.channel, "!opengui do look at it", attachments=[("cat.png", b"meow")])

@@ -15,6 +15,7 @@ from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.incoming import command_in
 from bot.chats.telegram.limits import ALBUM_SECONDS
 from bot.commands.spec import BY_NAME
+from bot.people.audience import Audience
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 
@@ -135,6 +136,28 @@ async def test_others_than_people_are_ignored(home: Home, intake: Recording) -> 
     await home.fake.say(home.alice, home.private, "/do c")
     await home.fake.wait_until(lambda: intake.messages)
     assert [came.command for came in intake.messages] == ["do c"]
+
+
+async def test_an_anonymous_admin_is_told_why_nothing_is_done_where_the_bot_is_at_home(
+    home: Home, intake: Recording
+) -> None:
+    """Seen failing without `ours`: groups that are not listed were answered."""
+    robot = home.fake.user("GroupAnonymousBot", bot=True)
+    elsewhere = home.fake.group("elsewhere")
+    homes = [Audience(str(home.group.id), admin=False)]
+    async with running(home, intake, audiences=lambda: homes):
+        for group in (elsewhere, home.group):
+            extra = {"sender_chat": group.payload()}
+            await home.fake.say(robot, group, "/do a", extra=extra)
+            await home.fake.say(robot, group, "/do@another_bot a", extra=extra)
+            await home.fake.say(robot, group, "/do b", extra=extra, age=3600)
+            channel = {"sender_chat": {"id": -100777, "type": "channel", "title": "News"}}
+            await home.fake.say(robot, group, "/do c", extra=channel)
+        assert "Switch off Remain Anonymous" in (await home.answer(home.group)).text
+        await home.fake.settled()
+    assert len(home.fake.from_bot(home.group)) == 1
+    assert home.fake.from_bot(elsewhere) == []
+    assert intake.messages == []
 
 
 @pytest.mark.usefixtures("chat")
