@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.kept_settings import KEPT_PREFIX
+from devices.adb.presence import STARTING
 from devices.adb.shell import Shell
 from devices.adb.state import COMMAND, State, parse_state
 from devices.errors import PhoneGone
@@ -71,7 +72,7 @@ async def identify(shell: Shell) -> Identity:
     """
     answer = await shell.run(_QUESTIONS + COMMAND, timeout=PROBE_TIMEOUT, doing=words("phone.doing.identity"))
     if not _BOOTED.search(answer.out):
-        raise PhoneGone(words("phone.booting.reason"), uncertain=False)
+        raise PhoneGone(STARTING, uncertain=False)
     return parse_identity(answer.out)
 
 

@@ -7,6 +7,8 @@ from devices.phone import Health
 from devices.wording import Words, words
 
 ATTACHED = "device"
+STARTING = words("phone.booting.reason")
+"""Why a phone does not tell who it is, while its Android starts."""
 SILENT = words("phone.starting.fix")
 """What to do about a phone that adb lists as attached and that answers nothing."""
 _OTHER_SYSTEMS = frozenset({"recovery", "sideload", "rescue", "bootloader"})

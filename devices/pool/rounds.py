@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Collection
 
 from devices.adb.driver import AdbPhone
-from devices.adb.presence import health_of
+from devices.adb.presence import SILENT, STARTING, health_of
 from devices.errors import PhoneError
 from devices.wording import sentence_of
 
@@ -58,7 +58,10 @@ class Rounds:
                 return
             logger.info("%s could not be asked: %s", before.name, failed)
             health, _, fix = health_of("offline")
-            phone.note(dataclasses.replace(phone.info, health=health, reason=sentence_of(failed), fix=fix))
+            reason = sentence_of(failed)
+            if reason == STARTING:
+                fix = SILENT
+            phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
         if (before.health, before.reason) != (phone.info.health, phone.info.reason):
             logger.info("phone %s: %s. %s", phone.info.name, phone.info.health, phone.info.reason)
             self._changed()

@@ -468,6 +468,20 @@ async def test_a_phone_that_restarts_is_waited_for_until_android_is_there(adb_se
         await adb_server.disconnect(virtual.address)
 
 
+async def test_android_starts_again_while_the_cable_stays(adb_server: AdbServer) -> None:
+    """As after a crash of its services: it is no cable that has to be unplugged."""
+    async with VirtualPhone(number=25) as virtual, pool_on(adb_server, serials=[virtual.address]) as pool:
+        await until(pool, healthy(virtual.address, Health.READY))
+        virtual.starting = True
+        (info,) = await pool.refresh()
+        assert (info.health, info.reason) == (Health.OFFLINE, "Android is starting on it.")
+        assert info.fix.startswith("Wait until it has started")
+        virtual.starting = False
+        (info,) = await pool.refresh()
+        assert (info.health, info.fix) == (Health.READY, "")
+        await adb_server.disconnect(virtual.address)
+
+
 async def test_copies_of_one_phone_are_two_phones(adb_server: AdbServer) -> None:
     """Emulators made from one image have one android_id. Seen failing with the android_id alone: one was two links."""
     async with VirtualPhone(number=21) as one, VirtualPhone(number=22) as two, VirtualPhone(number=21) as three:
