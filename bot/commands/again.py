@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from bot.access import Right
@@ -10,12 +9,10 @@ from bot.chats.address import Place
 from bot.chats.incoming import Attachment, CommandCall
 from bot.chats.outgoing import Reply
 from bot.commands import work
-from bot.commands.choose import task_meant
+from bot.commands.choose import task_meant, with_leading_task
 from bot.commands.request import Request, Services, may_see, require
 from bot.tasks.model import Task
 from bot.texts import say
-
-_LEADING_TASK = re.compile(r"(#?)(\d{1,18})(?:\s+|$)")
 
 
 async def again(request: Request, services: Services) -> Reply:
@@ -24,7 +21,7 @@ async def again(request: Request, services: Services) -> Reply:
     The rest of the text is added to the task; its files come again. It is a new task of whoever asks, who needs the
     right to the old one.
     """
-    request = await _with_leading_task(request, services)
+    request = await with_leading_task(request, services, means=lambda task: may_see(request, services.policy, task))
     task = await task_meant(request, services)
     require(request, services.policy, Right.USE, owner=task.person)
     phones = ",".join(part.phone for part in await services.desk.parts(task.id)) or task.phone
@@ -61,17 +58,3 @@ def _where(request: Request, task: Task) -> Request:
     if task.place == task.origin or request.address != task.place:
         return request
     return replace(request, place=Place(task.origin, request.place.private), message=None)
-
-
-async def _with_leading_task(request: Request, services: Services) -> Request:
-    """`again 12 …` and `again #12 …` name a task; `again 2 times` does not, unless task 2 may be seen here."""
-    found = _LEADING_TASK.match(request.call.rest)
-    if found is None or request.option("task"):
-        return request
-    changes = request.call.rest[found.end() :]
-    if not found[1] and changes:
-        task = await services.desk.get(found[2])
-        if task is None or not may_see(request, services.policy, task):
-            return request
-    call = CommandCall(request.call.name, {**request.call.options, "task": found[2]}, changes)
-    return replace(request, call=call)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from bot.chats.outgoing import Message, Reply
-from bot.commands.request import Refused, Request, Services
+from bot.chats.outgoing import Reply
+from bot.commands.request import Refused, Request, Services, aside
 from bot.store.audit import AuditEntry, AuditKind
 from bot.texts import known_as, say
 
@@ -27,7 +27,7 @@ async def audit(request: Request, services: Services) -> Reply:
         lines.append(say("audit.older", line=f"{request.prefix}audit --before {found[PAGE - 1].number}"))
     if not before:
         lines += await _turned_away(services)
-    return Reply(Message(heading=say("audit.heading"), body="\n".join(lines), private=True))
+    return aside("\n".join(lines), heading=say("audit.heading"))
 
 
 async def _turned_away(services: Services) -> list[str]:

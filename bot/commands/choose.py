@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from bot.access import Right
+from bot.chats.incoming import CommandCall
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.tasks.model import Task
 from bot.tasks.wording import health_words
@@ -14,6 +17,8 @@ from devices.wording import said
 
 LISTED = 10
 """Names that an error message lists."""
+_LEADING = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
+"""A task's number, or that of a part, in front of a text."""
 NAMES_SHOWN = 120
 """Characters of what was typed for a phone, or for several."""
 
@@ -105,6 +110,21 @@ async def task_or_none(named: str, services: Services) -> Task | None:
         return task
     wanted = phone.strip().casefold()
     return next((part for part in await services.desk.parts(task.id) if wanted in _called(part)), None)
+
+
+async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:
+    """`again 12 …` and `again #12 …` name a task, or as 12.2 one phone's part; `again 2 times` does not, unless task 2
+    can be meant.
+    """
+    found = _LEADING.match(request.call.rest)
+    if found is None or request.option("task"):
+        return request
+    rest = request.call.rest[found.end() :]
+    if not found[1] and rest:
+        task = await task_or_none(found[2], services)
+        if task is None or not means(task):
+            return request
+    return replace(request, call=CommandCall(request.call.name, {**request.call.options, "task": found[2]}, rest))
 
 
 def _called(part: Task) -> set[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.access import Grant, Lists, Right
-from bot.chats.outgoing import Message, Reply
+from bot.chats.outgoing import Reply
 from bot.commands import linking, tiering
 from bot.commands.choose import phone_named
-from bot.commands.request import Refused, Request, Services
+from bot.commands.request import Refused, Request, Services, aside
 from bot.commands.tiering import subject_meant
 from bot.people.subjects import Subject
 from bot.texts import listed, say
@@ -39,7 +39,7 @@ async def _allow(request: Request, services: Services, who: str, wanted: str) ->
         raise Refused(say("people.no_right", name=wanted[:40]))
     grant = Grant(subject.platform, subject.id, right, guild=subject.guild, phone=_phone(request, services))
     await services.rights.allow(grant, request.person)
-    return _told(say("people.allowed", grant=_line(grant)))
+    return aside(say("people.allowed", grant=_line(grant)))
 
 
 async def _deny(request: Request, services: Services, who: str) -> Reply:
@@ -57,7 +57,7 @@ async def _deny(request: Request, services: Services, who: str) -> Reply:
     lists = services.policy.platforms.get(subject.platform, Lists())
     if not subject.guild and subject.id in lists.users | lists.admins:
         lines.append(say("people.listed_still", who=subject))
-    return _told("\n".join(lines))
+    return aside("\n".join(lines))
 
 
 def _phone(request: Request, services: Services) -> str:
@@ -78,7 +78,7 @@ def _shown(services: Services) -> Reply:
     lines += [tiering.line(gift) for gift in services.policy.tiers]
     if len(lines) > LISTED:
         lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]
-    return _told("\n".join(lines) or say("people.none"), heading=say("people.heading"))
+    return aside("\n".join(lines) or say("people.none"), heading=say("people.heading"))
 
 
 def _line(grant: Grant) -> str:
@@ -86,7 +86,3 @@ def _line(grant: Grant) -> str:
     if grant.phone:
         return say("people.grant_phone", who=who, right=grant.right, phone=grant.phone)
     return say("people.grant", who=who, right=grant.right)
-
-
-def _told(text: str, heading: str = "") -> Reply:
-    return Reply(Message(heading=heading, body=text, private=True))

@@ -34,7 +34,7 @@ from bot.commands import (
 from bot.commands.late import STEER, claimed, hold_back, keep_late
 from bot.commands.parser import ParseError, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, plain, refusal, require, verdict
+from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, aside, plain, require, verdict
 from bot.commands.spec import BY_NAME
 from bot.commands.spoken import Ears
 from bot.commands.suggest import Suggestions
@@ -128,14 +128,14 @@ class Commands:
             try:
                 return await self._audited(came, work_on)
             except (Refused, ParseError, TaskError) as told:
-                return refusal(str(told))
+                return aside(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
                 logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
-                return refusal(say("intake.failed", happened=fault_of(error).happened))
+                return aside(say("intake.failed", happened=fault_of(error).happened))
             except Exception as error:
                 logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
-                return refusal(say("intake.failed", happened=fault_of(error).happened))
+                return aside(say("intake.failed", happened=fault_of(error).happened))
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from bot.access import OPERATOR_PLATFORMS, Right
-from bot.chats.outgoing import Message, Reply
-from bot.commands.request import Refused, Request, Services, verdict
+from bot.chats.outgoing import Reply
+from bot.commands.request import Refused, Request, Services, aside, verdict
 from bot.people.pairing import ALPHABET, LENGTH, Locked
 from bot.people.subjects import Subject
 from bot.texts import listed, say
@@ -21,7 +21,7 @@ def give_code(request: Request, services: Services) -> Reply:
     code = services.rights.linking.code_for(request.person)
     if not code:
         raise Refused(say("link.wait"))
-    return _told(say("link.code", code=code))
+    return aside(say("link.code", code=code))
 
 
 async def typed(request: Request, services: Services, code: str) -> Reply | None:
@@ -40,13 +40,13 @@ async def typed(request: Request, services: Services, code: str) -> Reply | None
         raise Refused(say("link.same_platform"))
     names = {"name": owner.name or owner.id, "who": Subject.of_person(owner)}
     if not linking.confirmed(code, person):
-        return _told(say("link.confirm", **names))
+        return aside(say("link.confirm", **names))
     if not await services.rights.link(owner, person):
         raise Refused(say("link.already"))
     lines = [say("link.done", **names)]
     if not verdict(request, services.policy, Right.USE).allowed:
         lines.append(say("link.not_let_in", who=Subject.of_person(person)))
-    return _told("\n".join(lines))
+    return aside("\n".join(lines))
 
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
@@ -67,7 +67,7 @@ async def unlink(request: Request, services: Services, subject: Subject) -> Repl
     if not others:
         raise Refused(say("link.none", who=subject))
     names = listed(str(Subject.of_person(other)) for other in others)
-    return _told(say("link.ended", who=subject, others=names))
+    return aside(say("link.ended", who=subject, others=names))
 
 
 def linked_line(request: Request, services: Services) -> str:
@@ -80,7 +80,3 @@ def linked_line(request: Request, services: Services) -> str:
 def _unseen(request: Request) -> bool:
     """Whether nobody else reads along: in private, or where the command and its answer are not shown to others."""
     return request.place.private or request.message is None
-
-
-def _told(text: str) -> Reply:
-    return Reply(Message(body=text, private=True))

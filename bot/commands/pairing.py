@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.access import OPERATOR_PLATFORMS, Grant, Right
-from bot.chats.outgoing import Message, Reply
+from bot.chats.outgoing import Reply
 from bot.commands import linking
-from bot.commands.request import Refused, Request, Services, require, verdict
+from bot.commands.request import Refused, Request, Services, aside, require, verdict
 from bot.people.pairing import Locked, Pairing
 from bot.people.subjects import Subject
 from bot.texts import say
@@ -19,7 +19,7 @@ def offer(request: Request, services: Services) -> Reply | None:
     if request.person.platform in OPERATOR_PLATFORMS or request.person.platform != request.address.platform:
         return None
     code = pairing.code_for(request.person)
-    return Reply(Message(body=say("pair.code", code=code), private=True)) if code else None
+    return aside(say("pair.code", code=code)) if code else None
 
 
 async def pair(request: Request, services: Services) -> Reply:
@@ -50,7 +50,7 @@ async def _approved(request: Request, services: Services, code: str) -> Reply:
     if pairing is None:
         raise Refused(say("pair.off"))
     if not code:
-        return Reply(Message(body=_waiting(pairing), private=True))
+        return aside(_waiting(pairing))
     try:
         person = pairing.approve(code, request.person)
     except Locked:
@@ -61,7 +61,7 @@ async def _approved(request: Request, services: Services, code: str) -> Reply:
     subject = Subject.of(grant)
     if not any(Subject.of(held) == subject and not held.phone for held in services.policy.grants):
         await services.rights.allow(grant, request.person)
-    return Reply(Message(body=say("pair.done", name=person.name or person.id, who=subject), private=True))
+    return aside(say("pair.done", name=person.name or person.id, who=subject))
 
 
 def _waiting(pairing: Pairing) -> str:

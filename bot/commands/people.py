@@ -10,7 +10,7 @@ from bot.chats.outgoing import Message, Reply
 from bot.commands.forms import forms_of
 from bot.commands.linking import linked_line
 from bot.commands.parser import unknown_command
-from bot.commands.request import Refused, Request, Services, plain, require, verdict
+from bot.commands.request import Refused, Request, Services, aside, plain, require, verdict
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.people.subjects import Subject, subject_named
 from bot.texts import listed, say
@@ -55,7 +55,7 @@ async def whoami(request: Request, services: Services) -> Reply:
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
     lines = [ids_of(request.person, request.place), say("whoami.rights", rights=listed(rights))]
     lines += [linked] if (linked := linked_line(request, services)) else []
-    return Reply(Message(heading=request.person.name or request.person.id, body="\n".join(lines), private=True))
+    return aside("\n".join(lines), heading=request.person.name or request.person.id)
 
 
 def ids_of(person: Person, place: Place) -> str:
@@ -100,4 +100,4 @@ async def why(request: Request, services: Services) -> Reply:
     heading = say("why.heading", person=asked.person.id)
     if asked.person.platform != request.person.platform:
         heading = say("why.in_private", person=Subject.of_person(asked.person))
-    return Reply(Message(heading=heading, body="\n".join(lines), private=True))
+    return aside("\n".join(lines), heading=heading)

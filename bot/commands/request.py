@@ -173,6 +173,6 @@ def plain(text: str, *, heading: str = "") -> Reply:
     return Reply(Message(heading=heading, body=text))
 
 
-def refusal(text: str, reply_to: MessageRef | None = None) -> Reply:
-    """Why something was not done, only for the person who asked where the platform can do that."""
-    return Reply(Message(body=text, private=True, reply_to=reply_to))
+def aside(text: str, *, heading: str = "", footer: str = "") -> Reply:
+    """An answer or a refusal that only the person who asked sees, where the platform can do that."""
+    return Reply(Message(heading=heading, body=text, footer=footer, private=True))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.chats.outgoing import Message, Reply
-from bot.commands.request import Refused, Request, Services
+from bot.chats.outgoing import Reply
+from bot.commands.request import Refused, Request, Services, aside
 from bot.endpoints import model_settings
 from bot.live.names import UnknownSetting, known, names_of, value_of
 from bot.live.names import is_set as named_in
@@ -23,11 +23,11 @@ async def set_setting(request: Request, services: Services) -> Reply:
     words = request.call.rest.split(maxsplit=1)
     live = services.live
     if not words:
-        return _told("\n".join(_lines(services)), heading=say("set.heading"))
+        return aside("\n".join(_lines(services)), heading=say("set.heading"))
     try:
         name = known(words[0])
         if len(words) == 1:
-            return _told(_line(services, name))
+            return aside(_line(services, name))
         value = words[1].strip()
         if value.lower() == DEFAULT:
             old, new = await live.take_back(name, request.person)
@@ -41,7 +41,7 @@ async def set_setting(request: Request, services: Services) -> Reply:
     lines = [say("set.done_now" if at_once else "set.done", name=name, old=old, new=new)]
     if name.endswith("model") and model_settings(live.now).offline:
         lines.append(say("set.offline"))
-    return _told("\n".join(lines))
+    return aside("\n".join(lines))
 
 
 def _lines(services: Services) -> list[str]:
@@ -65,7 +65,3 @@ def _line(services: Services, name: str) -> str:
 
 def _origin(live: LiveSettings, name: str) -> str:
     return "environment" if named_in(live.base, name) else "default"
-
-
-def _told(text: str, heading: str = "") -> Reply:
-    return Reply(Message(heading=heading, body=text, private=True))

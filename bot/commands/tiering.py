@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.access import OPERATOR_PLATFORMS, TierGift
-from bot.chats.outgoing import Message, Reply
-from bot.commands.request import Refused, Request, Services
+from bot.chats.outgoing import Reply
+from bot.commands.request import Refused, Request, Services, aside
 from bot.people.subjects import Subject, subject_named
 from bot.people.tiers import QUOTAS, Tier
 from bot.texts import listed, say
@@ -18,15 +18,15 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     settings = services.live.now
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
-        return _told("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
+        return aside("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
     subject = subject_meant(request, who)
     if name.lower() == NONE:
         taken = await services.rights.take_tier(subject, request.person)
-        return _told(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
+        return aside(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
     if name.lower() not in settings.tiers:
         raise Refused(say("tier.unknown", name=name[:40], known=listed((*settings.tiers, NONE))))
     await services.rights.give_tier(subject, name.lower(), request.person)
-    return _told(say("tier.given", who=subject, tier=name.lower()))
+    return aside(say("tier.given", who=subject, tier=name.lower()))
 
 
 def subject_meant(request: Request, who: str) -> Subject:
@@ -49,7 +49,3 @@ def _defined(name: str, limits: Tier, default: str) -> str:
     words = [say(f"quota.limit.{quota}", limit=f"{limit:,}") for quota, limit in found.items() if limit is not None]
     told = listed(words) or say("quota.no_limit")
     return say("tier.default" if name == default else "tier.defined", tier=name, limits=told)
-
-
-def _told(text: str, heading: str = "") -> Reply:
-    return Reply(Message(heading=heading, body=text, private=True))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.access import Right
 from bot.cards.words import duration, tokens
-from bot.chats.outgoing import Message, Reply
-from bot.commands.request import Refused, Request, Services, verdict
+from bot.chats.outgoing import Reply
+from bot.commands.request import Refused, Request, Services, aside, verdict
 from bot.people.quotas import amount
 from bot.people.tiers import QUOTAS
 from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
@@ -30,7 +30,7 @@ async def usage(request: Request, services: Services) -> Reply:
     heading = say("usage.all" if admin else "usage.own", days=counted("day", days))
     own = await _own_quota(request, services)
     if not rows:
-        return Reply(Message(heading=heading, body=say("usage.none"), footer="\n".join(own), private=True))
+        return aside(say("usage.none"), heading=heading, footer="\n".join(own))
     shown = rows[::-1][:GROUPS] if by is UsageBy.DAY else rows[:GROUPS]
     names = {phone.id: phone.name for phone in services.phones.list()} if by is UsageBy.PHONE else {}
     lines = ["\n  ".join([_label(row, by, names), *_lines(row.totals)]) for row in shown]
@@ -39,7 +39,7 @@ async def usage(request: Request, services: Services) -> Reply:
     footer = [say("usage.total", line=" · ".join(_lines(everything)))]
     if everything.unpriced and everything.tokens.cost is not None:
         footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
-    return Reply(Message(heading=heading, body="\n".join(lines), footer="\n".join([*footer, *own]), private=True))
+    return aside("\n".join(lines), heading=heading, footer="\n".join([*footer, *own]))
 
 
 async def _own_quota(request: Request, services: Services) -> list[str]:

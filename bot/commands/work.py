@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from bot.cards.card import state_line
 from bot.cards.parts import part_lines
-from bot.chats.incoming import CommandCall
 from bot.chats.outgoing import Message, Reply
-from bot.commands.choose import task_meant, task_or_none
+from bot.commands.choose import task_meant, with_leading_task
 from bot.commands.phones_meant import entitlement, left_out_words, phones_meant, wished
 from bot.commands.reins import require_to_go_on, require_to_hold
 from bot.commands.request import Refused, Request, Services, plain
 from bot.tasks.files import check, keep
 from bot.tasks.model import Task, TaskState, TaskWish
 from bot.texts import listed, say
-
-_LEADING_TASK = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
 
 
 async def do(request: Request, services: Services) -> Reply:
@@ -95,7 +89,7 @@ async def take_over(request: Request, services: Services) -> Reply:
 
 async def resume(request: Request, services: Services) -> Reply:
     """Go on, with the rest of the text as a note."""
-    request = await _with_leading_task(request, services)
+    request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
     task = await task_meant(request, services)
     await require_to_go_on(request, services, task)
     return await _now(await services.desk.resume(task.id, request.call.rest.strip(), request.person), services)
@@ -105,20 +99,6 @@ async def _held(request: Request, services: Services) -> Task:
     task = await task_meant(request, services)
     await require_to_hold(request, services, task)
     return task
-
-
-async def _with_leading_task(request: Request, services: Services) -> Request:
-    """`resume 12 …` and `resume #12 …` name a task; `resume 2 more times` does not, unless task 2 still lives."""
-    found = _LEADING_TASK.match(request.call.rest)
-    if found is None or request.option("task"):
-        return request
-    note = request.call.rest[found.end() :]
-    if not found[1] and note:
-        task = await task_or_none(found[2], services)
-        if task is None or task.state is TaskState.ENDED:
-            return request
-    call = CommandCall(request.call.name, {**request.call.options, "task": found[2]}, note)
-    return replace(request, call=call)
 
 
 async def _now(task: Task, services: Services) -> Reply:
