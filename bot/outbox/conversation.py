@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import OrderedDict
 from dataclasses import replace
 
 from bot.chats.address import Address
@@ -29,6 +30,8 @@ RETRY_FIRST = 2.0
 """Seconds before the first repeat of a message that could not be sent; doubled each time."""
 RETRY_MOST = 300.0
 """Seconds between repeats at most."""
+FINISHED_KEPT = 1000
+"""More messages than one chat is sent while the table is being read."""
 GIVE_UP = 24 * 3600.0
 """Seconds after which a message that could never be sent is given up: the longest that a question waits."""
 
@@ -60,8 +63,8 @@ class Conversation:
         cards = CardSlot(self._line, desk, store.cards, store.frames, asides, time.now)
         self._gentle = Gentle(self._line, desk, store, cards, self._steps, self._questions, time)
         self._rows: dict[int, OutboxRow] = {}
-        self._finished: set[int] = set()
-        """Rows that were sent or given up: one that was read just before is not offered again."""
+        self._finished: OrderedDict[int, None] = OrderedDict()
+        """The last rows that were sent or given up: one that was read just before is not offered again."""
         self._refused: dict[int, int] = {}
         """How often the chat did not take a row as it was."""
         self._wake = asyncio.Event()
@@ -186,7 +189,9 @@ class Conversation:
     def _finish(self, row: OutboxRow) -> None:
         self._rows.pop(row.id, None)
         self._refused.pop(row.id, None)
-        self._finished.add(row.id)
+        self._finished[row.id] = None
+        if len(self._finished) > FINISHED_KEPT:
+            self._finished.popitem(last=False)
 
     async def _close(self, place: Address) -> None:
         """A thread of tasks is not needed any more, unless one works there still; a failure to close it is no loss."""
