@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.cards.card import render_step, render_steps
-from bot.chats.base import ChatError, ChatGone, FloodWait
+from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.outbox.cards import CardSlot
 from bot.outbox.clockwork import Clockwork
 from bot.outbox.closing import ShownQuestions
@@ -97,7 +97,7 @@ class Gentle:
             try:
                 await self._tell_now(task, left)
             except ChatError as error:
-                if attempt < LAST_TRIES and not isinstance(error, ChatGone):
+                if attempt < LAST_TRIES and not isinstance(error, ChatGone | ChatRefused):
                     raise
                 logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(left), task.id, error)
             await self._steps.taken(left)
@@ -128,8 +128,8 @@ class Gentle:
                     await self._bring_up(task)
         except FloodWait:
             self._changed[task_id] = self._line.silent_until
-        except ChatGone as error:
-            logger.warning("task %s cannot be shown: %s", task_id, error)
+        except (ChatGone, ChatRefused) as error:
+            logger.warning("task %s cannot be shown as it is now: %s", task_id, error)
         except (ChatError, StoreAway) as error:
             logger.info("the card of task %s waits: %s", task_id, error)
             self._changed[task_id] = self._time.now() + RETRY_FIRST
@@ -158,8 +158,8 @@ class Gentle:
                     await self._tell_now(task, steps)
         except FloodWait:
             return  # silence, and then again
-        except ChatGone as error:
-            logger.warning("%d steps of task %s have no place any more: %s", len(steps), task_id, error)
+        except (ChatGone, ChatRefused) as error:
+            logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(steps), task_id, error)
         except ChatError as error:
             self._steps_from = self._time.now() + min(RETRY_MOST, RETRY_FIRST * 2.0**self._failures)
             self._failures += 1

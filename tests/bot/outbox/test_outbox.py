@@ -514,7 +514,7 @@ async def test_a_step_that_could_not_be_sent_is_tried_again(post: Post) -> None:
     ]
 
 
-@pytest.mark.parametrize("fault", [ChatGone("no such thread"), RuntimeError("a bug")])
+@pytest.mark.parametrize("fault", [ChatGone("no such thread"), ChatRefused("AutoMod"), RuntimeError("a bug")])
 async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault: Exception) -> None:
     task = await post.world.working()
     await post.shown("Working")
