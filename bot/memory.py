@@ -1,4 +1,4 @@
-"""Keeps the memory of the service small where pictures of ten megabytes come and go in many threads."""
+"""Keeps memory small where pictures of ten megabytes come and go in many threads, and the garbage collector quick."""
 
 from __future__ import annotations
 
