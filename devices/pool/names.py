@@ -48,20 +48,25 @@ class PhoneNames:
 
     def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
         """The given name, else the model's, else the serial; with a number when another phone has it."""
-        given = self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial)
+        given = self._given_to(phone_id, serial)
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial
         used = {each.name.casefold() for each in others}
-        # A phone that is away keeps its name.
-        used |= {kept.casefold() for owner, kept in (*self._kept.items(), *self._usual.items()) if owner != phone_id}
+        # A phone that is away keeps its name; one that was made of its model gives way to one that people gave.
+        away = (self._kept,) if given else (self._kept, self._usual)
+        used |= {kept.casefold() for names in away for owner, kept in names.items() if owner != phone_id}
         number, unique = 2, name
         while unique.casefold() in used:
             unique, number = f"{name} {number}", number + 1
         return unique
 
-    async def remember(self, phone_id: str, name: str, model: str) -> None:
+    def _given_to(self, phone_id: str, serial: str) -> str:
+        return self._kept.get(phone_id) or self._given.get(phone_id) or self._given.get(serial) or ""
+
+    async def remember(self, phone_id: str, serial: str, name: str, model: str) -> None:
         """The phone is attached under this name; one made of its model stays its own."""
-        if not model or not name.startswith(model) or self._usual.get(phone_id) == name or phone_id in self._kept:
+        made = model and name.startswith(model) and not self._given_to(phone_id, serial)
+        if not made or self._usual.get(phone_id) == name:
             return
         self._usual[phone_id] = name
         if self._book is not None:

@@ -193,7 +193,7 @@ class AdbPhones:
         elif not self._works(phone):
             phone.attach(Connection(*link))
         phone.learn(identity)
-        await self._names.remember(phone_id, phone.info.name, identity.model)
+        await self._names.remember(phone_id, link[1], phone.info.name, identity.model)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
         self._tell()
         if self._mends and identity.kept:

@@ -412,6 +412,11 @@ async def test_phones_of_one_model_keep_their_numbers(adb_server: AdbServer) -> 
             (info,) = await until(pool, healthy(two.address, Health.READY))
             assert info.name == "Shelf", "a name from the settings is a given one"
         await adb_server.disconnect(two.address)
+        wanted = before[one.address]
+        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: wanted}) as pool:
+            (info,) = await until(pool, healthy(two.address, Health.READY))
+            assert info.name == wanted, "also one that a phone which is away is only called by its model"
+        await adb_server.disconnect(two.address)
     assert set(book.models.values()) == {"Virtual Phone", "Virtual Phone 2"}
     assert book.kept == {}
 
