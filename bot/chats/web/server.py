@@ -9,7 +9,6 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from importlib import resources
 from pathlib import Path
 
 from aiohttp import web
@@ -25,6 +24,7 @@ from bot.chats.web.gate import Gate, add_headers, refuse
 from bot.chats.web.glances import Glances
 from bot.chats.web.hand_in import HandIn
 from bot.chats.web.operating import Operating
+from bot.chats.web.page_files import INDEX, File, answer, page_files, serve
 from bot.chats.web.past import Past
 from bot.chats.web.pictures import Pictures
 from bot.chats.web.sessions import Kept, Sessions, Way
@@ -44,8 +44,6 @@ theirs for up to two minutes and must be the first to let go.
 """
 STOP_WITHIN = 3.0
 """Seconds that a request gets to end when the console stops."""
-
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 class Console:
@@ -102,12 +100,12 @@ class Console:
 
         Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
         """
-        files = await asyncio.to_thread(_page_files)
+        files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
         app = web.Application(middlewares=[self._words.spoken, self._gate.check, _forms], client_max_size=BODY_LIMIT)
         app.on_response_prepare.append(add_headers)
-        app.add_routes([web.get("/", self._enter(files["index.html"]))])
-        app.add_routes([web.get(f"/page/{name}", _serve(file)) for name, file in files.items()])
+        app.add_routes([web.get("/", self._enter(files[INDEX]))])
+        app.add_routes([web.get(f"/page/{name}", serve(file)) for name, file in files.items()])
         for part in self._parts:
             app.add_routes(part.routes())
         app.add_routes(self._beside)
@@ -162,13 +160,13 @@ class Console:
             await self._runner.cleanup()
             self._runner = None
 
-    def _enter(self, page: tuple[bytes, str]) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _enter(self, page: File) -> Callable[[web.Request], Awaitable[web.Response]]:
         """The page itself. A token first becomes a session, so that it leaves the address bar."""
 
         async def enter(request: web.Request) -> web.Response:
             token = request.query.get("token")
             if token is None:
-                return _answer(page)
+                return answer(request, page)
             response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
             if self._gate.here(request) and self._gate.right(token) and await self._gate.caller(request) is None:
                 await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
@@ -186,25 +184,3 @@ async def _forms(
         return await handler(request)
     except BadBody as error:
         return refuse(400, str(error))
-
-
-def _page_files() -> dict[str, tuple[bytes, str]]:
-    """The page's files with their media types, from the package."""
-    folder = resources.files("bot.chats.web") / "page"
-    return {
-        file.name: (file.read_bytes(), TYPES[Path(file.name).suffix])
-        for file in folder.iterdir()
-        if Path(file.name).suffix in TYPES
-    }
-
-
-def _serve(file: tuple[bytes, str]) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def serve(_: web.Request) -> web.Response:
-        return _answer(file)
-
-    return serve
-
-
-def _answer(file: tuple[bytes, str]) -> web.Response:
-    data, media = file
-    return web.Response(body=data, content_type=media, charset="utf-8", headers={"Cache-Control": "no-cache"})

@@ -10,7 +10,7 @@ import { History } from "./history.js";
 import { Model, standing } from "./model.js";
 import { Replay } from "./replay.js";
 import { here } from "./route.js";
-import { Events, load, send } from "./service.js";
+import { Events, load, send, version } from "./service.js";
 import { Side } from "./side.js";
 import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
@@ -38,7 +38,7 @@ const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   if (model.ready) events.hurry();
   else begin();
 });
-const events = new Events({ message: heard, state: told, link, reset });
+const events = new Events({ message: heard, state: told, link, reset, back });
 const scrolled = new Map();
 let page = null;
 let unread = 0;
@@ -130,6 +130,17 @@ function reset() {
   draw();
 }
 
+// After an update of the service its page is loaded anew; a line that was begun stays. Who is about to answer a question
+// is left alone until the next time.
+async function back() {
+  const now = await version();
+  const typing = [...document.querySelectorAll(".reply input")].some((field) => field.value !== "");
+  if (!now || !mark || now === mark || typing) return;
+  conversation.line.keep();
+  location.reload();
+  await new Promise(() => {});
+}
+
 function toast(text) {
   const box = at("toast");
   setText(box, text);
@@ -199,4 +210,6 @@ async function begin() {
 
 wire();
 turn();
+conversation.line.restore();
+const mark = await version();
 begin();

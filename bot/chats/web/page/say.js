@@ -4,6 +4,7 @@ import { h, uniqueId } from "./dom.js";
 import { say } from "./words.js";
 
 const MAX_PX = 220;
+const DRAFT = "draft";
 
 export class Say {
   constructor(parts, give) {
@@ -40,6 +41,17 @@ export class Say {
     this.parts.line.value = text;
     this.fit();
     this.parts.line.focus();
+  }
+
+  // Over a reload of the page. A code is never kept.
+  keep() {
+    if (!this.secret && this.parts.line.value) sessionStorage.setItem(DRAFT, this.parts.line.value);
+  }
+
+  restore() {
+    const draft = sessionStorage.getItem(DRAFT);
+    sessionStorage.removeItem(DRAFT);
+    if (draft) this.fill(draft);
   }
 
   fit() {

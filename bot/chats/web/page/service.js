@@ -35,11 +35,20 @@ export function send(path, body) {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
+// Which version of the page the service has, "" while that is not known.
+export async function version() {
+  try {
+    return (await fetch("/", { method: "HEAD" })).headers.get("ETag") ?? "";
+  } catch {
+    return "";
+  }
+}
+
 const SOON_MS = 300;
 const AGAIN_MS = 1500;
 
 // Calls `on.message`, `on.state`, `on.reset` when too much was missed to be told one by one, and `on.link` with "on",
-// "away" or "locked".
+// "away" or "locked". `on.back` is waited for when the service answers again.
 export class Events {
   constructor(on) {
     this.on = on;
@@ -84,6 +93,7 @@ export class Events {
   async back() {
     try {
       await load("/api/state");
+      await this.on.back();
       this.open(this.revision);
       return;
     } catch (error) {

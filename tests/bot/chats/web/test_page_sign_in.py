@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 from yarl import URL
 
 from bot.chats.outgoing import Message
@@ -92,3 +92,26 @@ async def test_all_others_are_signed_out(opened: World, browser: Browser) -> Non
     await expect(mine.locator(".sessions li")).to_contain_text(["this browser"])
     await expect(other.get_by_label("Password")).to_be_visible()
     await expect(mine.locator("#link")).to_have_text("Connected")
+
+
+async def test_after_an_update_the_page_is_loaded_anew_and_what_was_typed_stays(world: World, page: Page) -> None:
+    """The other version is made by the mark alone. Seen failing without `back`: the old page had gone on."""
+    await page.get_by_label("Command", exact=True).fill("half a command")
+    await page.evaluate("window.old = true")
+    await world.console.stop()
+    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+
+    async def updated(route: Route) -> None:
+        await route.fulfill(status=200, headers={"ETag": '"another"'})
+
+    await page.route(f"{world.url}/", updated, times=1)
+    again = Console(Door("127.0.0.1"), URL(world.url).port or 0, world.behind, world.runs, world.sessions)
+    await again.start()
+    try:
+        await page.wait_for_event("load")
+        await expect(page.locator("#link")).to_have_text("Connected")
+        await expect(page.get_by_label("Command", exact=True)).to_have_value("half a command")
+        assert await page.evaluate("window.old") is None
+        assert await page.evaluate("sessionStorage.length") == 0
+    finally:
+        await again.stop()

@@ -112,3 +112,17 @@ def test_the_scripts_never_make_markup_from_data() -> None:
 def test_the_note_is_plain_json(tmp_path: Path) -> None:
     handover.write(tmp_path, handover.Handover(url="http://127.0.0.1:1", token="t", pid=7))
     assert json.loads((tmp_path / handover.FILE).read_text()) == {"url": "http://127.0.0.1:1", "token": "t", "pid": 7}
+
+
+async def test_what_a_browser_has_already_is_not_sent_again(world: World) -> None:
+    async with aiohttp.ClientSession(world.url) as client:
+        marks = []
+        for path in ("/", "/page/app.js"):
+            async with client.get(path) as response:
+                marks.append(response.headers["ETag"])
+                assert response.charset == "utf-8"
+            async with client.get(path, headers={"If-None-Match": marks[-1]}) as response:
+                assert (response.status, await response.read()) == (304, b"")
+            async with client.get(path, headers={"If-None-Match": '"older"'}) as response:
+                assert response.status == 200
+        assert len(set(marks)) == 2
