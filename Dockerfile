@@ -12,7 +12,7 @@ RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 FROM python:3.13-slim-bookworm
 # `plugdev` may open phones on USB where the host's udev rule gives them to that group.
 RUN useradd --create-home --uid 10001 --groups plugdev opengui \
-    && install -d -o opengui -g opengui -m 700 /data
+    && install -d -o opengui -g opengui -m 700 /data /home/opengui/.android
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

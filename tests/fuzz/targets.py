@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tests.fuzz.readers import READERS
 from tests.fuzz.running import RUNNING
+from tests.fuzz.updates import UPDATES
 
-TARGETS = (*READERS, *RUNNING)
+TARGETS = (*READERS, *RUNNING, *UPDATES)

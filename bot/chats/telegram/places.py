@@ -11,8 +11,8 @@ PLATFORM = "telegram"
 
 
 def person_of(user: User) -> Person:
-    """Who wrote or pressed."""
-    return Person(PLATFORM, str(user.id), user.full_name, user.language_code or "")
+    """Who wrote or pressed. A deleted account has no name: the library then gives None, whatever its types say."""
+    return Person(PLATFORM, str(user.id), user.full_name or "", user.language_code or "")
 
 
 def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:

@@ -1,0 +1,196 @@
+"""A target that reads what Telegram delivers: updates of every kind and none, through the library and our adapter."""
+
+from __future__ import annotations
+
+import json
+import logging
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import telegram
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from telegram.request import BaseRequest
+
+from bot.access import Lists, Policy
+from bot.chats.telegram import updates as reader
+from bot.chats.telegram.albums import Albums
+from bot.chats.telegram.incoming import Messages
+from bot.chats.telegram.presses import Presses
+from bot.chats.telegram.sending import Sender
+from bot.chats.telegram.shown import Shown
+from bot.chats.telegram.silence import Silence
+from bot.commands.spec import BY_NAME
+from tests.bot.world import a_world
+from tests.fakes.telegram import TOKEN
+from tests.fuzz.running import Check, on_a_loop
+from tests.fuzz.strategies import JSON, WORDS, json_with
+from tests.fuzz.target import Target
+
+BOT = 4242
+LISTED = 7
+GROUP = -100
+"""The one group and the one person that are listed; the person only counts there, and privately."""
+STRANGERS = (8, -100, 0, 2**52)
+
+
+class Nowhere(BaseRequest):
+    """Knows who the bot is, and refuses everything else: nothing leaves the machine."""
+
+    @property
+    def read_timeout(self) -> float | None:
+        return 1.0
+
+    async def initialize(self) -> None:
+        """Nothing to open."""
+
+    async def shutdown(self) -> None:
+        """Nothing to close."""
+
+    async def do_request(self, url: str, *_: Any, **__: Any) -> tuple[int, bytes]:
+        """The answer of a server that knows no chat."""
+        if url.endswith("/getMe"):
+            me = {"id": BOT, "is_bot": True, "first_name": "Bot", "username": "the_bot"}
+            return 200, json.dumps({"ok": True, "result": me}).encode()
+        return 400, b'{"ok": false, "error_code": 400, "description": "Bad Request: chat not found"}'
+
+
+class Faults(logging.Handler):
+    """What the adapter calls a fault in the program."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it, with its trace."""
+        self.told.append(logging.Formatter().format(record))
+
+
+@asynccontextmanager
+async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
+    """Updates as JSON: never a fault in the program, and whoever is not listed begins, answers and ends nothing."""
+    policy = Policy({"telegram": Lists(frozenset(), frozenset({str(GROUP)}), frozenset({str(LISTED)}), frozenset())})
+    with tempfile.TemporaryDirectory(prefix="opengui-fuzz-") as name:
+        async with (
+            a_world(Path(name), policy=policy) as world,
+            telegram.Bot(TOKEN, request=Nowhere(), get_updates_request=Nowhere()) as bot,
+        ):
+
+            async def online() -> telegram.Bot:
+                return bot
+
+            async def moved(_old: str, _new: str) -> None:
+                """Nobody asks."""
+
+            sender = Sender(online, Silence(world.clock, moved), Shown())
+            messages = Messages(
+                world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001)
+            )
+            taking = reader.Updates(bot, messages, Presses(world.commands, sender, 1.0), "auto")
+            faults = Faults()
+            log = logging.getLogger("bot")
+            log.addHandler(faults)
+
+            async def check(came: tuple[bool, dict[str, Any]]) -> None:
+                backlog, update = came
+                before = await world.desk.recent(5)
+                await taking.take([json.loads(json.dumps(update))], backlog=backlog)
+                after = await world.desk.recent(5)
+                assert faults.told == [], faults.told.pop()
+                if LISTED not in _numbers(update):
+                    assert after == before, "a stranger began or changed something"
+
+            try:
+                yield check
+            finally:
+                log.removeHandler(faults)
+                await taking.close()
+
+
+def _numbers(value: object) -> set[object]:
+    """Every number in the update, wherever it stands."""
+    match value:
+        case dict():
+            return set().union(*(_numbers(inner) for inner in value.values()))
+        case list():
+            return set().union(*(_numbers(inner) for inner in value))
+        case int():
+            return {value}
+        case _:
+            return set()
+
+
+def _fields(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
+    """With all of these fields, or with some and more. The library checks no kinds, so those are as Telegram's."""
+    return st.one_of(st.fixed_dictionaries(fields), st.fixed_dictionaries(fields), _some(**fields))
+
+
+def _some(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
+    known = st.fixed_dictionaries({}, optional=fields)
+    return st.builds(lambda one, more: {**more, **one}, known, st.dictionaries(WORDS, JSON, max_size=1))
+
+
+_person = _fields(
+    id=st.sampled_from([LISTED, *STRANGERS]),
+    is_bot=st.just(False) | st.booleans(),
+    first_name=WORDS,
+    language_code=st.sampled_from(["en", "zh-hans", ""]) | WORDS,
+)
+_chat = _fields(
+    id=st.sampled_from([GROUP, LISTED, *STRANGERS]),
+    type=st.sampled_from(["private", "group", "supergroup", "channel"]),
+    is_forum=st.booleans(),
+    title=WORDS,
+)
+_text = st.builds(
+    lambda slash, name, rest: f"{slash}{name} {rest}",
+    st.sampled_from(["/", "", "/opengui ", "/do@the_bot ", "//"]),
+    st.sampled_from(sorted(BY_NAME)) | WORDS,
+    WORDS,
+)
+_file = _fields(
+    file_id=WORDS, file_unique_id=WORDS, file_size=st.integers(0, 2**33), file_name=WORDS, duration=st.integers(0, 99)
+)
+_basic = {
+    "message_id": st.integers(1, 9),
+    "date": st.just(1_700_000_000) | st.integers(0, 2**40),
+    "chat": _chat,
+    "from": _person,
+    "text": _text,
+}
+_message = _fields(**_basic) | _some(
+    **_basic,
+    message_thread_id=st.integers(0, 9),
+    is_topic_message=st.booleans(),
+    reply_to_message=_fields(**_basic),
+    caption=_text,
+    document=_file,
+    voice=_file,
+    photo=st.lists(_fields(file_id=WORDS, file_unique_id=WORDS, width=st.integers(), height=st.integers()), max_size=2),
+    media_group_id=st.sampled_from(["a", "b"]),
+    sender_chat=_chat,
+    via_bot=_person,
+    migrate_to_chat_id=st.integers(),
+    forum_topic_created=st.fixed_dictionaries({}),
+    entities=st.lists(_fields(type=WORDS, offset=st.integers(), length=st.integers()), max_size=2),
+)
+_query = _fields(id=WORDS, chat_instance=WORDS, data=WORDS, message=_message) | _some(
+    id=WORDS, chat_instance=WORDS, data=WORDS, message=_message, **{"from": _person}, inline_message_id=WORDS
+)
+_update = st.builds(
+    lambda number, body: {"update_id": number, **body},
+    st.integers(0, 2**31),
+    st.one_of(
+        st.builds(lambda message: {"message": message}, _message),
+        st.builds(lambda query, by: {"callback_query": {**query, "from": by}}, _query, _person),
+        json_with(message=_message, callback_query=_query, edited_message=_message, poll=JSON, chat_member=JSON),
+    ),
+)
+
+UPDATES: tuple[Target[Any], ...] = (
+    Target("updates of Telegram", st.tuples(st.booleans(), _update), on_a_loop(updates), brief=150),
+)
