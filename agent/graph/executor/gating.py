@@ -18,6 +18,9 @@ from agent.guards.touching import Spot
 from agent.observing import Sight, encode
 from devices.inputs import Key
 
+REFUSED = "Refused and not done: {reason}. Find a way without it, or finish with failure."
+NO_FIELD = "Refused and not asked: what you named is no field, and it {reason}. Name the field."
+
 
 async def gated(
     state: ExecutorState, context: RunContext, sight: Sight, action: Action, where: Aim
@@ -31,7 +34,7 @@ async def gated(
         gate = context.policy.press_gate(action, _spot(sight, where))
     match gate.verdict:
         case "refuse":
-            raise Trouble(f"Refused and not done: {gate.reason}. Find a way without it, or finish with failure.")
+            raise Trouble(REFUSED.format(reason=gate.reason))
         case "approve":
             frame = await _picture(context, sight)
             what = described(action, sight)
@@ -52,8 +55,10 @@ def require_field(context: RunContext, sight: Sight, action: Action) -> None:
         return
     where = field_aim(action, sight)
     gate = context.policy.gate(action.model_copy(update={"submit": False}), _spot(sight, where))
+    if gate.verdict == "refuse":
+        raise Trouble(REFUSED.format(reason=gate.reason))
     if gate.verdict != "allow":
-        raise Trouble(f"Refused and not asked: what you named is no field, and {gate.reason}. Name the field.")
+        raise Trouble(NO_FIELD.format(reason=gate.reason))
 
 
 def enter_waits(context: RunContext, sight: Sight, where: Aim) -> str:

@@ -85,6 +85,7 @@ def test_a_closed_app_is_refused_but_may_be_left() -> None:
     """Seen failing with the check of `_is_closed` in `Policy.gate` taken out."""
     policy = Policy({"approve": {}, "refuse": {"packages": ["com.bank"]}})
     assert policy.gate(TAP, Spot("com.bank")).verdict == "refuse"
+    assert policy.gate(act.EnterSecret(question="?"), Spot("com.bank")).verdict == "refuse"
     home = policy.gate(act.PressKey(key=Key.HOME), Spot("com.bank"))
     assert home.verdict == "allow"
 
