@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent import actions as act
 from agent.observing import Sight
 from agent.wording import sentence
+from devices.phone import Element
 
 MAX_TEXT = 40
 
@@ -55,20 +56,27 @@ def describe(action: act.Action, sight: Sight | None) -> str:
             return f"finish: {action.status}"
 
 
-def described(action: act.Action, sight: Sight | None) -> str:
-    """What a person is asked to allow, in their words; what no gate ever holds is told as the model reads it."""
+def described(action: act.Action, sight: Sight | None, under: Element | None = None) -> str:
+    """What a person is asked to allow, in their words; what no gate ever holds is told as the model reads it.
+
+    `under` is what lies there, for an action that only has a point.
+    """
     match action:
         case act.Tap():
-            return sentence("do.tap", target=_target(action.target, sight))
+            return sentence("do.tap", target=_target(action.target, sight, under))
         case act.DoubleTap():
-            return sentence("do.double_tap", target=_target(action.target, sight))
+            return sentence("do.double_tap", target=_target(action.target, sight, under))
         case act.LongPress():
-            return sentence("do.long_press", target=_target(action.target, sight))
+            return sentence("do.long_press", target=_target(action.target, sight, under))
+        case act.Swipe():
+            return sentence("do.swipe", target=_target(action.start, sight, under))
+        case act.Drag():
+            return sentence("do.drag", target=_target(action.start, sight, under))
         case act.Type() if action.target is None:
             return sentence("do.type_submit" if action.submit else "do.type", text=_short(action.text))
         case act.Type():
             assert action.target is not None
-            text, target = _short(action.text), _target(action.target, sight)
+            text, target = _short(action.text), _target(action.target, sight, under)
             return sentence("do.type_into_submit" if action.submit else "do.type_into", text=text, target=target)
         case act.PressKey():
             return sentence("do.press", key=action.key.value)
@@ -80,13 +88,13 @@ def described(action: act.Action, sight: Sight | None) -> str:
             return describe(action, sight)
 
 
-def _target(target: act.Target, sight: Sight | None) -> str:
+def _target(target: act.Target, sight: Sight | None, under: Element | None = None) -> str:
     if isinstance(target, act.ElementTarget):
         if sight is not None and target.element < len(sight.targets):
             element = sight.targets[target.element]
             return _short(element.label or element.resource_id.rsplit("/", 1)[-1] or f"element {target.element}")
         return f"element {target.element}"
-    return f"({target.x},{target.y})"
+    return _short(under.label) if under is not None and under.label else f"({target.x},{target.y})"
 
 
 def _short(text: str) -> str:

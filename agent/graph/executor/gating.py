@@ -37,7 +37,7 @@ async def gated(
             raise Trouble(REFUSED.format(reason=gate.reason))
         case "approve":
             frame = await _picture(context, sight)
-            what = described(action, sight)
+            what = described(action, sight, where.element)
             question = asking.approval(state, context, action, what, gate.reason, sight, frame)
             return {"question": question, "anchor": anchor_of(where, sight)}
         case "secret":
