@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -90,6 +91,8 @@ class VirtualPhone:
         self.files.changed = self.changed
         self.files.full = lambda: self.faults.storage_full
         self.files.kernel["/proc/sys/kernel/random/boot_id"] = self._boot_id
+        self.boot_id = str(uuid.uuid4())
+        """The kernel's number of this start (random(4))."""
         self.starting = False
         """Whether Android is on its way: adbd answers already, and nothing else does."""
         self.journal = Journal()
@@ -260,7 +263,7 @@ class VirtualPhone:
         await self._adbd.restart()
 
     def _boot_id(self) -> bytes:
-        return f"{self.state.identity.boot_id}\n".encode()
+        return f"{self.boot_id}\n".encode()
 
     def _tidy(self) -> None:
         """After a load: pages that were on their way have come, and pages that are no longer known are left."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
 from devices.simulator.state import LAUNCHER
@@ -15,7 +16,7 @@ async def reboot(phone: VirtualPhone, seconds: float, start_seconds: float) -> N
     whose screen is locked.
     """
     state = phone.state
-    state.identity.boots += 1
+    phone.boot_id = str(uuid.uuid4())
     state.tasks, state.dialogs, state.front = [], [], LAUNCHER
     state.shade = state.recents = False
     phone.desk.lock()

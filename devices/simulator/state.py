@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass, field
 
 LAUNCHER = "launcher"
@@ -96,7 +95,7 @@ class Account:
 
 @dataclass(slots=True)
 class Identity:
-    """What never changes for one phone, and how often it was started."""
+    """What never changes for one phone."""
 
     name: str
     serial: str
@@ -104,13 +103,6 @@ class Identity:
     model: str = "Virtual Phone"
     release: str = "14"
     sdk: int = 34
-    boots: int = 1
-    """How often it was started."""
-
-    @property
-    def boot_id(self) -> str:
-        """The kernel's number of this start (random(4))."""
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.serial} {self.android_id} {self.boots}"))
 
 
 def first_settings() -> dict[str, dict[str, str]]:

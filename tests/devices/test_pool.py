@@ -223,6 +223,7 @@ async def test_as_many_virtual_phones_as_are_asked_for(adb_server: AdbServer, tm
 async def test_two_links_to_one_phone_are_one_phone(adb_server: AdbServer) -> None:
     """Such as its cable and its Wi-Fi: when one goes, the other is used."""
     async with VirtualPhone(number=3) as one, VirtualPhone(number=3) as other:
+        other.boot_id = one.boot_id
         async with pool_on(adb_server, serials=[one.address, other.address]) as pool:
             async with asyncio.timeout(15):
                 while set(await adb_server.states()) != {one.address, other.address}:
@@ -491,7 +492,6 @@ async def test_copies_of_one_phone_are_two_phones(adb_server: AdbServer) -> None
     """Emulators made from one image have one android_id. Seen failing with the android_id alone: one was two links."""
     async with VirtualPhone(number=21) as one, VirtualPhone(number=22) as two, VirtualPhone(number=21) as three:
         two.state.identity.android_id = one.state.identity.android_id
-        three.state.identity.boots = 7
         serials = [one.address, two.address, three.address]
         async with pool_on(adb_server, serials=serials) as pool:
             infos = await until(pool, lambda infos: [each.health for each in infos] == [Health.READY] * 3)
