@@ -64,6 +64,8 @@ class Incoming:
     """Unix seconds, as the platform tells them; 0 where nobody asks."""
     voice: Voice | None = None
     """What was spoken to the bot instead of written; there is no text then."""
+    lead: str = ""
+    """What commands begin with there, such as "/"."""
     carries: bool = False
     """Whether files came with it, fetched or not."""
     wordless: str = ""

@@ -81,7 +81,9 @@ def _looks_like_a_code(text: str) -> bool:
 async def _where(request: Request, services: Services, asked: list[OpenQuestion], *, delete: bool) -> Reply:
     """Where a secret is asked for. The tasks of others are not named."""
     tasks = [await services.desk.get(one.task) for one in asked if await own(request, services, one)]
-    lines = [say("answer.elsewhere"), *(title_of(task) for task in tasks if task is not None)]
+    number = next((task.called for task in tasks if task is not None), "12")
+    how = {"answer": f"{request.lead}answer --task {number} …", "do": f"{request.lead}do …"}
+    lines = [say("answer.elsewhere", **how), *(title_of(task) for task in tasks if task is not None)]
     if request.message is not None:
         lines.append(await cleared(request.message, services) if delete else say("answer.elsewhere_stays"))
     return plain("\n".join(lines))

@@ -248,6 +248,7 @@ def _request(came: Incoming | Press) -> Request:
         stale=came.stale,
         written=came.written,
         text=came.text,
+        lead=came.lead,
         carries=came.carries,
     )
 

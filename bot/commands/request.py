@@ -78,6 +78,8 @@ class Request:
     written: float = 0.0
     text: str = ""
     """What was typed, as it was; "" when it was not."""
+    lead: str = ""
+    """What commands begin with there; "" where it is not known."""
     carries: bool = False
     """Whether files came with it, fetched or not."""
     picked: bool = False

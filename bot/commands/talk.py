@@ -18,9 +18,11 @@ from bot.commands.codes import late_code, misplaced_code, stray_code
 from bot.commands.late import STEER, attached
 from bot.commands.reins import require_to_go_on
 from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
+from bot.commands.spec import BY_NAME
 from bot.store.offers import Offer
 from bot.tasks.files import keep
 from bot.tasks.model import OpenQuestion, Task, TaskState
+from bot.tasks.wording import clean
 from bot.texts import listed, say
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
@@ -111,7 +113,10 @@ class Talk:
             return _without_files(told, carried=request.carries)
         if (code := await self._code(request, text, stray_code)) is not None:
             return code
-        return await self.offer(request, text, say("talk.offer"))
+        words = say("talk.offer")
+        if (name := text.strip().lower()) in BY_NAME and request.lead:
+            words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{name}")])
+        return await self.offer(request, text, words)
 
     async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
         """What is said to a text that may be a code for another question, open or closed."""
@@ -119,8 +124,9 @@ class Talk:
         return found if found is not None else await late_code(request, self._services, text)
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
-        """Ask with these words whether the text is a task; nothing begins without a press. Raises BadFiles."""
+        """Ask with these words whether the text is a task; nothing begins without a press. Raises BadText, BadFiles."""
         services = self._services
+        text = clean(text, say("desk.text.task"))
         refuse_late(replace(request, call=CommandCall("do", {}, text)))
         offer = Offer(
             id=secrets.token_hex(8),

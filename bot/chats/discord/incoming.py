@@ -105,6 +105,7 @@ class Messages:
                 stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
                 written=message.created_at.timestamp(),
                 voice=spoken,
+                lead=f"{self._prefix} ",
                 carries=bool(message.attachments) and spoken is None,
                 wordless=f"{self._prefix} do" if wordless else "",
             )

@@ -128,6 +128,7 @@ class Messages:
                 stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
                 written=message.date.timestamp(),
                 voice=spoken,
+                lead="/",
                 carries=carries,
                 wordless="/do" if wordless else "",
             )

@@ -65,7 +65,7 @@ async def test_with_two_questions_it_is_asked_which_is_meant(world: World) -> No
     secret = await world.ask(first, QuestionKind.SECRET)
     await world.ask(second, number=2)
     reply = await world.say("246810", place=PRIVATE)
-    assert "with the number of its task" in words(reply)
+    assert f"answer --task {first.id} …" in words(reply)
     assert "Your message was deleted here." in words(reply)
     assert (await stored(world, secret)).answer is None
     assert "246810" not in await everything_kept(world)

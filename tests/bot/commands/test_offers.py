@@ -117,3 +117,18 @@ async def test_a_file_beside_an_answer_or_a_word_is_told_to_stay_behind(world: W
         pressed = await world.press(offer.message.buttons[0][1].data, place=PRIVATE)
         assert "stayed behind" in pressed.toast
         assert ("steer 1", "the blue one") in world.mind.asked
+
+
+async def test_a_command_without_its_beginning_is_told_how_it_is_written(world: World) -> None:
+    for lead, line in (("/", "/help"), ("!opengui ", "!opengui help")):
+        reply = await world.commands.message(replace(world.incoming("Help", ANNA, PRIVATE), lead=lead))
+        assert words(reply) == f"Is that a task?\nIf you mean the command, write {line}"
+    assert words(await world.say("help me", place=PRIVATE)) == "Is that a task?"
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "\x00", "x" * 5000])
+async def test_what_can_be_no_task_is_told_at_once(world: World, text: str) -> None:
+    reply = await world.say(text, place=PRIVATE)
+    assert reply.message is not None
+    assert reply.message.buttons == ()
+    assert await rows(world) == b""
