@@ -20,7 +20,7 @@ from devices.errors import (
     PhoneTimeout,
     PhoneUnavailable,
 )
-from devices.wording import sentence_of
+from devices.wording import Words, said, sentence_of
 
 
 class FaultKind(StrEnum):
@@ -89,7 +89,11 @@ _BUG = _Form("bug", FaultKind.BUG)
 def fault_of(error: BaseException) -> Fault:
     """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
-    happened = sentence(f"fault.{form.name}.happened", why=_why(error, form))
+    why = _why(error, form)
+    if form.name == "storage" and isinstance(why, Words):
+        happened = said(why)  # whole as it is; what the system says is not
+    else:
+        happened = sentence(f"fault.{form.name}.happened", why=why)
     not_done = sentence("fault.stopped") if form.begun else sentence(f"fault.{form.name}.not_done")
     then = "" if form.name == "no_phone" else sentence(f"fault.{form.name}.next")
     return Fault(form.kind, happened, not_done, then, form.outcome)

@@ -21,8 +21,10 @@ from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_ap
 from agent.guards.rules import App, Rules, fits
 from agent.guards.touching import Spot, Words, beside, is_button, words_under
 from agent.guards.words import ends_with, id_words, mentions, plain, says
+from agent.wording import words
 from devices.inputs import Key
 from devices.phone import Element
+from devices.wording import sentence_of
 
 MAX_SECRET = 64
 """Letters; longer texts are no codes or passwords."""
@@ -68,7 +70,7 @@ class Policy:
         try:
             return cls(tomllib.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
-            raise PolicyError(f"The policy file {path} cannot be used: {error}") from error
+            raise PolicyError(words("policy.unusable", path=path, why=sentence_of(error))) from error
 
     @classmethod
     @cache

@@ -88,6 +88,8 @@ def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, 
     text = request.call.rest.strip()
     if wished := request.option("device"):
         return phone_named(wished, phones), text
+    if not text:
+        raise Refused(say("name.which", example=f"{request.prefix}{say('command.name.example')}"))
     quoted = QUOTED.match(text)
     if quoted is not None:
         return phone_named(quoted["phone"], phones), quoted["rest"].strip()
