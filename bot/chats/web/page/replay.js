@@ -107,7 +107,8 @@ export class Replay {
   build() {
     this.slider.max = Math.max(0, this.steps.length - 1);
     this.rows = this.steps.map((step, index) => this.rows[index] ?? h("li", {}, h("button", { type: "button", onclick: () => this.show(index) },
-      h("span", { class: "number" }, String(index + 1)), h("span", { class: "words" }, step.summary || actionWords(step.action)))));
+      h("span", { class: "number" }, String(index + 1)), h("span", { class: "words" }, step.summary || actionWords(step.action)),
+      this.task.phones > 1 ? h("small", {}, step.phone) : null)));
     arrange(this.list, this.rows);
   }
 

@@ -102,6 +102,7 @@ async def test_each_step_of_several_phones_names_its_own(world: World, page: Pag
     await expect(page.locator("#view .facts")).to_contain_text("Pixel 7")
     await page.keyboard.press("ArrowRight")
     await expect(page.locator("#view .facts")).to_contain_text("Galaxy")
+    await expect(page.locator("#view .steps small")).to_have_text(["Pixel 7", "Galaxy"])
 
 
 async def test_a_task_without_steps_says_so_and_an_unknown_one_too(world: World, page: Page) -> None:
