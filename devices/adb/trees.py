@@ -45,6 +45,8 @@ class Trees:
         self._misses = 0
         self._skip = 0
         self._by_file = False
+        self._last: tuple[str, Size, tuple[Element, ...]] | None = None
+        """The last tree as it was written, and its elements."""
 
     @measured("tree")
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
@@ -68,7 +70,7 @@ class Trees:
             output = await self._shell.raw(
                 _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing=words("phone.doing.elements")
             )
-            elements = await asyncio.to_thread(parse, output.decode(errors="replace"), size)
+            elements = await self._parsed(output.decode(errors="replace"), size)
         except PhoneTimeout:
             self._missed(f"nothing within {limit:.1f} s")
             return None
@@ -84,10 +86,18 @@ class Trees:
 
     async def _fast(self, written: str, size: Size) -> tuple[Element, ...] | None:
         try:
-            return await asyncio.to_thread(parse, written, size)
+            return await self._parsed(written, size)
         except NoHierarchy as none:
             self._missed(str(none))
             return None
+
+    async def _parsed(self, written: str, size: Size) -> tuple[Element, ...]:
+        """The elements of a tree. A screen that stands still is read twice a step, and tells the same both times."""
+        if self._last is not None and self._last[:2] == (written, size):
+            return self._last[2]
+        elements = await asyncio.to_thread(parse, written, size)
+        self._last = (written, size, elements)
+        return elements
 
     def _missed(self, why: str) -> None:
         self._misses += 1
