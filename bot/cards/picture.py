@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import logging
 from collections import OrderedDict
@@ -30,8 +29,8 @@ _HALO = (255, 255, 255)
 
 DRAWN_KEPT = 64
 """Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock."""
-_drawn: OrderedDict[tuple[bytes, tuple[int, int] | None], bytes] = OrderedDict()
-"""By the hash of the screen, and the mark; the last used at the end."""
+_drawn: OrderedDict[tuple[str, tuple[int, int] | None], bytes] = OrderedDict()
+"""By the reference of the screen, which is that of its bytes alone, and the mark; the last used at the end."""
 
 logger = logging.getLogger(__name__)
 
@@ -148,12 +147,11 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
     """The stored screen, ready to send; None when there is none (any more) or it cannot be read."""
     if reference is None:
         return None
+    key = (reference, mark)
     try:
-        data = await frames.load(reference)
-        key = (hashlib.sha256(data).digest(), mark)
         drawn = _drawn.pop(key, None)
         if drawn is None:
-            drawn = await asyncio.to_thread(_shown, data, mark)
+            drawn = await asyncio.to_thread(_shown, await frames.load(reference), mark)
         _drawn[key] = drawn
         if len(_drawn) > DRAWN_KEPT:
             _drawn.popitem(last=False)

@@ -37,6 +37,8 @@ PRUNE_EVERY = 20
 state, and nobody goes back further than to the last."""
 _OF_THE_GRAPH = "__"
 """Begins the names of LangGraph's own channels: questions, answers, errors. Those of a state are ordinary words."""
+_NOTHING = "__no_writes__"
+"""What a node has written that wrote nothing."""
 
 Result = TypeVar("Result")
 
@@ -80,7 +82,7 @@ class LatestSaver(AsyncSqliteSaver):
 
         A process that dies within that moment does the node again, as if it had died before the node's end.
         """
-        if not any(channel.startswith(_OF_THE_GRAPH) for channel, _ in writes):
+        if not any(channel.startswith(_OF_THE_GRAPH) and channel != _NOTHING for channel, _ in writes):
             return
         which = config["configurable"]
         place = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"], task_id, task_path)
