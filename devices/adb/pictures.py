@@ -18,6 +18,9 @@ from devices.wording import Words, words
 MAX_SIDE = 16384
 """No phone's screen is larger; a header that says so is not a header."""
 
+MAX_PIXELS = 40_000_000
+"""Of one picture: screens of 8K have 33 million. A few kilobytes of PNG can say that they are gigabytes."""
+
 DARKEST = 8
 """A picture whose brightest cell is below this is black: compression and dithering leave a few levels."""
 
@@ -29,6 +32,8 @@ _NAVIGATION_BAR = 0.07
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
 _AS_IT_IS = "RGBX"
 """The format whose bytes can be looked at without making a picture of them first."""
+_UNREADABLE = (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError)
+"""What Pillow raises for what is no picture, or only half of one."""
 KEPT_BLOCKS = 4
 """Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
 than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
@@ -132,10 +137,10 @@ def from_jpeg(data: bytes, wanted: Wanted = always) -> Frame:
     """
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG",)) as picture:
-            size = Size(*picture.size)
+            size = _possible(picture)
             picture.draft("L", (size.width // CELL, size.height // CELL))
             small = picture.convert("L")
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
+    except _UNREADABLE as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
     if small.size != (-(-size.width // CELL), -(-size.height // CELL)):
         return _opened(data)
@@ -153,6 +158,14 @@ def _opened(data: bytes) -> Frame:
 def _decoded(data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
+            _possible(picture)
             return picture.convert("RGB")
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as broken:
+    except _UNREADABLE as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
+
+
+def _possible(picture: Image.Image) -> Size:
+    """The size that the header tells, before anything is unpacked. Raises ValueError for one that no screen has."""
+    if max(picture.size) > MAX_SIDE or picture.width * picture.height > MAX_PIXELS:
+        raise ValueError(f"{picture.width}×{picture.height} is no screen")
+    return Size(*picture.size)

@@ -1,5 +1,7 @@
 import io
 import struct
+import warnings
+import zlib
 
 import pytest
 from PIL import Image, ImageChops, ImageDraw
@@ -79,6 +81,24 @@ def test_a_truncated_png_is_no_picture(share: float) -> None:
     data = png(noisy)
     with pytest.raises(CaptureFailed):
         from_png(data[: int(len(data) * share)])
+
+
+@pytest.mark.parametrize("side", [9_000, 20_000, 2**31 - 1])
+def test_a_few_bytes_that_say_they_are_gigabytes_are_no_picture(side: int) -> None:
+    """The header alone is read. Seen failing without `_possible`, where the smaller one took 240 MB before it was
+    found cut short, and without DecompressionBombError, which ended the run as a fault of the program.
+    """
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(9)))]
+    data = b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # as in the program
+        with pytest.raises(CaptureFailed) as failed:
+            from_png(b"\x89PNG\r\n\x1a\n" + data)
+    cause = failed.value.__cause__
+    assert isinstance(cause, Image.DecompressionBombError) or "is no screen" in str(cause)
 
 
 def test_a_secure_window_is_black_between_the_bars_of_the_system() -> None:
