@@ -152,6 +152,8 @@ class Hands:
             return
         with nothing_sent():
             now = await read_front(self._shell)
+        if then.screen_on and not now.screen_on:
+            raise ScreenChanged(words("phone.rejected.asleep"))
         if now.rotation != then.rotation:
             raise ScreenChanged(words("phone.rejected.turned"))
         if now.size != then.size:

@@ -32,7 +32,7 @@ _SECTIONS = {
     "keyboard": "dumpsys input_method | grep -E 'mInputShown|mIsInputViewShown'",
     "battery": "dumpsys battery | grep -E 'level:|temperature:|powered: true'",
 }
-_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]'"
+_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]|mAwake='"
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
 
 _COMPONENT = re.compile(r"\bu\d+ ([\w.]+)/([\w.$]+)")
@@ -44,6 +44,8 @@ _LOCKED = re.compile(
     r"\b(?:showing|mIsShowing|isStatusBarKeyguard|mShowingLockscreen|mKeyguardShowing|mDreamingLockscreen)=(true|false)\b"
 )
 _WAKEFULNESS = re.compile(r"mWakefulness=(\w+)")
+_AWAKE = re.compile(r"\bmAwake=(true|false)\b")
+"""AOSP DisplayPolicy.dump, since Android 10 among the displays."""
 _DISPLAY_POWER = re.compile(r"Display Power: state=(\w+)")
 _KEYBOARD = re.compile(r"\bmInputShown=\s*(true|false)\b")
 _KEYBOARD_VIEW = re.compile(r"\bmIsInputViewShown=\s*(true|false)\b")
@@ -86,9 +88,11 @@ async def read_state(shell: Shell) -> State:
 
 
 async def read_front(shell: Shell) -> State:
-    """Asks only how the phone is held, its size, and which window gets the input: a fifth of the time of all.
+    """Asks only whether the screen is on, how it is held, its size, and which window gets the input.
 
-    Before Android 10 the window is not told here. Raises as `read_state`.
+    It takes a fifth of the time of all.
+
+    Before Android 10 window and light are not told here. Raises as `read_state`.
     """
     answer = await shell.run(_FRONT, timeout=STATE_TIMEOUT, doing=words("phone.doing.window"))
     return parse_state(f"{_SECTION}window\n{answer.out}")
@@ -105,7 +109,7 @@ def parse_state(output: str) -> State:
         keyboard_shown=_keyboard_shown(parts.get("keyboard", "")),
         rotation=_quarter_turns(window),
         locked="true" in _LOCKED.findall(policy + window),
-        screen_on=_screen_on(parts.get("power", "")),
+        screen_on=_screen_on(parts.get("power", ""), window),
         battery=int(found.group(1)) if (found := _LEVEL.search(parts.get("battery", ""))) else None,
         charging="powered: true" in parts.get("battery", ""),
         temperature=_temperature(parts.get("battery", "")),
@@ -157,9 +161,12 @@ def _quarter_turns(window: str) -> int:
     return number // 90 % 4 if number >= 90 else number % 4
 
 
-def _screen_on(power: str) -> bool:
+def _screen_on(power: str, window: str) -> bool:
     wakefulness = _WAKEFULNESS.search(power)
     if wakefulness is not None:
         return wakefulness.group(1) == "Awake"
     display = _DISPLAY_POWER.search(power)
-    return display is None or display.group(1) in {"ON", "VR"}
+    if display is not None:
+        return display.group(1) in {"ON", "VR"}
+    awake = _AWAKE.search(window)
+    return awake is None or awake.group(1) == "true"

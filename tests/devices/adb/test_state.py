@@ -191,3 +191,16 @@ def test_the_heat_of_the_battery(line: str, degrees: float | None) -> None:
 def test_whether_the_keyboard_is_shown(told: str, shown: bool) -> None:
     """Seen failing with either of the two words taken for it: a closed keyboard counted as shown for ever."""
     assert parse_state(f"@@keyboard\n{told}").keyboard_shown is shown
+
+
+@pytest.mark.parametrize(
+    ("told", "on"),
+    [
+        ("@@window\n    mAwake=false mScreenOnEarly=false mScreenOnFully=false\n", False),
+        ("@@window\n    mAwake=true mScreenOnEarly=true mScreenOnFully=true\n", True),
+        ("@@window\n  mCurrentFocus=null\n", True),
+        ("@@window\n    mAwake=true\n@@power\n  mWakefulness=Asleep\n", False),
+    ],
+)
+def test_whether_the_screen_is_on(told: str, on: bool) -> None:
+    assert parse_state(told).screen_on is on

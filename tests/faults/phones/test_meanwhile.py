@@ -60,6 +60,7 @@ MEANWHILE: dict[str, tuple[Callable[[Rig], None], str]] = {
     "the phone is unfolded": (lambda rig: rig.phone.state.resize(1840, 2208), "The screen has another size"),
     "somebody opens the clock": (lambda rig: rig.phone.desk.launch("clock"), f"{OTHER}: com.android.deskclock"),
     "somebody opens the shade": (lambda rig: setattr(rig.phone.state, "shade", True), OTHER),
+    "somebody switches the screen off": (lambda rig: rig.phone.desk.sleep(), "The screen has gone off"),
     "somebody locks it": (lambda rig: rig.phone.desk.lock(), OTHER),
 }
 

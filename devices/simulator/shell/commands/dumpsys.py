@@ -119,6 +119,8 @@ def _window(call: Call, words: tuple[str, ...]) -> None:
             if state.rotation
             else "    mCurrentRotation=ROTATION_0"
         )
+        lit = _flag(on=state.awake)
+        call.say(f"      mAwake={lit} mScreenOnEarly={lit} mScreenOnFully={lit}")
         if state.awake:
             call.say(f"  mCurrentFocus={window}")
         else:
