@@ -90,9 +90,7 @@ async def read_state(shell: Shell) -> State:
 async def read_front(shell: Shell) -> State:
     """Asks only whether the screen is on, how it is held, its size, and which window gets the input.
 
-    It takes a fifth of the time of all.
-
-    Before Android 10 window and light are not told here. Raises as `read_state`.
+    It takes a fifth of the time of all. Before Android 10 window and light are not told here. Raises as `read_state`.
     """
     answer = await shell.run(_FRONT, timeout=STATE_TIMEOUT, doing=words("phone.doing.window"))
     return parse_state(f"{_SECTION}window\n{answer.out}")
