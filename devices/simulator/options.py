@@ -10,6 +10,7 @@ from pathlib import Path
 
 from devices.geometry import Size
 from devices.simulator.faults import FaultValue, parse_fault
+from devices.wording import said, words
 
 MAX_PHONES = 64
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
@@ -21,27 +22,27 @@ REFERENCE_WIDTH, REFERENCE_DENSITY, DENSITY_STEP = 1080, 420, 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Adds all options. `adb` is None, unless it was named."""
     add = parser.add_argument
-    add("--count", type=_count, default=1, metavar="N", help="how many phones (1)")
-    add("--size", type=_size, default=Size(1080, 2400), metavar="WxH", help="pixels (1080x2400)")
-    add("--density", type=_density, metavar="DPI", help="dots per inch (as fits the size)")
-    add("--dark", action="store_true", help="begin with the dark theme")
-    add("--language", type=_language, default="en-US", metavar="TAG", help="en, zh or a tag such as zh-CN (en)")
-    add("--seed", type=int, default=0, metavar="N", help="shuffles icons, rows and results (0: not)")
+    add("--count", type=_count, default=1, metavar="N", help=said(words("simulator.option.count")))
+    add("--size", type=_size, default=Size(1080, 2400), metavar="WxH", help=said(words("simulator.option.size")))
+    add("--density", type=_density, metavar="DPI", help=said(words("simulator.option.density")))
+    add("--dark", action="store_true", help=said(words("simulator.option.dark")))
+    add("--language", type=_language, default="en-US", metavar="TAG", help=said(words("simulator.option.language")))
+    add("--seed", type=int, default=0, metavar="N", help=said(words("simulator.option.seed")))
     add(
         "--fault",
         type=_fault,
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="what goes wrong from the start, such as frame_ms=300 or deaf; may be given several times",
+        help=said(words("simulator.option.fault")),
     )
-    add("--state", type=Path, metavar="DIR", help="folder that keeps what is done on the phones")
-    add("--port", type=_port, default=0, metavar="P", help="port of the first phone; the next ones follow (any)")
-    add("--control-port", type=_port, default=0, metavar="P", help="the same for the control interface (any)")
-    add("--adb", type=_server, metavar="HOST:PORT", help="adb server that the phones are connected to")
-    add("--no-connect", action="store_true", help="leave `adb connect` to somebody else")
-    add("--json", action="store_true", help="one line of JSON for each phone, and nothing else")
-    add("--until-input-closes", action="store_true", help="end also when standard input closes")
+    add("--state", type=Path, metavar="DIR", help=said(words("simulator.option.state")))
+    add("--port", type=_port, default=0, metavar="P", help=said(words("simulator.option.port")))
+    add("--control-port", type=_port, default=0, metavar="P", help=said(words("simulator.option.control_port")))
+    add("--adb", type=_server, metavar="HOST:PORT", help=said(words("simulator.option.adb")))
+    add("--no-connect", action="store_true", help=said(words("simulator.option.no_connect")))
+    add("--json", action="store_true", help=said(words("simulator.option.json")))
+    add("--until-input-closes", action="store_true", help=said(words("simulator.option.until_input_closes")))
 
 
 def density_for(size: Size) -> int:
