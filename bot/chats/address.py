@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, field
+from typing import Final
+
+_TURNING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Bidirectional classes of signs that reorder the text around them."""
+_BREAKING: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+"""General categories of signs that end a line, or are no text."""
+
+
+def name_on_one_line(name: str) -> str:
+    """What somebody is called, without signs that would reorder or break what is said with the name: "Answered by …"
+    must read as it is. The signs that join emoji stay.
+    """
+    kept = (
+        sign
+        for sign in name
+        if unicodedata.bidirectional(sign) not in _TURNING and unicodedata.category(sign) not in _BREAKING
+    )
+    return " ".join("".join(kept).split())
 
 
 @dataclass(frozen=True, slots=True)

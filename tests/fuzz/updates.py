@@ -88,7 +88,7 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
 
             sender = Sender(online, Silence(world.clock, moved), Shown())
             messages = Messages(
-                world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001)
+                world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool
             )
             taking = reader.Updates(bot, messages, Presses(world.commands, sender, 1.0), "auto")
             faults = Faults()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import discord
 
-from bot.chats.address import Address, Person, Place
+from bot.chats.address import Address, Person, Place, name_on_one_line
 
 PLATFORM = "discord"
 
@@ -20,7 +20,8 @@ def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> P
     roles: frozenset[str] = frozenset()
     if isinstance(user, discord.Member):
         roles = frozenset(f"{user.guild.id}/{role.id}" for role in user.roles if role.id != user.guild.id)
-    return Person(PLATFORM, str(user.id), user.display_name, "" if locale is None else str(locale), roles)
+    name = name_on_one_line(user.display_name)
+    return Person(PLATFORM, str(user.id), name, "" if locale is None else str(locale), roles)
 
 
 def place_of(account: int, channel: Spot, guild: int | None) -> Place:

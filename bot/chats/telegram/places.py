@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from telegram import Chat, MaybeInaccessibleMessage, Message, User
 
-from bot.chats.address import Address, MessageRef, Person, Place
+from bot.chats.address import Address, MessageRef, Person, Place, name_on_one_line
 from bot.chats.telegram import limits
 
 PLATFORM = "telegram"
@@ -12,7 +12,7 @@ PLATFORM = "telegram"
 
 def person_of(user: User) -> Person:
     """Who wrote or pressed. A deleted account has no name: the library then gives None, whatever its types say."""
-    return Person(PLATFORM, str(user.id), user.full_name or "", user.language_code or "")
+    return Person(PLATFORM, str(user.id), name_on_one_line(user.full_name or ""), user.language_code or "")
 
 
 def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:
