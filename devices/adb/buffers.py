@@ -36,8 +36,11 @@ class Buffers:
             self._turn.release()
 
 
-def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int]) -> int:
-    """Writes `first` and then all that `receive` gives (0 at the end) into the piece, which grows; the length."""
+def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int], most: int) -> int:
+    """Writes `first` and then all that `receive` gives (0 at the end) into the piece, which grows; the length.
+
+    It ends as soon as there are more bytes than `most`: the piece is kept, and must not grow for ever.
+    """
     length = len(first)
     if length > len(piece):
         piece.extend(bytes(length - len(piece)))
@@ -47,6 +50,6 @@ def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int]) -
             piece.extend(bytes(STEP))
         with memoryview(piece) as whole, whole[length:] as room:
             taken = receive(room)
-        if not taken:
-            return length
         length += taken
+        if not taken or length > most:
+            return length

@@ -9,13 +9,16 @@ from typing import TypeVar
 
 from devices.adb.buffers import Buffers, fill
 from devices.adb.connection import Call, Connection
-from devices.errors import PhoneGone, PhoneTimeout
+from devices.errors import PhoneError, PhoneGone, PhoneTimeout
 from devices.wording import words
 
 T = TypeVar("T")
 
 DEFAULT_TIMEOUT = 10.0
 """Seconds for a command; `am start` and `ime set` take up to a few on a loaded phone."""
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Of one answer: the raw picture of an 8K screen has 133 million. A phone that tells more means harm, or is broken."""
 
 _buffers = Buffers()
 _STDOUT, _STDERR, _EXIT = 1, 2, 3
@@ -42,19 +45,22 @@ class Result:
 class Shell:
     """The shell of one phone."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, most: int = MOST_BYTES) -> None:
+        """`most` is how many bytes of one answer are taken."""
         self.connection = connection
+        self._most = most
         self._features: frozenset[str] | None = None
 
     async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
         """Runs a command line and returns what it printed. An exit code other than 0 is no error here.
 
-        Raises PhoneGone when the link broke before the exit code came: half an answer is never passed on.
+        Raises PhoneGone when the link broke before the exit code came: half an answer is never passed on. Raises
+        PhoneError for an answer without end.
         """
         _check_length(line)
         if "shell_v2" in await self.features():
-            return await self.connection.run(lambda call: _run_v2(call, line), timeout=timeout, doing=doing)
-        return await self.connection.run(lambda call: _run_v1(call, line), timeout=timeout, doing=doing)
+            return await self.connection.run(lambda call: _run_v2(call, line, self._most), timeout=timeout, doing=doing)
+        return await self.connection.run(lambda call: _run_v1(call, line, self._most), timeout=timeout, doing=doing)
 
     async def raw(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> bytes:
         """The bytes that a command prints, without any translation of line ends; no exit code."""
@@ -68,7 +74,7 @@ class Shell:
         `read` runs in a thread and must not keep the bytes: their memory is used again. Raises what it raises.
         """
         _check_length(line)
-        return await self.connection.run(lambda call: _raw(call, line, read), timeout=timeout, doing=doing)
+        return await self.connection.run(lambda call: _raw(call, line, read, self._most), timeout=timeout, doing=doing)
 
     async def features(self) -> frozenset[str]:
         """What the phone's adb daemon can do, asked once per link."""
@@ -93,37 +99,47 @@ def _features(call: Call) -> frozenset[str]:
     return frozenset(str(connection.read_string_block()).split(","))
 
 
-def _raw(call: Call, line: str, read: Callable[[memoryview], T]) -> T:
+def _too_much(call: Call) -> PhoneError:
+    return PhoneError(words("phone.error.too_much", serial=call.serial), uncertain=True)
+
+
+def _raw(call: Call, line: str, read: Callable[[memoryview], T], most: int) -> T:
     connection = call.open(f"exec:{line}")
     first = call.receive(connection)  # a phone takes its time before the first byte: no memory is held meanwhile
     call.gather(connection)
     with _buffers.lent(call.remaining) as piece:
-        length = fill(piece, first, lambda room: call.receive_into(connection, room)) if first else 0
+        length = fill(piece, first, lambda room: call.receive_into(connection, room), most) if first else 0
+        if length > most:
+            raise _too_much(call)
         if call.severed:
             raise PhoneTimeout(words("phone.error.no_answer", serial=call.serial))
         with memoryview(piece) as whole, whole[:length] as told:
             return read(told)
 
 
-def _run_v1(call: Call, line: str) -> Result:
+def _run_v1(call: Call, line: str, most: int) -> Result:
     connection = call.open(f"shell:{line}; echo {_MARK}$?")
-    pieces = []
+    told = bytearray()
     while piece := call.receive(connection):
-        pieces.append(piece)
-    text = b"".join(pieces).decode(errors="replace").replace("\r\n", "\n")
+        told += piece
+        if len(told) > most:
+            raise _too_much(call)
+    text = told.decode(errors="replace").replace("\r\n", "\n")
     out, mark, code = text.rpartition(_MARK)
     if not mark or not re.fullmatch(r"\s*[0-9]{1,9}\s*", code):
         raise PhoneGone(words("phone.error.link_command", serial=call.serial))
     return Result(out, "", int(code))
 
 
-def _run_v2(call: Call, line: str) -> Result:
+def _run_v2(call: Call, line: str, most: int) -> Result:
     """The framed shell: a byte for the stream, four for the length, the data (AOSP `shell_protocol.h`)."""
     connection = call.open(f"shell,v2,raw:{line}")
     streams = {_STDOUT: bytearray(), _STDERR: bytearray()}
     buffer = bytearray()
     while piece := call.receive(connection):
         buffer += piece
+        if len(buffer) + sum(map(len, streams.values())) > most:
+            raise _too_much(call)
         while len(buffer) >= _HEADER:
             kind, length = buffer[0], int.from_bytes(buffer[1:_HEADER], "little")
             if len(buffer) < _HEADER + length:

@@ -11,7 +11,7 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.quoting import command
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
-from devices.errors import CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.simulator.adbd import LinkState
 from devices.simulator.phone import VirtualPhone
 from tests.devices.adb.conftest import SIZE, Bench
@@ -161,3 +161,17 @@ async def test_a_truncated_frame_is_taken_again_and_never_made_up(bench: Bench) 
     with pytest.raises(CaptureFailed, match="3 captures"):
         await Camera(Shell(bench.connection), FastLane(Shell(bench.connection))).capture()
     assert len(bench.virtual.journal.named("screencap")) == 3
+
+
+@pytest.mark.parametrize("features", ["shell_v2,cmd", "cmd"])
+async def test_an_answer_without_end_is_not_kept(adb_server: AdbServer, features: str) -> None:
+    """Seen failing without a look at the length: all of it was kept."""
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        server = ServerAddress(adb_server.host, adb_server.port)
+        shell = Shell(Connection(server, phone.address), most=1000)
+        shell._features = frozenset(features.split(","))
+        assert (await shell.run("echo short")).out == "short\n"
+        for answer in (shell.run, shell.raw):
+            with pytest.raises(PhoneError, match="without end"):
+                await answer(command("echo", "x" * 2000))
