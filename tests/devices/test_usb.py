@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
+import uiautomator2
 
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.phone import Health
 from devices.pool import AdbPhones
 from devices.simulator.phone import VirtualPhone
+from devices.simulator.uiautomator.server import JAR
 from tests.devices.test_pool import healthy, of, until
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.usb import NO_PERMISSIONS, UsbPhone, UsbServer, usb_server
@@ -140,6 +143,15 @@ async def test_two_phones_with_one_serial_number_are_two_phones(usb: UsbServer) 
             looks = [await pool.get(info.id).observe() for info in sorted(infos, key=lambda info: info.id != first.id)]
             assert [look.package for look in looks] == ["com.android.launcher3", "org.example.notes"]
             await pool.get(infos[1].id).push("a.txt", b"a")
+            two.files.write(JAR, (Path(uiautomator2.__file__).parent / "assets" / "u2.jar").read_bytes())
+            other = pool.get(two.state.identity.android_id)
+            await other.prepare()
+            async with asyncio.timeout(15):
+                while other.info.lane != "fast":
+                    await asyncio.sleep(0)
+            assert two.uiautomator.running
+            assert not one.uiautomator.running, "the fast lane is that of the port, too"
+            await other.restore()
             usb.unplug(left)
             infos = await until(pool, lambda infos: of(infos, same) is not None)
             there = of(infos, same)
