@@ -47,8 +47,8 @@ class StandIns:
             logger.error("%s", failed)  # noqa: TRY400  # its message says all; the real phones are served all the same
             return
         self.serials = frozenset(phone.address for phone in phones)
-        for serial in sorted(self.serials):
-            await self._following.connect((self._server, serial))
+        for phone in phones:
+            await self._following.connect((self._server, phone.address))
 
     async def disconnect(self) -> None:
         """Takes them off the adb server, which goes on without them."""
