@@ -114,7 +114,6 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         core.admission.ask_with(asker(lambda: services.policy, chats), core.desk.note, core.quotas.heard)
         waits.add(of_chats(connected))
         await outbox.start()
-        stack.push_async_callback(outbox.stop)
         commands.missed.start()
         stack.push_async_callback(commands.missed.stop)
         scheduler = Scheduler(services, work.do)
@@ -122,6 +121,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Waits, announce: Callable[[str
         stack.push_async_callback(scheduler.stop)
         for chat in connected:
             stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
+        stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
         metrics = Metrics(
             core.store.figures, core.phones, pulse, core.desk.still_for, waits, lambda: core.housekeeper.kept
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.fakes.telegram.refusals import Refused, flood
@@ -30,6 +32,17 @@ class Fault:
 @dataclass
 class Faults:
     faults: list[Fault] = field(default_factory=list)
+    held: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    def hold(self, words: str) -> asyncio.Event:
+        """Leave what has these words unanswered until the event is set."""
+        return self.held.setdefault(words, asyncio.Event())
+
+    async def let_pass(self, form: Mapping[str, object]) -> None:
+        """Wait while this call is held."""
+        for words, event in self.held.items():
+            if any(words in str(value) for value in form.values()):
+                await event.wait()
 
     def fail(self, method: str, code: int, description: str, *, times: int = 1, skip: int = 0) -> None:
         """Refuse the next calls of a method ("*" for any that is not polling)."""
