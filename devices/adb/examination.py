@@ -30,7 +30,7 @@ _QUESTIONS = (
     "settings get global animator_duration_scale; echo @@saver; settings get global low_power; "
     "echo @@aeroplane; settings get global airplane_mode_on; echo @@pointer; settings get system pointer_location"
 )
-_PROBE = f"{KEPT_PREFIX}nothing"
+_PROBE = "opengui_probe"
 _CHANGE = f"{command('settings', 'put', 'global', _PROBE, 1)} && {command('settings', 'delete', 'global', _PROBE)}"
 """A setting that nobody reads, gone at once."""
 _HARMLESS = command("input", "keyevent", 1)

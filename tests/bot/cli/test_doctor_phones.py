@@ -130,7 +130,8 @@ async def test_a_phone_in_its_shop_state_is_silent_about_switches(here: Machine,
     assert await doctor(NOTHING, here.settings()) == 0
     told = capsys.readouterr().out
     assert not [word for word in ("animations", "Saver", "aeroplane", "Pointer", "PIN", "ADBKeyboard") if word in told]
-    assert here.phone.state.settings["global"].keys().isdisjoint({"opengui_before_nothing"})
+    assert not [name for name in here.phone.state.settings["global"] if name.startswith("opengui")]
+    assert here.phone.journal.named("settings")[-1].argv[:3] == ("settings", "delete", "global")
 
 
 async def test_a_maker_that_lets_adb_change_no_settings(here: Machine, capsys: Said) -> None:
