@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Final
 
-from devices.wording import Words, said, sentences_of
+from devices.wording import Words, recognised, said, sentences_of
 
 SENTENCES: Final = sentences_of("agent")
 """Kind → English, with named placeholders."""
@@ -30,6 +30,15 @@ def paragraph(*sentences: str) -> str:
     """Sentences one after the other, as whoever runs the agent sets them; empty ones are left out."""
     kept = [one for one in sentences if one]
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
+
+
+def done_words(text: str) -> str:
+    """What was done, kept in the words of the model, as whoever runs the agent words it."""
+    found = recognised(text, SENTENCES, "did.")
+    if not isinstance(found, Words):
+        return text
+    values = {name: done_words(str(it)) if name in {"what", "target"} else it for name, it in found.values.items()}
+    return said(Words(SENTENCES[found.kind], found.kind, values))
 
 
 class Spoken(Exception):

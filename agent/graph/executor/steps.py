@@ -11,6 +11,7 @@ from agent.graph.executor.early import hold
 from agent.graph.executor.moving import history_of
 from agent.graph.executor.replies import reply_of, reply_text
 from agent.graph.executor.state import ExecutorState, PastData, usage_of
+from agent.wording import done_words
 
 CAPTION_WORDS = 10
 CAPTION_LETTERS = 80
@@ -38,7 +39,7 @@ def close_step(
         subtask=state["subtask"],
         step=state["step"],
         max_steps=state["max_steps"],
-        summary=_caption(context, decision["summary"], decision["thought"], done),
+        summary=_caption(context, decision["summary"], decision["thought"], did),
         thought=context.mask.text(decision["thought"]),
         action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
         effect=came,
@@ -66,7 +67,7 @@ def close_step(
     }
 
 
-def _caption(context: RunContext, summary: str, thought: str, done: str) -> str:
+def _caption(context: RunContext, summary: str, thought: str, did: list[str]) -> str:
     """The model's own words, else those that a background call has found by now, else what was done."""
     caption, context.live.caption = context.live.caption, None
     text = summary
@@ -75,7 +76,7 @@ def _caption(context: RunContext, summary: str, thought: str, done: str) -> str:
             text = caption.result()
         else:
             caption.cancel()
-    text = text or thought or done
+    text = text or thought or " · ".join(map(done_words, did or ["nothing"]))
     words = " ".join(text.split()).split(" ")
     short = " ".join(words[:CAPTION_WORDS])
     return context.mask.text(short[:CAPTION_LETTERS])

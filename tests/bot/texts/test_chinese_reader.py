@@ -6,6 +6,7 @@ catalogue is found as well. Seen failing: with "Nothing was done." written into 
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import get_args
 
 import pytest
 
+from agent import actions as act
+from agent.describing import describe
 from agent.events import Todo
 from agent.faults import fault_of
 from agent.files import FileLost
@@ -22,6 +25,7 @@ from agent.models.errors import ModelKeyRejected, ModelUnreachable, NoVision, Un
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.questions import Question, QuestionKind
+from agent.wording import done_words
 from agent.wording import words as agent_words
 from bot.cards.buttons import Deed, locator
 from bot.cards.card import render_card, render_step, render_steps
@@ -38,6 +42,7 @@ from bot.texts import speaking
 from bot.texts import words as bot_words
 from devices.adb import presence
 from devices.errors import CaptureFailed, FileRejected, PhoneGone, PhoneTimeout, PhoneUnavailable
+from devices.inputs import Key
 from devices.storage import StoredFile
 from devices.wording import words
 from tests.bot.texts.reading import english_in, words_of, words_of_reply
@@ -256,6 +261,46 @@ async def test_every_card_question_and_ending(world: World) -> None:
         messages += [render_interrupted(task, repeated=True), render_files(task, [], repeated=True)]
     read = [words_of(message) for message in messages]
     assert [run for text in read for run in english_in(text)] == []
+
+
+DONE = (
+    act.Tap(target=act.PointTarget(x=1, y=2)),
+    act.DoubleTap(target=act.ElementTarget(element=3)),
+    act.LongPress(target=act.PointTarget(x=1, y=2)),
+    act.Type(text="好"),
+    act.Type(text="好", submit=True),
+    act.Type(text="好", target=act.PointTarget(x=1, y=2)),
+    act.Type(text="好", target=act.PointTarget(x=1, y=2), submit=True),
+    act.Swipe(start=act.PointTarget(x=1, y=2), end=act.PointTarget(x=3, y=4)),
+    act.Drag(start=act.PointTarget(x=1, y=2), end=act.PointTarget(x=3, y=4)),
+    *(act.Scroll(direction=direction) for direction in get_args(act.Direction)),
+    act.PressKey(key=Key.ENTER),
+    act.OpenApp(name="设置"),
+    act.OpenUrl(url="https://1.2"),
+    act.Wait(seconds=2),
+    act.WaitFor(what="text", text="好"),
+    act.WaitFor(what="gone", text="好"),
+    act.WaitFor(what="change"),
+    act.SendFile(path="/sdcard/1"),
+    act.Note(text="好"),
+    act.Note(text="", screen=True),
+    act.Note(text="好", screen=True),
+    act.SumUp(instruction="好"),
+    act.AskUser(question="好？"),
+    act.TakeOver(reason="好"),
+    act.EnterSecret(question="好？"),
+    act.Finish(status="success"),
+    act.Finish(status="failure"),
+)
+
+
+@pytest.mark.parametrize("action", DONE, ids=lambda action: action.kind)
+@pytest.mark.parametrize("form", ["{}", "refused: {}", "not done: {}", "interrupted before: {}", "not allowed: {}"])
+def test_what_was_done_where_the_model_says_nothing_of_it(form: str, action: act.Action) -> None:
+    told = form.format(describe(action, None))
+    assert done_words(told) == told
+    with speaking("zh"):
+        assert re.findall("[a-z]{3,}", re.sub("https|sdcard|enter", "", done_words(told))) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
