@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
+from agent.resizing import resized
 from bot.cards.picture import draw_mark
 from bot.chats.outgoing import Picture
 from bot.tasks.model import StepRow
@@ -98,7 +99,7 @@ def _small(data: bytes, mark: tuple[int, int] | None, side: int) -> Image.Image:
         scale = min(1.0, side / max(whole))
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
         image.draft("RGB", size)  # a stored JPEG is made smaller while it is read
-        small = image.convert("RGB").resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+        small = resized(image.convert("RGB"), size)
     if mark is not None:
         draw_mark(small, mark, whole)
     return small
