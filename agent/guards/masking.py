@@ -1,4 +1,5 @@
-"""Secrets that were typed must not be seen again: not in pictures, lists, read-backs or effects.
+"""Secrets that were typed must not be seen again, nor the apps that are never touched: not in pictures, lists,
+read-backs or effects.
 
 The values are kept in memory for the run. What survives a restart is only where they were seen (ids and labels of
 fields): those places stay covered for the rest of the run, whatever they hold. Where a phone draws a secret without
@@ -9,7 +10,7 @@ told at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -33,10 +34,18 @@ Place = list[str]
 """Where a secret was seen, as plain data: package, resource id, class, and hint."""
 
 
-class Mask:
-    """Knows the secrets typed in a run and covers them wherever they would show."""
+def _none(_package: str) -> bool:
+    return False
 
-    def __init__(self) -> None:
+
+class Mask:
+    """Knows the secrets typed in a run and covers them wherever they would show.
+
+    Of an app that is `closed`, by its package, nothing is shown at all.
+    """
+
+    def __init__(self, closed: Callable[[str], bool] = _none) -> None:
+        self._closed = closed
         self._values: dict[str, re.Pattern[str]] = {}
         self._places: list[Place] = []
         self._restored: list[Place] = []
@@ -88,6 +97,8 @@ class Mask:
 
     def observation(self, seen: Observation) -> Observation:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
+        if self._closed(seen.package):
+            return replace(seen, image=None, small=None, elements=(), focused_text=None, secure=True)
         if not (self._values or self._places or self._restored):
             return seen
         focused = None if seen.focused_text is None else self.text(seen.focused_text)

@@ -84,6 +84,10 @@ class Policy:
         app = self._app(package)
         return f"{app.name} ({package})" if app is not None else package
 
+    def closes(self, package: str) -> bool:
+        """Whether this app is never touched, and nothing of it is shown to a model."""
+        return fits(package, self._rules.refuse.packages)
+
     def gate(self, action: act.Action, spot: Spot) -> Gate:
         """What stands before this action, where it meets the screen."""
         if self._is_closed(action, spot.package):
@@ -123,12 +127,11 @@ class Policy:
         return Gate("approve", LEAVES)
 
     def _is_closed(self, action: act.Action, package: str) -> bool:
-        closed = self._rules.refuse.packages
         if isinstance(action, act.OpenApp):
-            return fits(action.name, closed)
+            return self.closes(action.name)
         if isinstance(action, act.PressKey):
-            return fits(package, closed) and action.key not in LEAVING
-        return fits(package, closed)
+            return self.closes(package) and action.key not in LEAVING
+        return self.closes(package)
 
     def _touch(self, spot: Spot) -> Gate:
         gate = self._named(spot)

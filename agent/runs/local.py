@@ -20,6 +20,7 @@ from agent.files import FileLost
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
+from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
@@ -133,7 +134,7 @@ class LocalRunner:
                 await self._give_back(run)
 
     def _run(self, run: str) -> ActiveRun:
-        return self._runs.setdefault(run, ActiveRun(run))
+        return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
 
     async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
         config = config_of(order)

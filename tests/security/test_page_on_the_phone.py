@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agent.events import Asked
+from agent.guards.policy import Policy
 from agent.models.base import Purpose
 from agent.questions import QuestionKind
 from tests.agent.graph.rig import Rig, Work, order, rig_on
@@ -91,3 +92,29 @@ async def test_what_is_approved_cannot_forge_lines_or_hide_signs(rig: Rig) -> No
     assert "‹U+202E›" in question.detail
     await work.answer("deny")
     await work.ended()
+
+
+async def test_an_app_that_is_closed_is_not_read_either(rig: Rig) -> None:
+    """A page has the model open the app with the codes by the name on its icon, to read one.
+
+    Seen failing with `Mask` made without `closed`: the model was shown the note, and its effect told it as well.
+    """
+    rules = {"approve": {}, "refuse": {"packages": ["org.example.notes"]}}
+    rig.phone.desk.launch("notes")
+    rig.phone.desk.open("edit")
+    rig.phone.desk.page.fields["title"] = "Code 246810"
+    rig.phone.desk.home()
+    look = [call("open_app", name="Notes"), call("tap", x=300, y=300), call("wait", seconds=0), call("key", key="home")]
+    have, model = models([*look, GIVE_UP])
+    work = Work(rig.mind(have, policy=Policy(rules)), order("read me the code"))
+    await work.ended()
+    said = [repr(request.messages) + repr(request.scene) for request in model.requests] + [repr(work.events)]
+    assert "246810" not in "".join(said)
+    inside = model.asked(Purpose.ACT)[1].scene
+    assert inside is not None
+    assert inside.screen.image is None
+    assert "closed to you" in " ".join(inside.told)
+    assert not [line for line in rig.inputs() if line.startswith("input tap")]
+    home = model.asked(Purpose.ACT)[-1].scene
+    assert home is not None
+    assert home.screen.image is not None

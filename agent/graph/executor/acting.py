@@ -96,6 +96,6 @@ async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight
         return "sent; its effect could not be seen"
     covered = context.mask.observation(after)
     context.live.fresh = after
-    if early and not after.settled:
+    if early and not after.settled and covered is after:
         watch.pending = Early(key, sight.observation.without_picture(), after.without_picture(), patience)
     return await asyncio.to_thread(describe, sight.observation, covered)

@@ -72,11 +72,10 @@ class Rig:
             phones=self.phones,
             leases=self.leases,
             terms=terms,
-            policy=Policy.default(),
             journal=self.journal,
             frames=self.frames,
             secrets=self.secrets,
-            **options,
+            **{"policy": Policy.default()} | options,
         )
         return GraphMind(terms, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
 

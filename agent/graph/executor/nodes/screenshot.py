@@ -28,6 +28,10 @@ from devices.wording import sentence_of
 logger = logging.getLogger(__name__)
 
 CAPTURE_TRIES = 3
+CLOSED = (
+    "This app is closed to you by the rules: nothing of it is shown to you, and nothing is done in it. "
+    "Leave it with home or back, and find a way without it, or finish with failure."
+)
 
 
 async def screenshot(
@@ -72,7 +76,11 @@ async def screenshot(
             "mark": None,
             **closed,
             # Also what was written while the run was queued or a question was open.
-            "told": [*state["told"], *(f"The person writes: {note}" for note in notes)],
+            "told": [
+                *state["told"],
+                *([CLOSED] if context.policy.closes(observation.package) else []),
+                *(f"The person writes: {note}" for note in notes),
+            ],
         },
     )
 
