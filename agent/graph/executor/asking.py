@@ -12,7 +12,7 @@ from agent.guards.reasons import reason_words
 from agent.guards.showing import in_one_line
 from agent.observing import Sight
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
-from agent.wording import sentence
+from agent.wording import done_words, sentence
 
 
 def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver | EnterSecret) -> dict[str, Any]:
@@ -81,7 +81,8 @@ def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | 
 
 def stuck(state: ExecutorState, context: RunContext, did: str, number: int) -> dict[str, Any]:
     """A person says how to go on."""
-    text = sentence("ask.stuck", did=did, goal=state["goal"])
+    done = " · ".join(map(done_words, did.split(" · ")))
+    text = sentence("ask.stuck", did=done, goal=state["goal"])
     return _data(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.actions import SendFile
 from agent.control import Stopped
-from agent.describing import describe
+from agent.describing import described
 from agent.events import FileFound
 from agent.graph.executor import asking
 from agent.graph.executor.acting import Trouble
@@ -36,7 +36,7 @@ def file_question(state: ExecutorState, context: RunContext, sight: Sight, actio
     if gate.verdict == "allow":
         return None
     exact = action.model_copy(update={"path": path})
-    question = asking.approval(state, context, exact, describe(exact, sight), gate.reason, sight, sight.frame)
+    question = asking.approval(state, context, exact, described(exact, sight), gate.reason, sight, sight.frame)
     return {"question": question, "anchor": None}
 
 
