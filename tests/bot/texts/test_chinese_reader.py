@@ -199,6 +199,27 @@ async def test_strangers_are_answered_in_their_language(world: World) -> None:
     assert [run for reply in read for run in english_in(words_of_reply(reply))] == []
 
 
+async def test_quotas(world: World) -> None:
+    replies = [await world.type(line, WANG) for line in ("people tier 42 basic", "set tier.basic.tasks 1")]
+    await world.working("打开设置", LI)
+    replies += [await world.type(line, LI) for line in ("do 打开天气", "do --device all 打开天气", "usage", "again 1")]
+    replies.append(await world.type("schedule every day 07:30 do 打开天气", LI))
+    read = [words_of_reply(reply) for reply in replies]
+    assert "额度已用完" in read[2]
+    assert [run for words in read for run in english_in(words)] == []
+
+
+async def test_what_was_written_while_the_service_was_away(world: World) -> None:
+    for line in ("do 打开设置", "cancel", "nothing"):
+        await world.type(line, LI, stale=True, written=world.clock.now - 60)
+    assert await world.commands.missed.list_all()
+    messages = world.chat.sent(CHANNEL.address)
+    read = [words_of(message) for message in messages]
+    read += [words_of_reply(await world.press(button.data, LI)) for row in messages[-1].buttons for button in row]
+    assert "离线期间" in read[0]
+    assert [run for words in read for run in english_in(words)] == []
+
+
 async def test_every_press(world: World) -> None:
     task = await world.working("打开设置", LI)
     question = await world.ask(task, QuestionKind.ASK, ("红色", "蓝色"))
