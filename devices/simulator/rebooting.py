@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,24 @@ from devices.simulator.state import LAUNCHER
 
 if TYPE_CHECKING:
     from devices.simulator.phone import VirtualPhone
+
+
+ANSWER_SECONDS = 0.2
+"""Between the command and the dark: it is answered first."""
+OFF_SECONDS, START_SECONDS = 5.0, 5.0
+_running: set[asyncio.Task[None]] = set()
+
+
+def reboot_soon(phone: VirtualPhone) -> None:
+    """As `adb reboot` does."""
+
+    def begin() -> None:
+        # A task of its own: it ends every link, also the one that it was asked on.
+        task = asyncio.create_task(reboot(phone, OFF_SECONDS, START_SECONDS), name=f"reboot of {phone.name}")
+        _running.add(task)
+        task.add_done_callback(_running.discard)
+
+    phone.later(ANSWER_SECONDS, begin)
 
 
 async def reboot(phone: VirtualPhone, seconds: float, start_seconds: float) -> None:

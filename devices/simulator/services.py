@@ -9,6 +9,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from devices.simulator.adbd import Service
+from devices.simulator.rebooting import reboot_soon
 from devices.simulator.shell.call import ERR, OUT, Output
 from devices.simulator.shell.commands import COMMANDS
 from devices.simulator.shell.interpreter import Interpreter
@@ -38,12 +39,17 @@ def find_service(phone: VirtualPhone, name: str) -> Service | None:
     async def sync(stream: Stream) -> None:
         await serve_sync(phone, stream)
 
+    async def restart(_stream: Stream) -> None:
+        reboot_soon(phone)
+
     if (automation := phone.uiautomator.find(name)) is not None:
         return automation
     if flavour in {"shell", "exec"} and argument:
         return shell
     if name == "sync:":
         return sync
+    if name == "reboot:":
+        return restart
     return None
 
 

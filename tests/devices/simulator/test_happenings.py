@@ -197,3 +197,14 @@ async def test_a_phone_can_begin_with_faults_and_dark() -> None:
         assert phone.truth.toggles["dark"]
         assert [entry.line for entry in phone.journal.entries] == ["faults no_tree=True"]
     assert Faults().values()["no_tree"] is False
+
+
+@pytest.mark.parametrize("command", [("reboot",), ("shell", "reboot")])
+async def test_it_restarts_as_adb_tells_it(hands: Hands, command: tuple[str, ...]) -> None:
+    hands.phone.desk.launch("notes")
+    code, _out, err = await hands.adb.run("-s", hands.phone.address, *command)
+    assert (code, err) == (0, b"")
+    await hands.adb.wait_for(hands.phone.address, "offline")
+    assert hands.truth().locked
+    assert hands.truth().app == "launcher"
+    assert hands.phone.starting

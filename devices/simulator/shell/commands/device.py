@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from devices.simulator.rebooting import reboot_soon
 from devices.simulator.shell.call import Call, Family
 from devices.simulator.shell.commands import packages
 from devices.simulator.state import ADB_KEYBOARD, LATIN_KEYBOARD
@@ -97,6 +98,15 @@ async def setprop(call: Call) -> int:
         return 0
     call.complain(f"Failed to set property '{' '.join(call.arguments)}'.\nSee dmesg for error reason.")
     return 1
+
+
+async def reboot(call: Call) -> int:
+    """`reboot`: toybox passes it on to init (AOSP system/core/reboot); another system is not there to start."""
+    if call.arguments:
+        call.complain(f"reboot: unknown target {call.arguments[0]}")
+        return 1
+    reboot_soon(call.phone)
+    return 0
 
 
 async def wm(call: Call) -> int:
@@ -211,6 +221,7 @@ async def svc(call: Call) -> int:
 
 
 FAMILY: Family = {
+    "reboot": reboot,
     "settings": settings,
     "getprop": getprop,
     "setprop": setprop,
