@@ -63,7 +63,7 @@ async def test_what_the_agent_says(tmp_path: Path) -> None:
 
 async def test_a_fault(tmp_path: Path) -> None:
     summary = await ended(tmp_path, ScriptedMind(breaks))
-    assert summary == "程序出了问题（ValueError）。 任务在此停止；不会自动重复任何操作。 详情在日志里；请报告这个问题。"
+    assert summary == "程序出了问题（ValueError）。任务在此停止；不会自动重复任何操作。详情在日志里；请报告这个问题。"
 
 
 async def test_several_phones(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_why_a_phone_cannot_be_used() -> None:
     with speaking("zh"):
         found = hopeless("", [phone("a", health, reason, fix)], ())
     assert str(found) == (
-        "A 不能使用：手机还不信任这台电脑。 请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。"
+        "A 不能使用：手机还不信任这台电脑。请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。"
     )
 
 
@@ -113,11 +113,11 @@ def test_why_a_model_gave_no_answer() -> None:
 def test_why_a_phone_failed() -> None:
     slow = PhoneTimeout(words("phone.error.too_slow", serial="R58", doing=words("phone.doing.picture")))
     with speaking("zh"):
-        assert fault_of(slow).happened == "手机没有及时回应：手机 R58 用时太长（截图）。"
+        assert fault_of(slow).happened == "手机没有及时应答：手机 R58 用时太长（截图）。"
         assert fault_of(error_for("device offline", "R58")).happened.endswith(
             "请拔下数据线再插上，或把 USB 调试关掉再打开。"
         )
-        assert fault_of(PhoneTimeout("{odd}")).happened == "手机没有及时回应：{odd}"
+        assert fault_of(PhoneTimeout("{odd}")).happened == "手机没有及时应答：{odd}"
     assert str(slow) == "The phone R58 took too long: taking a picture."
 
 
