@@ -21,4 +21,5 @@ from bot.chats.address import name_on_one_line
     ],
 )
 def test_names_that_reorder_or_break_lines(name: str, shown: str) -> None:
+    """Seen failing without `_TURNING`: "Answered by …" was read from its end."""
     assert name_on_one_line(name) == shown
