@@ -21,8 +21,8 @@ _MARKS: Final = re.compile("[\u0300-\u036f]")
 """Combining diacritical marks: a dot below a letter is easily overlooked."""
 _BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 """Apps set short captions wide: 确 定."""
-_SPACED: Final = re.compile(r"(?:\w[\W_]+){2,}\w")
-"""S e n d, P.A.Y."""
+_SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
+"""S e n d, P.A.Y. No sign is both a letter and what stands between letters: else a long label takes for ever."""
 
 
 def _table() -> dict[int, str]:

@@ -14,6 +14,8 @@ MAX_EXTRA_SIGNS = 8
 """The same for Chinese, in signs."""
 NEGATIONS = ("don't ", "do not ", "never ", "not ", "no, ", "how to ", "why ", "when ")
 NEGATIONS_CHINESE = ("不", "拒绝", "禁止", "取消", "如何", "怎么", "暂不")
+_BEFORE = re.compile(r"\A[\W_]+(?=[\w$€£¥])")
+_KEPT_AT_THE_END = re.compile(r"[\w?!%)]")
 _ID_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 KEPT_WORDS = 2048
 """Labels whose plain form is kept: the words of all rules, and those of a few screens."""
@@ -23,7 +25,11 @@ _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 @lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
     """The label as it is compared: folded, arrows and dots at its ends gone."""
-    return re.sub(r"^[\W_]+(?=[\w$€£¥])|[^\w?!%)]+$", "", folded(label))
+    words = _BEFORE.sub("", folded(label), count=1)
+    end = len(words)
+    while end and not _KEPT_AT_THE_END.match(words[end - 1]):
+        end -= 1
+    return words[:end]
 
 
 def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:

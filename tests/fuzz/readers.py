@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -16,6 +17,7 @@ from agent.dialects.base import BadReply, Decision
 from agent.dialects.printed_calls import MAX_CALLS, printed_calls
 from agent.dialects.select import NAMES, dialect_for
 from agent.guards.showing import in_one_line
+from agent.guards.words import ends_with, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_text import objects_in
 from bot.cards.buttons import MAX_BYTES, Deed, read_button
@@ -137,6 +139,14 @@ def pictures(data: bytes) -> None:
             assert read(data).size.width > 0
 
 
+def labels(text: str) -> None:
+    """What stands on a button is read in any case, and the same again."""
+    read = plain(text)
+    for word in ("pay", "支付"):
+        for means in (partial(says, button=True), ends_with, mentions):
+            assert means(text, word) == means(text, word.upper()), read
+
+
 def one_line(text: str) -> None:
     """What a person is shown before an approval: one line, nothing that hides."""
     assert len(in_one_line(text).splitlines()) <= 1
@@ -214,6 +224,12 @@ READERS: tuple[Target[Any], ...] = (
         "pictures",
         st.binary(max_size=80) | st.builds(lambda n, b: RAW[:n] + b, st.integers(0, 33), st.binary(max_size=9)),
         plainly(pictures),
+    ),
+    Target(
+        "labels",
+        mixed("Pay", "_", ".", " ", "支", "付", "\u0430", "\ufe0f", "-", most=60),
+        plainly(labels),
+        found=("_" * 60 + "ab", "." * 100_000 + "a", "a " * 50_000, "你 " * 50_000),
     ),
     Target("shown before an approval", mixed("\n", "Amount: $1", "\r", "\v", "\f"), plainly(one_line)),
 )
