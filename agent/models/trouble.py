@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 
+import aiohttp
 import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
@@ -71,7 +72,7 @@ def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError,
     """
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
-        case APITimeoutError() | httpx2.TimeoutException():
+        case APITimeoutError() | httpx2.TimeoutException() if not _away(error):
             return Trouble(Kind.NO_ANSWER)
         case APIConnectionError() | httpx2.TransportError() | CutShort():
             return Trouble(Kind.NO_CONNECTION)
@@ -92,6 +93,15 @@ def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError,
             return Trouble(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
         case _:
             return Trouble(Kind.NONSENSE)
+
+
+def _away(error: BaseException | None) -> bool:
+    """Whether nobody answers there at all: the SDK's transport calls that a time-out, too, and keeps what it was."""
+    while error is not None:
+        if isinstance(error, aiohttp.ClientConnectionError) and not isinstance(error, TimeoutError):
+            return True
+        error = error.__cause__
+    return False
 
 
 def without_key(text: str, key: str) -> str:
