@@ -42,7 +42,7 @@ class Board:
     async def watched(self) -> AsyncIterator[None]:
         """While this is open, `standing` is kept up to date."""
         self._watchers += 1
-        if self._keeping is None:
+        if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
         try:
             yield

@@ -80,7 +80,7 @@ class Console:
         self._words = words = Words(language)
         self._parts = (
             words,
-            Signing(self._gate, door.password, words),
+            Signing(self._gate, door.password),
             Api(behind, board),
             Past(behind.tasks, behind.search, behind.steps),
             Events(behind, board, self._stopping, self._gate),

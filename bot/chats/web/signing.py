@@ -17,9 +17,8 @@ from bot.chats.web.door import is_loopback
 from bot.chats.web.gate import CALLER, SIGN_IN, Gate, refuse
 from bot.chats.web.passwords import MOST, Password
 from bot.chats.web.sessions import Way
-from bot.chats.web.words import Words
 from bot.store.errors import StoreError
-from bot.texts import say, speaking
+from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
@@ -43,12 +42,9 @@ class Who(BaseModel):
 class Signing:
     """One try after the other: a password is tried only while its address, and all together, may try."""
 
-    def __init__(
-        self, gate: Gate, password: Password | None, words: Words, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, gate: Gate, password: Password | None, now: Callable[[], float] = time.monotonic) -> None:
         self._gate = gate
         self._password = password
-        self._words = words
         self._attempts = Attempts(now)
         self._turn = asyncio.Lock()
 
@@ -66,15 +62,14 @@ class Signing:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
         address = caller_address(request)
-        with speaking(self._words.language(request)):
-            async with self._turn:
-                if wait := self._attempts.wait(address):
-                    return _later(wait)
-                if not await asyncio.to_thread(self._password.matches, typed.password):
-                    self._attempts.wrong(address)
-                    logger.warning("A wrong password for the console came from %s", address)
-                    return refuse(401, say("page.sign.wrong"))
-                self._attempts.right(address)
+        async with self._turn:
+            if wait := self._attempts.wait(address):
+                return _later(wait)
+            if not await asyncio.to_thread(self._password.matches, typed.password):
+                self._attempts.wrong(address)
+                logger.warning("A wrong password for the console came from %s", address)
+                return refuse(401, say("page.sign.wrong"))
+            self._attempts.right(address)
         logger.info("Signed in to the console from %s", address)
         response = web.json_response({"signed_in": True})
         await self._gate.admit(request, response, Way.PASSWORD, address)

@@ -36,6 +36,11 @@ export class Check {
     if (this.model.ready) this.fill();
   }
 
+  // The service was away when it was asked, and is back.
+  told() {
+    if (this.away) this.fill();
+  }
+
   async fill() {
     try {
       const { findings, settings } = await load("/api/check");
@@ -45,6 +50,7 @@ export class Check {
       this.usual.replaceChildren(...usual.map(row));
       setText(this.others, say("page.check.others", { number: usual.length }));
       this.wrong.hidden = true;
+      this.away = false;
       this.show();
       await this.signedIn.fill();
     } catch (error) {
@@ -66,6 +72,7 @@ export class Check {
   }
 
   fail(error) {
+    this.away = error.status === 0;
     setText(this.wrong, error.message);
     this.wrong.hidden = false;
   }

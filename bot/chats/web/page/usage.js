@@ -30,6 +30,11 @@ export class Consumption {
     if (this.model.ready) this.fill();
   }
 
+  // The service was away when it was asked, and is back.
+  told() {
+    if (this.away) this.fill();
+  }
+
   pick(wish) {
     Object.assign(this, wish);
     this.fill();
@@ -43,8 +48,10 @@ export class Consumption {
       const found = await load(`/api/usage?by=${by}&days=${days}`);
       if (by !== this.by || days !== this.days) return;
       this.wrong.hidden = true;
+      this.away = false;
       this.show(found);
     } catch (error) {
+      this.away = error.status === 0;
       setText(this.wrong, error.message);
       this.wrong.hidden = false;
     }

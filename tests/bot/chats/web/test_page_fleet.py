@@ -104,3 +104,17 @@ async def test_the_settings_check(page: Page) -> None:
     await expect(page.locator("#view")).to_contain_text("my-model takes pictures.")
     await expect(page.locator("#view .settings").first).to_contain_text("set, not shown")
     assert "hush-hush" not in await page.content()
+
+
+async def test_what_could_not_be_asked_is_asked_when_the_service_is_back(world: World, page: Page) -> None:
+    for name, path, shown in (
+        ("usage", "**/api/usage*", "Nothing was used yet"),
+        ("check", "**/api/check", "Make room."),
+    ):
+        await page.route(path, lambda route: route.abort())
+        await page.evaluate("name => { location.hash = '#' + name; }", name)
+        await expect(page.locator("#view [role=alert]")).to_have_text("The service cannot be reached.")
+        await page.unroute(path)
+        world.tables.tasks = [task("5", text=name)]
+        await expect(page.locator("#view")).to_contain_text(shown)
+        await expect(page.locator("#view [role=alert]")).not_to_be_visible()
