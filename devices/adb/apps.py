@@ -95,7 +95,9 @@ class Apps:
         if apps:
             return apps
         # Android before 7 has no query-activities: every package, without labels.
-        packages = await self._shell.run("pm list packages", timeout=LIST_TIMEOUT, doing=words("phone.doing.apps"))
+        packages = await self._shell.run(
+            "pm list packages --user 0", timeout=LIST_TIMEOUT, doing=words("phone.doing.apps")
+        )
         found = (line.removeprefix("package:").strip() for line in packages.out.splitlines())
         return tuple(App(package) for package in found if package)
 

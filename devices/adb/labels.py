@@ -82,7 +82,10 @@ class Labels:
         return replace(app, label=labels[0], also=labels[1:])
 
     async def _installed(self) -> dict[str, _Installed]:
-        listed = await self._shell.run("pm list packages -f --show-versioncode", doing=words("phone.doing.app_files"))
+        # Without a user all are meant, and a work profile or Samsung's Secure Folder is one that the shell may not see.
+        listed = await self._shell.run(
+            "pm list packages --user 0 -f --show-versioncode", doing=words("phone.doing.app_files")
+        )
         return {
             each["package"]: _Installed(each["path"], each["version"] or "") for each in _LISTED.finditer(listed.out)
         }

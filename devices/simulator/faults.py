@@ -26,6 +26,7 @@ class Faults:
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
     no_touch, no_settings: `input`, or a change of settings, is refused, as makers do who want a switch of their own.
+    two_users: there is a second person's space on it, which the shell may not look into.
     two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus. composes: letters typed as keys make syllables, as in Chinese keyboards, and reach the field with
@@ -42,6 +43,7 @@ class Faults:
     storage_full: bool = False
     truncate: bool = False
     black: bool = False
+    two_users: bool = False
     two_displays: bool = False
     no_tree: bool = False
     deaf: bool = False

@@ -64,6 +64,13 @@ async def test_another_language_is_another_label(bench: Bench) -> None:
     assert tables_read(bench) > read
 
 
+async def test_a_second_space_on_the_phone_hides_no_labels(bench: Bench) -> None:
+    """A work profile, or Samsung's Secure Folder. Seen failing without `--user`: the whole list was refused."""
+    bench.virtual.faults.set(two_users=True)
+    bench.virtual.state.locale = "zh-CN"
+    assert "商店" in (await bench.phone.act(OpenApp("商店"), receipt="o")).note
+
+
 async def test_candidates_are_told_by_their_labels(bench: Bench) -> None:
     bench.virtual.state.locale = "zh-CN"
     with pytest.raises(UnknownApp, match=r"Near ones: .*商店"):

@@ -22,6 +22,8 @@ SYSTEM_PACKAGES = (
     LAUNCHER_PACKAGE,
     LATIN_KEYBOARD.partition("/")[0],
 )
+# AOSP UserController.handleIncomingUser; without --user all users are meant (Android 13 and later).
+OTHER_USER = "java.lang.SecurityException: Shell does not have permission to access user 150"
 LAUNCHER_CATEGORY = "android.intent.category.LAUNCHER"
 RESOLVED = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true"
 
@@ -42,6 +44,11 @@ async def pm(call: Call) -> int:
 def run(call: Call, words: list[str]) -> int:
     """The package service's shell commands."""
     if words[:2] == ["list", "packages"]:
+        if "--user" in words[:-1]:
+            del words[words.index("--user") : words.index("--user") + 2]
+        elif call.phone.faults.two_users:
+            call.complain(f"\nException occurred while executing 'list':\n{OTHER_USER}")
+            return 255
         options = [word for word in words[2:] if word.startswith("-")]
         wanted = next((word for word in words[2:] if not word.startswith("-")), "")
         for name in packages(call):
