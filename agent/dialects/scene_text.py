@@ -17,7 +17,7 @@ from devices.geometry import Point
 
 IMAGE_REMOVED = "[image removed]"
 
-_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:screen|steps|notes|files)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|notes|files)\b)", re.IGNORECASE)
 
 
 def numbered(element: ScreenElement) -> str:

@@ -15,8 +15,10 @@ TOP_SHARE = 0.13
 STATUS_BAR_SHARE = 0.04
 MAX_AMOUNTS = 12
 _CURRENCY = r"[$€£¥₹₽₩₿￥]|\b(?:usd|eur|gbp|cny|rmb|chf|jpy|inr)\b|元"
-_NUMBER = r"\d[\d.,\u00a0' ]*"
-AMOUNT = re.compile(rf"(?:{_CURRENCY})\s*{_NUMBER}|{_NUMBER}\s*(?:{_CURRENCY})", re.IGNORECASE)
+# Both have an end: a label of ten thousand digits is else looked through from each of them to the last.
+_NUMBER = r"\d[\d.,\u00a0' ]{0,30}"
+_GAP = r"\s{0,8}"
+AMOUNT = re.compile(rf"(?:{_CURRENCY}){_GAP}{_NUMBER}|{_NUMBER}{_GAP}(?:{_CURRENCY})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from agent.actions import Drag, PointTarget, Swipe
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.printed_calls import MAX_CALLS, printed_calls
+from agent.dialects.scene_text import now_text, numbered
 from agent.dialects.select import NAMES, dialect_for
+from agent.guards.facts import MAX_AMOUNTS, facts_of
 from agent.guards.showing import in_one_line
 from agent.guards.words import ends_with, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_text import objects_in
+from agent.scene import Scene, Screen
 from bot.cards.buttons import MAX_BYTES, Deed, read_button
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import BY_NAME
@@ -31,7 +34,8 @@ from devices.adb.pictures import from_jpeg, from_png, from_raw
 from devices.adb.quoting import command, quote
 from devices.adb.state import foreground, parse_state
 from devices.errors import CaptureFailed
-from devices.geometry import Point, Size
+from devices.geometry import Bounds, Point, Size
+from devices.phone import Element, Observation
 from tests.agent.dialects.test_random_texts import PIECES, TEXTS, VALID
 from tests.fuzz.strategies import JSON, WORDS, damaged, json_text, json_with, mixed
 from tests.fuzz.target import Target
@@ -145,6 +149,9 @@ def labels(text: str) -> None:
     for word in ("pay", "支付"):
         for means in (partial(says, button=True), ends_with, mentions):
             assert means(text, word) == means(text, word.upper()), read
+    line = Element(Bounds(0, 100, 500, 200), text=text)
+    assert len(facts_of(Observation(Size(500, 1000), None, (line,))).amounts) <= MAX_AMOUNTS
+    now_text(Scene("", "", Screen(Size(500, 1000), None, None), 1, 2, told=(text,)), numbered)
 
 
 def one_line(text: str) -> None:
@@ -229,7 +236,11 @@ READERS: tuple[Target[Any], ...] = (
         "labels",
         mixed("Pay", "_", ".", " ", "支", "付", "\u0430", "\ufe0f", "-", most=60),
         plainly(labels),
-        found=("_" * 60 + "ab", "." * 100_000 + "a", "a " * 50_000, "你 " * 50_000),
+        found=(
+            "_" * 60 + "ab",
+            *(10_000 * each + "a" for each in (".", "a ", "你 ", "1", "1,", "$ ")),
+            "<" + " " * 10_000,
+        ),
     ),
     Target("shown before an approval", mixed("\n", "Amount: $1", "\r", "\v", "\f"), plainly(one_line)),
 )
