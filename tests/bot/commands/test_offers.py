@@ -61,7 +61,7 @@ async def test_it_is_nobody_else_s(world: World) -> None:
 
 
 async def test_who_may_do_nothing_any_more_begins_nothing(tmp_path: Path) -> None:
-    """Seen failing with the place and the person of the offer in `Talk.run`: the task was accepted."""
+    """The rights of the moment of the press count, not those of when the text was written."""
     async with a_world(tmp_path) as world:
         _, run = await offered(world)
     async with a_world(tmp_path, policy=Policy()) as world:
