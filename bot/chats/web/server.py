@@ -77,9 +77,9 @@ class Console:
         self._beside = beside
         self._note: handover.Handover | None = None
         board = Board(behind.tasks, behind.questions, behind.phones)
-        self._words = words = Words(language)
+        self._words = Words(language)
         self._parts = (
-            words,
+            self._words,
             Signing(self._gate, door.password),
             Api(behind, board),
             Past(behind.tasks, behind.search, behind.steps),
