@@ -16,7 +16,7 @@ SHORTEST: Final = 4
 
 _TOKENS: Final = re.compile(
     r"bot\d{5,}:[\w-]{20,}"  # a Telegram token, as it stands in every URL of the Bot API
-    r"|\d{8,}:[\w-]{30,}"
+    r"|(?<!\d)\d{8,}:[\w-]{30,}"  # from the first digit alone: else a long number takes for ever
     r"|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"  # a Discord token
     r"|(?<![A-Za-z0-9])(?:sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # keys of models
     r"|(?<=Bearer )[\w.~+/=-]{16,}"
@@ -31,7 +31,7 @@ _PARAMETER: Final = re.compile(
     r"(?:=|[\"']\s*[:,]\s*b?[\"']))(?!\[secret\])[^\s\"'&,;)}\]]+"
 )
 """`token=…` in an address, and `"password": "…"`."""
-_LOGIN: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@\"']+@")
+_LOGIN: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@\"']+@")
 """The name and password of an address."""
 
 
