@@ -29,5 +29,5 @@ class DeskLimits:
     """How long a mind that did not end a cancelled task in time may still clean up."""
     drain: float = 15.0
     """How long the mind may take to come to a safe point when the service stops."""
-    tick: float = 1.0
-    """How often it is looked what has expired."""
+    tick: float = 5.0
+    """How often it is looked what has expired; the shortest of these times are minutes."""

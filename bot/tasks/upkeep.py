@@ -70,7 +70,7 @@ class Upkeep:
                     pass
 
     async def run(self) -> None:
-        """Every second: what has expired. A failure is logged, and tried again."""
+        """Again and again: what has expired. A failure is logged, and tried again."""
         while True:
             self._turned = time.monotonic()
             await asyncio.sleep(self._limits.tick)

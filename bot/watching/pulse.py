@@ -17,7 +17,7 @@ BEAT_S: Final = 1.0
 STATUS_EVERY: Final = 5
 """Beats between two status lines."""
 DESK_STILL_S: Final = 30.0
-"""A desk comes round every second. So long without it is a desk that hangs: on a disk, a lock, a fault."""
+"""A desk comes round every five seconds. So long without it is a desk that hangs: on a disk, a lock, a fault."""
 
 
 class Turning(Protocol):
