@@ -1,24 +1,20 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from devices.adb.host import track
 from devices.adb.kept_settings import STAY_ON
 from devices.adb.presence import health_of
 from devices.adb.server import ServerAddress
-from devices.errors import NameTaken, NameUnfit, PhoneGone, PhoneUnavailable
+from devices.errors import PhoneGone, PhoneUnavailable
 from devices.phone import Health, PhoneInfo
 from devices.pool import AdbPhones
 from devices.pool.phones import FIRST_LOOK
 from devices.simulator.adbd import LinkState
-from devices.simulator.happenings import Reboot, happen
 from devices.simulator.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
@@ -142,60 +138,6 @@ async def test_an_unauthorized_phone_says_what_to_do_and_becomes_ready(adb_serve
             await adb_server.disconnect(virtual.address)
 
 
-@pytest.fixture
-async def own_server(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[OwnServer]:
-    """A server that may be killed, unlike the session's."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    server = OwnServer(adb_server, port, {**adb_server.environment, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)})
-    yield server
-    await server.kill()
-
-
-@dataclass(frozen=True, slots=True)
-class OwnServer:
-    """An adb server that the pool starts and a test kills."""
-
-    binaries: AdbServer
-    port: int
-    environment: dict[str, str]
-
-    async def kill(self) -> None:
-        await self.binaries.run("-P", str(self.port), "kill-server")
-
-
-async def listed_again(address: ServerAddress, serial: str) -> None:
-    async with asyncio.timeout(20):
-        while True:
-            try:
-                async with aclosing(track(address)) as lists:
-                    async for states in lists:
-                        if states.get(serial) == "device":
-                            return
-            except PhoneGone:
-                await asyncio.sleep(0.05)  # another program starts: that can only be polled
-
-
-async def test_a_server_that_dies_is_started_again_and_its_phones_come_back(
-    own_server: OwnServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOME", "TMPDIR", "ADB_EMU", "ADB_LIBUSB", "ADB_MDNS"):
-        monkeypatch.setenv(name, own_server.environment[name])
-    async with VirtualPhone() as virtual:
-        pool = AdbPhones([ServerAddress("127.0.0.1", own_server.port)], serials=[virtual.address], virtual=0)
-        await pool.start()
-        try:
-            (info,) = await until(pool, healthy(virtual.address, Health.READY))
-            phone = pool.get(info.id)
-            await own_server.kill()
-            await listed_again(ServerAddress("127.0.0.1", own_server.port), virtual.address)
-            assert await pool.wait_for(info.id, timeout=20) is phone
-            assert (await phone.observe()).image is not None
-        finally:
-            await pool.stop()
-
-
 async def test_without_a_real_phone_a_virtual_one_stands_in(adb_server: AdbServer) -> None:
     async with pool_on(adb_server, virtual="auto") as pool:
         (info,) = pool.list()
@@ -296,30 +238,6 @@ async def test_a_phone_that_hangs_delays_nobody_and_is_told(adb_server: AdbServe
             await adb_server.disconnect(each.address)
 
 
-async def test_a_named_phone_on_the_network_that_comes_late_is_found(adb_server: AdbServer) -> None:
-    async with VirtualPhone(number=13) as late:
-        await late.set_link(LinkState.GONE)
-        async with pool_on(adb_server, serials=[late.address]) as pool:
-            assert not healthy(late.address, Health.READY)(pool.list())
-            await late.set_link(LinkState.OPEN)
-            await until(pool, healthy(late.address, Health.READY))
-        await adb_server.disconnect(late.address)
-
-
-async def test_a_named_phone_is_reached_through_the_server_that_can(adb_server: AdbServer) -> None:
-    nobody = ServerAddress("127.0.0.2", 1)
-    async with VirtualPhone(number=14) as phone:
-        pool = AdbPhones(
-            [ServerAddress(adb_server.host, adb_server.port), nobody][::-1], serials=[phone.address], virtual=0
-        )
-        await pool.start()
-        try:
-            await until(pool, healthy(phone.address, Health.READY))
-        finally:
-            await pool.stop()
-        await adb_server.disconnect(phone.address)
-
-
 async def test_health_is_asked_again_while_nobody_looks(adb_server: AdbServer) -> None:
     async with VirtualPhone(number=15) as virtual:
         async with pool_on(adb_server, serials=[virtual.address], health_every=0.2) as pool:
@@ -371,136 +289,3 @@ async def test_a_phone_that_comes_back_within_a_run_stays_prepared(adb_server: A
             assert not [entry for entry in virtual.journal.entries if entry.argv[:2] == ("settings", "delete")]
             await phone.restore()
         await adb_server.disconnect(virtual.address)
-
-
-class Book:
-    """Implements devices.pool.NameBook."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, str] = {}
-        self.models: dict[str, str] = {}
-
-    async def names(self) -> dict[str, str]:
-        return self.kept
-
-    async def keep(self, phone_id: str, name: str) -> None:
-        self.kept[phone_id] = name
-
-    async def usual(self) -> dict[str, str]:
-        return self.models
-
-    async def keep_usual(self, phone_id: str, name: str) -> None:
-        self.models[phone_id] = name
-
-
-async def test_phones_of_one_model_keep_their_numbers(adb_server: AdbServer) -> None:
-    """Seen failing without `remember`: whoever was attached first was "Virtual Phone", another one each time."""
-    book = Book()
-    async with VirtualPhone(number=23) as one, VirtualPhone(number=24) as two:
-        serials = [one.address, two.address]
-        for first in (one, two):
-            await adb_server.connect(first.address)
-            async with pool_on(adb_server, serials=serials, book=book) as pool:
-                infos = await until(pool, lambda infos: [each.health for each in infos] == [Health.READY] * 2)
-                named = {each.serial: each.name for each in infos}
-                if first is one:
-                    before = named
-                assert sorted(named.values()) == ["Virtual Phone", "Virtual Phone 2"]
-                assert named == before
-            for serial in serials:
-                await adb_server.disconnect(serial)
-        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: "Shelf"}) as pool:
-            (info,) = await until(pool, healthy(two.address, Health.READY))
-            assert info.name == "Shelf", "a name from the settings is a given one"
-        await adb_server.disconnect(two.address)
-        wanted = before[one.address]
-        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: wanted}) as pool:
-            (info,) = await until(pool, healthy(two.address, Health.READY))
-            assert info.name == wanted, "also one that a phone which is away is only called by its model"
-        await adb_server.disconnect(two.address)
-    assert set(book.models.values()) == {"Virtual Phone", "Virtual Phone 2"}
-    assert book.kept == {}
-
-
-async def test_a_name_that_is_given_stays_and_is_nobody_elses(adb_server: AdbServer) -> None:
-    book = Book()
-    async with VirtualPhone(number=18) as one, VirtualPhone(number=19) as two:
-        serials = [one.address, two.address]
-        async with pool_on(adb_server, serials=serials, book=book, names={one.address: "Left"}) as pool:
-            infos = await until(pool, lambda infos: len(infos) == 2)
-            first, second = of(infos, one.address), of(infos, two.address)
-            assert first is not None
-            assert second is not None
-            assert (first.name, second.name) == ("Left", "Virtual Phone")
-            for taken in ("LEFT", one.address, first.id):
-                with pytest.raises(NameTaken):
-                    await pool.rename(second.id, taken)
-            for unfit in ("", "x" * 41, "-x", "a\x1bb"):
-                with pytest.raises(NameUnfit):
-                    await pool.rename(second.id, unfit)
-            with pytest.raises(PhoneGone):
-                await pool.rename("nobody", "Desk")
-            assert (await pool.rename(first.id, "  The  desk ")).name == "The desk"
-            assert pool.get(first.id).info.name == "The desk"
-        await adb_server.disconnect(one.address)
-        async with pool_on(adb_server, serials=[two.address], book=book, names={two.address: "the desk"}) as pool:
-            infos = await until(pool, healthy(two.address, Health.READY))
-            assert infos[0].name == "the desk 2", "the name of a phone that is away is not given again"
-            with pytest.raises(NameTaken):
-                await pool.rename(second.id, "The Desk")
-        async with pool_on(adb_server, serials=[one.address], book=book) as pool:
-            assert (await until(pool, healthy(one.address, Health.READY)))[0].name == "The desk"
-        for each in serials:
-            await adb_server.disconnect(each)
-
-
-async def test_a_phone_that_restarts_is_waited_for_until_android_is_there(adb_server: AdbServer) -> None:
-    """Seen failing without a look at `sys.boot_completed`: it was listed a second time, under its serial."""
-    async with VirtualPhone(number=20) as virtual:
-        async with pool_on(adb_server, serials=[virtual.address]) as pool:
-            (info,) = await until(pool, healthy(virtual.address, Health.READY))
-            phone = pool.get(info.id)
-            await happen(virtual, Reboot(seconds=1, start_seconds=2))
-            (starting,) = await until(pool, lambda infos: "starting" in infos[0].reason)
-            assert (starting.health, starting.id) == (Health.OFFLINE, info.id)
-            assert "restart the phone" in starting.fix
-            with pytest.raises(PhoneGone, match="Android is starting"):
-                pool.get(info.id)
-            assert await pool.wait_for(info.id, timeout=20) is phone
-            (back,) = await until(pool, healthy(virtual.address, Health.LOCKED))
-            assert back.id == info.id
-            await phone.prepare()
-            assert (await phone.observe()).package == "com.android.launcher3"
-        await adb_server.disconnect(virtual.address)
-
-
-async def test_android_starts_again_while_the_cable_stays(adb_server: AdbServer) -> None:
-    """As after a crash of its services: it is no cable that has to be unplugged."""
-    async with VirtualPhone(number=25) as virtual, pool_on(adb_server, serials=[virtual.address]) as pool:
-        await until(pool, healthy(virtual.address, Health.READY))
-        virtual.starting = True
-        (info,) = await pool.refresh()
-        assert (info.health, info.reason) == (Health.OFFLINE, "Android is starting on it.")
-        assert info.fix.startswith("Wait until it has started")
-        virtual.starting = False
-        (info,) = await pool.refresh()
-        assert (info.health, info.fix) == (Health.READY, "")
-        await adb_server.disconnect(virtual.address)
-
-
-async def test_copies_of_one_phone_are_two_phones(adb_server: AdbServer) -> None:
-    """Emulators made from one image have one android_id. Seen failing with the android_id alone: one was two links."""
-    async with VirtualPhone(number=21) as one, VirtualPhone(number=22) as two, VirtualPhone(number=21) as three:
-        two.state.identity.android_id = one.state.identity.android_id
-        serials = [one.address, two.address, three.address]
-        async with pool_on(adb_server, serials=serials) as pool:
-            infos = await until(pool, lambda infos: [each.health for each in infos] == [Health.READY] * 3)
-            assert {each.serial for each in infos} == {*serials}
-            assert len({each.id for each in infos}) == 3
-            by_number = {two.address: f"{one.state.identity.android_id}@VIRTUAL0022"}
-            assert {each.serial: each.id for each in infos}.items() >= by_number.items()
-            two.desk.launch("notes")
-            fronts = {each.serial: (await pool.get(each.id).observe()).package for each in infos}
-            assert [serial for serial, app in fronts.items() if app == "org.example.notes"] == [two.address]
-        for serial in serials:
-            await adb_server.disconnect(serial)
