@@ -30,22 +30,24 @@ LISTED = 5
 TEXT_SHOWN = 80
 """Characters of a task in the list."""
 
-_PLAN = re.compile(r"(?P<kind>[a-z]+)\s+(?P<when>.+?)\s+(?P<do>do\s.*)", re.IGNORECASE | re.DOTALL)
+_KIND = re.compile(r"(?P<kind>[a-z]+)\s+(?=\S)", re.IGNORECASE)
+_DO = re.compile(r"(?<=\s)do\s", re.IGNORECASE)
 _CHANGE = re.compile(r"(?P<verb>remove|pause|resume)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 
 
 async def schedule(request: Request, services: Services) -> Reply:
     """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed."""
     example = _example(request)
-    found = _PLAN.fullmatch(request.call.rest.strip())
+    found = plan_in(request.call.rest.strip())
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
+    kind, typed_when, typed_do = found
     zone, now = _zone(request, services), services.clock()
     try:
-        rule = read_rule(found["kind"], found["when"], now=now, zone=zone)
+        rule = read_rule(kind, typed_when, now=now, zone=zone)
     except BadRule as bad:
         raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
-    wanted = parse(found["do"])
+    wanted = parse(typed_do)
     options = {**_options(request), **wanted.options}
     phones = phones_named(options["device"], open_phones(request, services)) if options.get("device") else None
     if phones is not None:
@@ -54,8 +56,8 @@ async def schedule(request: Request, services: Services) -> Reply:
     due = next_due(rule, after=now, begun=now)
     assert due is not None, "a rule that was read has a next time"
     # "tomorrow" means another day by the time that it is read again.
-    when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(found["when"].split())
-    words = f"{found['kind'].lower()} {when}"
+    when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(typed_when.split())
+    words = f"{kind.lower()} {when}"
     text = clean(wanted.rest, say("schedule.task"))
     plan = Plan(request.person, request.place, request.event, rule, words, options, text)
     made = await services.store.schedules.add(plan, now=now, due=due)
@@ -64,6 +66,18 @@ async def schedule(request: Request, services: Services) -> Reply:
     if (odd := oddity_of(rule)) is not None:
         lines.append(say(f"schedule.odd.{odd}", time=time))
     return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+
+
+def plan_in(text: str) -> tuple[str, str, str] | None:
+    """The kind of a plan, when, and the `do` behind it; None when the text has another form.
+
+    Not by one pattern for all: three parts that all take blanks would be tried in every way on a text full of them.
+    """
+    kind = _KIND.match(text)
+    found = None if kind is None else _DO.search(text, kind.end() + 1)
+    if kind is None or found is None:
+        return None
+    return kind["kind"], text[kind.end() : found.start()].rstrip(), text[found.start() :]
 
 
 async def schedules(request: Request, services: Services) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from bot.access import Grant, Right
 from bot.chats.address import Person, Place
 from bot.chats.incoming import CommandCall
 from bot.chats.outgoing import Reply
+from bot.commands.scheduling import plan_in
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World
 
@@ -152,3 +154,26 @@ async def test_anothers_schedule_is_not_ones_own(world: World) -> None:
         assert "no schedule" in (await world.press(data(made, label), BEN)).toast
     assert "no schedule" in words(await world.type("schedules remove 1", BEN))
     assert "is removed" in words(await world.type("schedules remove 1", ADA))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("at tomorrow 09:30 do open settings", ("at", "tomorrow 09:30", "do open settings")),
+        ("Every  5m \n do\nopen it and do it", ("Every", "5m", "do\nopen it and do it")),
+        ("at do open settings", None),
+        ("at tomorrow", None),
+        ("at tomorrow do", None),
+        ("at tomorrow dont do it", ("at", "tomorrow dont", "do it")),
+    ],
+)
+def test_the_parts_of_a_plan(text: str, parts: tuple[str, str, str] | None) -> None:
+    assert plan_in(text) == parts
+
+
+@pytest.mark.parametrize("blank", [" ", "\n", " \t", " do", "do "])
+def test_a_plan_of_blanks_holds_nobody_up(blank: str) -> None:
+    """Seen failing with one pattern for all: four thousand blanks, which fit a message, took minutes."""
+    began = time.process_time()
+    plan_in(f"at {blank * 4000}x")
+    assert time.process_time() - began < 1
