@@ -8,7 +8,7 @@ from aiohttp import web
 
 from bot.texts import CATALOGUE, CATALOGUES, language_of, speaking
 
-AREAS = ("page.", "count.")
+AREAS = ("page.", "count.", "outcome.")
 """What the page may say; everything else comes from the service as a finished sentence."""
 
 

@@ -89,7 +89,7 @@ export class Conversation {
       if (thread !== null && !this.loaded.has(thread)) {
         this.loaded.add(thread);
         await this.older(thread);
-      } else if (task && thread === null && task.platform !== "web") {
+      } else if (task && thread === null && task.state !== "queued") {
         this.talk.foreign.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
       }
     } catch (error) {

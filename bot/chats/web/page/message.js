@@ -40,8 +40,9 @@ export class MessageView {
       question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);
-    const told = `${final} · `;
-    const twice = final && content.heading.toLowerCase().startsWith(told);
+    // The badge says already how it ended.
+    const told = final ? `${say(`outcome.${final}`)} · ` : "";
+    const twice = final && content.heading.startsWith(told);
     // In its task's own view the line above says what kind of question it is, and the page's title of which task.
     this.heading.hidden = Boolean(question) && Boolean(entry.thread) && Boolean(content.body);
     setText(this.heading, twice ? content.heading.slice(told.length) : content.heading);

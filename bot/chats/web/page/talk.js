@@ -61,8 +61,9 @@ export class Talk {
   // A task of another chat: its messages are there, its steps can be shown here.
   steps(task) {
     const steps = this.foreign.get(task?.task) ?? [];
-    const note = this.note(task?.platform === "web" ? say("page.task.queued")
-      : task ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "");
+    const elsewhere = task && task.platform !== "web";
+    const note = this.note(task?.state === "queued" ? say("page.task.queued")
+      : elsewhere ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "");
     const rows = steps.map((step, index) => {
       const key = `${task.task}/${index}`;
       let view = this.views.get(key);
