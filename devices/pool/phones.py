@@ -179,8 +179,7 @@ class AdbPhones:
         if self._wanted(link[1], link[1]):
             self._real_seen = self._real_seen or not virtual
         identity = await greeted(link, lambda reason: self._silent(link, reason))
-        known = self._phones.get(identity.android_id)
-        phone_id = await id_of(identity, link, known, works=known is not None and self._works(known))
+        phone_id = await id_of(identity, link, self._phones, self._works)
         if not self._wanted(link[1], phone_id):
             return
         self._links[link] = self._owners[link] = phone_id

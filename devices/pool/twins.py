@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 
 from devices.adb.driver import AdbPhone
 from devices.adb.following import Link
@@ -13,25 +14,35 @@ from devices.errors import PhoneError
 logger = logging.getLogger(__name__)
 
 
-async def id_of(identity: Identity, link: Link, known: AdbPhone | None, *, works: bool) -> str:
-    """The stable id of the phone behind a new link: its android_id, unless the phone that is `known` by it is another.
+async def id_of(
+    identity: Identity, link: Link, phones: Mapping[str, AdbPhone], works: Callable[[AdbPhone], bool]
+) -> str:
+    """The stable id of the phone behind a new link: its android_id, unless the phone that has it is another.
 
     The number on the phone tells copies apart. Where that was copied, too, both are asked at the same time, as long as
     the first one `works`: a phone that hangs on two links has started once.
     """
-    android_id = identity.android_id or link[1]
-    if known is None or (known.connection.address, known.connection.serial) == link:
-        return android_id
+    if not identity.android_id:
+        return link[1]
+    taken: list[str] = []
+    for behind in ("", f"@{identity.serial}", f"@{link[1]}"):
+        phone_id = f"{identity.android_id}{behind}"
+        known = phones.get(phone_id)
+        if known is None or await _same(identity, link, known, works=works(known)):
+            break
+        taken.append(known.info.name)
+    if taken:
+        logger.warning("%s tells the same identity as %s and is another phone", phone_id, " and ".join(taken))
+    return phone_id
+
+
+async def _same(identity: Identity, link: Link, known: AdbPhone, *, works: bool) -> bool:
+    if (known.connection.address, known.connection.serial) == link:
+        return True
     if known.number and identity.serial and known.number != identity.serial:
-        return _other(f"{android_id}@{identity.serial}", known)
+        return False
     try:
-        if works and not identity.same_phone(await identify(Shell(known.connection))):
-            return _other(f"{android_id}@{link[1]}", known)
+        return not works or identity.same_phone(await identify(Shell(known.connection)))
     except PhoneError as away:
         logger.debug("%s is not there any more: %s", known.info.name, away)
-    return android_id
-
-
-def _other(phone_id: str, known: AdbPhone) -> str:
-    logger.warning("%s tells the same identity as %s and is another phone", phone_id, known.info.name)
-    return phone_id
+        return True
