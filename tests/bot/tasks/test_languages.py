@@ -97,9 +97,7 @@ def test_why_a_phone_cannot_be_used() -> None:
     health, reason, fix = health_of("unauthorized")
     with speaking("zh"):
         found = hopeless("", [phone("a", health, reason, fix)], ())
-    assert str(found) == (
-        "A 不能使用：手机还不信任这台电脑。请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。"
-    )
+    assert str(found) == ("A 不能使用：手机还不信任这台电脑。请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。")
 
 
 def test_why_a_model_gave_no_answer() -> None:
