@@ -37,7 +37,7 @@ export class Stage {
     // The title of the page says what the task is; here stands what holds it.
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;
-    setText(this.trouble, away ? [phone.reason || say(`page.health.${phone.state.replaceAll(" ", "_")}`), phone.fix].filter(Boolean).join(" ") : "");
+    setText(this.trouble, away ? troubleOf(phone) : "");
     setText(this.body, content?.body || (task.outcome ? task.summary : ""));
     setText(this.footer, content?.footer || "");
     const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));
@@ -58,4 +58,9 @@ export class Stage {
     this.clock.hidden = Boolean(this.card?.content.footer);
     setText(this.clock, took);
   }
+}
+
+function troubleOf(phone) {
+  const reason = phone.reason || say(`page.health.${phone.state.replaceAll(" ", "_")}`);
+  return phone.fix ? say("page.stage.trouble", { reason, fix: phone.fix }) : reason;
 }
