@@ -18,12 +18,13 @@ async def test_a_phone_that_restarts_is_waited_for_until_android_is_there(adb_se
         async with pool_on(adb_server, serials=[virtual.address]) as pool:
             (info,) = await until(pool, healthy(virtual.address, Health.READY))
             phone = pool.get(info.id)
-            await happen(virtual, Reboot(seconds=1, start_seconds=2))
+            await happen(virtual, Reboot(seconds=0.5, start_seconds=600))
             (starting,) = await until(pool, lambda infos: "starting" in infos[0].reason)
             assert (starting.health, starting.id) == (Health.OFFLINE, info.id)
             assert "restart the phone" in starting.fix
             with pytest.raises(PhoneGone, match="Android is starting"):
                 pool.get(info.id)
+            virtual.starting = False  # it has started
             assert await pool.wait_for(info.id, timeout=20) is phone
             (back,) = await until(pool, healthy(virtual.address, Health.LOCKED))
             assert back.id == info.id
