@@ -18,7 +18,7 @@ async def test_a_phone_that_restarts_is_waited_for_until_android_is_there(adb_se
         async with pool_on(adb_server, serials=[virtual.address]) as pool:
             (info,) = await until(pool, healthy(virtual.address, Health.READY))
             phone = pool.get(info.id)
-            await happen(virtual, Reboot(seconds=0.5, start_seconds=600))
+            await happen(virtual, Reboot(seconds=2, start_seconds=600))
             (starting,) = await until(pool, lambda infos: "starting" in infos[0].reason)
             assert (starting.health, starting.id) == (Health.OFFLINE, info.id)
             assert "restart the phone" in starting.fix
