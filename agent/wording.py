@@ -14,6 +14,8 @@ from devices.wording import Words, recognised, said, sentences_of
 
 SENTENCES: Final = sentences_of("agent")
 """Kind → English, with named placeholders."""
+NESTED: Final = 3
+"""How deep words stand in words: "refused", what, and on which element."""
 
 
 def words(kind: str, **values: object) -> Words:
@@ -32,12 +34,15 @@ def paragraph(*sentences: str) -> str:
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
-def done_words(text: str) -> str:
-    """What was done, kept in the words of the model, as whoever runs the agent words it."""
+def done_words(text: str, deep: int = NESTED) -> str:
+    """What was done, kept in the words of the model, as whoever runs the agent words it. `deep` is how far within it
+    other such words are looked for.
+    """
     found = recognised(text, SENTENCES, "did.")
-    if not isinstance(found, Words):
+    if not deep or not isinstance(found, Words):
         return text
-    values = {name: done_words(str(it)) if name in {"what", "target"} else it for name, it in found.values.items()}
+    within = {name: done_words(str(it), deep - 1) for name, it in found.values.items() if name in {"what", "target"}}
+    values = {**found.values, **within}
     return said(Words(SENTENCES[found.kind], found.kind, values))
 
 

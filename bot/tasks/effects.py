@@ -19,6 +19,8 @@ _QUOTED: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _CHANGE: Final = re.compile(rf"(?:{_QUOTED}|(?!; ).)+", re.DOTALL)
 """One change; what stands in quotes may have a semicolon in it."""
 _WORDS: Final = re.compile(_QUOTED)
+MOST: Final = 60
+"""Changes; the agent tells of a dozen. What has more is nothing of its making."""
 _ANSWER: Final = "answer: "
 """What follows it is as a person has typed it, to the end."""
 
@@ -27,7 +29,10 @@ def effect_words(effect: str, names: Mapping[str, str]) -> str:
     """The changes as they are read here. `names` are those of apps, by package. What is of no known form stays."""
     if effect.startswith(_ANSWER):
         return _change(effect, names)
-    changes = [_change(found[0], names) for found in _CHANGE.finditer(effect)]
+    told = [found[0] for found in _CHANGE.finditer(effect)]
+    if len(told) > MOST:
+        return effect
+    changes = [_change(change, names) for change in told]
     return reduce(lambda before, change: say("changes.next", before=before, change=change), changes or [""])
 
 

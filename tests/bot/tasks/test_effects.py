@@ -50,6 +50,12 @@ def test_it_reads_as_people_speak(kept: str, english: str, chinese: str) -> None
         assert effect_words(kept, NAMES) == chinese
 
 
+def test_what_the_agent_never_tells_stays_and_costs_nothing() -> None:
+    """Seen failing: two thousand changes took most of a second."""
+    with speaking("zh"):
+        assert effect_words("a; " * 2000, NAMES) == "a; " * 2000
+
+
 @given(
     shown=st.lists(LABELS, max_size=9),
     gone=st.lists(LABELS, max_size=9),

@@ -25,7 +25,7 @@ from agent.models.errors import ModelKeyRejected, ModelUnreachable, NoVision, Un
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.questions import Question, QuestionKind
-from agent.wording import done_words
+from agent.wording import NESTED, done_words
 from agent.wording import words as agent_words
 from bot.cards.buttons import Deed, locator
 from bot.cards.card import render_card, render_step, render_steps
@@ -322,6 +322,12 @@ def test_what_was_done_where_the_model_says_nothing_of_it(form: str, action: act
     assert done_words(told) == told
     with speaking("zh"):
         assert re.findall("[a-z]{3,}", re.sub("https|sdcard|enter", "", done_words(told))) == []
+
+
+def test_words_within_words_come_to_an_end() -> None:
+    """Seen failing: five hundred of them were more than Python goes down."""
+    with speaking("zh"):
+        assert done_words("refused: " * 500).count("已拒绝") == NESTED
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
