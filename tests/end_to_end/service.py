@@ -138,6 +138,11 @@ class Service:
         await self._end(signal.SIGTERM)
         return None if process is None else process.returncode
 
+    def send(self, which: signal.Signals) -> None:
+        """Send it a signal, and go on."""
+        assert self._process is not None
+        self._process.send_signal(which)
+
     def room(self, size: int | None) -> None:
         """The most bytes that a file which the service writes may have from now on; None for no limit.
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from tests.chaos.records import rows
+from tests.end_to_end import test_discord as discord
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.test_telegram import Town, town
@@ -113,6 +116,9 @@ async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
             await here.fake.connected()
             await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
             await service.waits_for("telegram")
+            assert (await service.health())["healthy"], "work on the phones goes on"
+            told = (await place.opengui("doctor"))[1]
+            assert "has waited for Telegram" in told
             async with asyncio.timeout(LIMIT):
                 while "ended" not in (await place.opengui("tasks", "--json"))[1]:
                     pass
@@ -121,6 +127,56 @@ async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
             await here.bot_says("It is done.", here.group)
             await service.waits_for()
             assert finals(here) == 1
+
+
+def switching(place: Place) -> Act:
+    """Does what the screen asks for: on a busy machine an answer may come too late and be asked for again."""
+    opening, touching = call("open_app", name="Settings"), tap("Bluetooth")
+
+    def think(request: Recorded) -> Answer:
+        if switched_on(place):
+            return FINISH(request)
+        there = re.search(r"\[\d+\] \w+ 'Bluetooth'", request.text)
+        return (touching if there else opening)(request)
+
+    return think
+
+
+async def test_discord_is_waited_for_at_the_start_and_in_the_middle(place: Place) -> None:
+    asked = asyncio.Event()
+    act = switching(place)
+    async with discord.town(*[then(asked.set, act)] * 12) as here:
+
+        async def away() -> None:
+            here.fake.unreachable = True
+            here.fake.gateway.accepting.clear()
+            await here.fake.gateway.drop()
+
+        def back() -> None:
+            here.fake.unreachable = False
+            here.fake.gateway.accepting.set()
+
+        await away()
+        async with place.service(**here.settings) as service:
+            await service.waits_for("discord")
+            health = await service.health()
+            assert health["healthy"], "work on the phones goes on"
+            assert "does not answer" in health["waits"][0]["why"]
+            assert "has waited for Discord" in (await place.opengui("doctor"))[1]
+            back()
+            await service.waits_for()
+            here.fake.say(here.alice, here.channel, "!opengui do switch Bluetooth on")
+            async with asyncio.timeout(LIMIT):
+                await asked.wait()
+            await away()
+            await service.waits_for("discord")
+            async with asyncio.timeout(LIMIT):
+                while "ended" not in (await place.opengui("tasks", "--json"))[1]:
+                    pass
+            back()
+            final = await here.bot_says("It is done.", await here.thread())
+            await service.waits_for()
+            assert [m.id for m in here.fake.from_bot(await here.thread()) if "It is done." in m.content] == [final.id]
 
 
 async def test_work_is_drained_and_told_after_the_next_start(place: Place) -> None:
@@ -135,7 +191,9 @@ async def test_work_is_drained_and_told_after_the_next_start(place: Place) -> No
                 await asked.wait()
             loop = asyncio.get_running_loop()
             began = loop.time()
-            assert await service.stop() == 0
+            service.send(signal.SIGINT)
+            service.send(signal.SIGTERM)
+            assert await service.stop() == 0, "asked three times it stops as if asked once"
             assert loop.time() - began < STOP_WITHIN_S
         assert "Traceback" not in service.log
         async with place.service(**here.settings):
