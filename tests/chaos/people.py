@@ -57,9 +57,13 @@ class People(ABC):
         await self.say(job)
 
     async def look(self) -> None:
-        """Press and answer what is new."""
-        for message in list(self.seen()):
+        """Press and answer what is new; of buttons that do the same, the newest."""
+        messages = list(self.seen())
+        newest = {data: message.id for message in messages for data in message.buttons}
+        for message in messages:
             for data, label in message.buttons.items():
+                if newest[data] != message.id:
+                    continue
                 # What was written while the bot was away is offered by its number.
                 if (label in BUTTONS or label.isdigit()) and self._first(message, data):
                     await self.press(message, data)
