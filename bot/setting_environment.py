@@ -1,11 +1,15 @@
-"""The environment as a source of settings, where one name means something else to the rest of the system."""
+"""Where settings come from: the environment, where one name means something else to others, and a file."""
 
 from __future__ import annotations
 
+import logging
 import re
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic_settings import EnvSettingsSource
+
+logger = logging.getLogger(__name__)
 
 _OURS: Final = frozenset({"", "auto", "en", "zh"})
 _LOCALES: Final = re.compile(r"[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*([.@][\w-]+)*(:[\w.@-]*)*")
@@ -24,3 +28,20 @@ class Environment(EnvSettingsSource):
         if value.lower() not in _OURS and _LOCALES.fullmatch(value):
             del found["language"]
         return found
+
+
+def readable(env_file: Path | None) -> Path | None:
+    """The file, None when this user may not read it: a service has its settings from its unit, and `.env` stays with
+    whoever wrote it.
+    """
+    try:
+        if env_file is not None:
+            env_file.open("rb").close()
+    except PermissionError:
+        logger.warning(
+            "%s belongs to somebody else and is passed over; the settings of the environment count.", env_file
+        )
+        return None
+    except OSError:
+        pass  # there is none
+    return env_file

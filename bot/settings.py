@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping
 from functools import reduce
@@ -20,7 +19,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.credentials import credentials
-from bot.setting_environment import Environment
+from bot.setting_environment import Environment, readable
 from bot.setting_forms import (
     DiscordIds,
     Host,
@@ -39,8 +38,6 @@ from bot.setting_forms import (
 from bot.store.keeping import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import words
 from devices.wording import Words
-
-logger = logging.getLogger(__name__)
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -274,7 +271,9 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
 
     Raises SettingsError with one line for each setting that cannot be used.
     """
-    where: dict[str, Any] = {"_env_file": _ours(env_file)}  # the parameter is unknown to type checkers without a plugin
+    where: dict[str, Any] = {
+        "_env_file": readable(env_file)
+    }  # the parameter is unknown to type checkers without a plugin
     try:
         where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
     except (OSError, UnicodeDecodeError) as error:
@@ -286,20 +285,3 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         raise SettingsError(_complaints(error)) from None
     except UnicodeDecodeError:
         raise SettingsError(words("settings.not_text", file=env_file)) from None
-
-
-def _ours(env_file: Path | None) -> Path | None:
-    """The file, None when this user may not read it: a service has its settings from its unit, and `.env` stays with
-    whoever wrote it.
-    """
-    try:
-        if env_file is not None:
-            env_file.open("rb").close()
-    except PermissionError:
-        logger.warning(
-            "%s belongs to somebody else and is passed over; the settings of the environment count.", env_file
-        )
-        return None
-    except OSError:
-        pass  # there is none
-    return env_file
