@@ -6,11 +6,7 @@ from typing import Protocol
 
 
 class Secrets(Protocol):
-    """Keeps values until they are typed. Nothing of it survives the process."""
-
-    def keep(self, value: str) -> str:
-        """Take a value and return the id under which it can be had once."""
-        ...
+    """Has values until they are typed. Nothing of it survives the process. Answer.text is the id of a secret."""
 
     def take(self, secret: str) -> str | None:
         """The value, removed from here; None when it is unknown, for instance after a restart."""

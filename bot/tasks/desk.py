@@ -13,7 +13,6 @@ from agent.events import Told
 from agent.graph.main.state import run_of
 from agent.mind import Mind
 from agent.outcome import Outcome
-from agent.ports.secrets import Secrets
 from agent.questions import QuestionKind
 from bot.access import Policy
 from bot.chats.address import Person
@@ -34,6 +33,7 @@ from bot.tasks.model import Accepted, Answered, OpenQuestion, Task, TaskWish
 from bot.tasks.news import News
 from bot.tasks.reading import DeskReading
 from bot.tasks.record import HANDS, Record
+from bot.tasks.secrets import MemorySecrets
 from bot.tasks.together import Together
 from bot.tasks.upkeep import Upkeep
 from bot.tasks.wording import answer_of, clean
@@ -56,7 +56,7 @@ class TaskDesk(DeskReading):
         store: Store,
         mind: Mind,
         leases: PhoneLeases,
-        secrets: Secrets,
+        secrets: MemorySecrets,
         *,
         clock: Callable[[], float] = time.time,
         limits: DeskLimits | None = None,
@@ -73,6 +73,7 @@ class TaskDesk(DeskReading):
         self._mind = mind
         self._leases = leases
         self._secrets = secrets
+        self._one_secret = asyncio.Lock()
         self._clock = clock
         self._closings = Closings(store, clock)
         self._calls = Calls(self._limits.patience)
@@ -215,9 +216,7 @@ class TaskDesk(DeskReading):
             return Answered(False, question)
         text = answer_of(question.question.kind, text)
         secret = question.question.kind is QuestionKind.SECRET
-        won = await self._store.questions.answer(
-            question_id, "" if secret else text, by=by.name or by.id, now=self._clock()
-        )
+        won = await (self._give_secret if secret else self._give)(question_id, text, by)
         question = await self._question(question_id)
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
@@ -225,8 +224,26 @@ class TaskDesk(DeskReading):
             if question_id.startswith(HANDS):
                 await self._hands.done(await self.known(question.task), by)
                 return Answered(won, question)
-            await self._calls.bounded(self._workers.deliver(question, self._secrets.keep(text) if secret else text))
+            await self._calls.bounded(self._workers.deliver(question))
         return Answered(won, question)
+
+    async def _give(self, question_id: str, text: str, by: Person) -> bool:
+        return await self._store.questions.answer(question_id, text, by=by.name or by.id, now=self._clock())
+
+    async def _give_secret(self, question_id: str, value: str, by: Person) -> bool:
+        # At hand before it counts as given: a run that asks anew after a restart finds the question answered at once.
+        # One at a time, so that who comes second does not take the first one's place.
+        async with self._one_secret:
+            if (await self._question(question_id)).answer is not None:
+                return False
+            self._secrets.keep(question_id, value)
+            won = False
+            try:
+                won = await self._give(question_id, "", by)
+            finally:
+                if not won:
+                    self._secrets.take(question_id)
+            return won
 
     async def _give_up(self, question_id: str) -> None:
         question = await self._question(question_id)

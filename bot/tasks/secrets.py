@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable
 
@@ -28,13 +27,11 @@ class MemorySecrets:
     def __repr__(self) -> str:
         return f"<{len(self._values)} secrets>"
 
-    def keep(self, value: str) -> str:
-        """Take a value and return the id under which it can be had once."""
+    def keep(self, secret: str, value: str) -> None:
+        """Take a value, which can be had once under this id."""
         self._forget_old()
-        secret = secrets.token_urlsafe(16)
         self._values[secret] = (self._clock() + LIFETIME_S, value)
         self._cover(value, LIFETIME_S)
-        return secret
 
     def take(self, secret: str) -> str | None:
         """The value, removed from here; None when it is unknown, taken or too old."""

@@ -13,7 +13,7 @@ from agent.faults import fault_of
 from agent.mind import Mind, TaskOrder
 from agent.outcome import Outcome
 from agent.ports.leases import Leases
-from agent.questions import Answer
+from agent.questions import Answer, QuestionKind
 from agent.wording import sentence
 from bot.tasks.admission import Admission
 from bot.tasks.keeping import Ending
@@ -114,22 +114,24 @@ class Workers:
         for run in () if worker is None else tuple(worker.runs):
             await self._leases.release(run)
 
-    async def deliver(self, question: OpenQuestion, text: str | None = None) -> None:
-        """Tell the mind what became of a question. A mind that fails on it ends the task as failed.
+    async def deliver(self, question: OpenQuestion) -> None:
+        """Tell the mind what became of a question; of a secret its id, which is that of the question.
 
-        A question of the desk itself that nobody answered ends the task: the mind does not know it.
+        A mind that fails on it ends the task as failed. A question of the desk itself that nobody answered ends the
+        task: the mind does not know it.
         """
         # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
         with speaking((await self._record.known(question.task)).person.language):
-            await self._deliver(question, text)
+            await self._deliver(question)
 
-    async def _deliver(self, question: OpenQuestion, text: str | None) -> None:
+    async def _deliver(self, question: OpenQuestion) -> None:
         if question.question.id.startswith(HANDS):
             await self._nobody_came(question.task)
             return
+        secret = question.question.kind is QuestionKind.SECRET
         answer = Answer(
             question=question.question.id,
-            text=(question.answer or "") if text is None else text,
+            text=question.question.id if secret else question.answer or "",
             by=question.answered_by,
             expired=question.expired,
         )

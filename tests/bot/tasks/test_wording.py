@@ -58,7 +58,9 @@ def test_what_does_not(kind: QuestionKind, text: str, why: str) -> None:
 def test_a_secret_is_had_once_and_not_for_long() -> None:
     now = 0.0
     secrets = MemorySecrets(lambda: now)
-    first, second = secrets.keep("hunter2"), secrets.keep("hunter3")
+    first, second = "1-1.1.1", "1-1.1.2"
+    secrets.keep(first, "hunter2")
+    secrets.keep(second, "hunter3")
     assert first != second
     assert "hunter" not in repr(secrets)
     assert "hunter2" not in first

@@ -92,10 +92,10 @@ def test_a_code_is_covered_from_when_it_is_given_until_it_is_typed_and_a_while_m
     now = [0.0]
     redaction = Redaction(["always"], clock=lambda: now[0])
     secrets = MemorySecrets(lambda: now[0], redaction.cover)
-    name = secrets.keep("246810")
+    secrets.keep("1-1.1.3", "246810")
     assert redaction("246810") == HIDDEN
     now[0] = LIFETIME_S - 1
-    assert secrets.take(name) == "246810"
+    assert secrets.take("1-1.1.3") == "246810"
     now[0] += LIFETIME_S - 1
     assert redaction("246810") == HIDDEN
     now[0] += 2
