@@ -65,7 +65,8 @@ async def make_recap(
     except TimeoutError:
         logger.info("a recap was not made within %.0f s and is left out", seconds)
         return None
-    except (UnidentifiedImageError, OSError, ValueError) as error:
+    except (UnidentifiedImageError, OSError, ValueError, MemoryError, RuntimeError) as error:
+        # RuntimeError: no memory for the thread, either.
         logger.warning("a recap cannot be made: %s", type(error).__name__)
         return None
     return None if data is None else Picture("recap.gif", data)

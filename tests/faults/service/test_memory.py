@@ -15,12 +15,24 @@ from tests.fixtures.adb import AdbServer
 
 ALMOST_NONE = 1_000_000
 """Bytes: enough for all that is small, far too little for a picture."""
+UNFOLDED = 3840
+"""Pixels each way, of a picture that finds no room in the memory that the service keeps for the next one either."""
 
 
 @pytest.fixture
 async def place(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Place]:
     async with place_with(adb_server, tmp_path) as made:
         yield made
+
+
+def tight(place: Place, services: list[Service]) -> Act:
+    """No more memory while the model is asked, and the next picture is larger than all before."""
+
+    def happens() -> None:
+        services[0].memory(ALMOST_NONE)
+        place.phone.state.resize(UNFOLDED, UNFOLDED)
+
+    return then(happens, switching(place))
 
 
 def switching(place: Place) -> Act:
@@ -35,8 +47,7 @@ async def test_a_picture_that_finds_no_memory_is_waited_for(place: Place) -> Non
     """In the middle of a task. Seen failing before there was a wait: the task had failed as a fault of the program."""
     services: list[Service] = []
     switch = switching(place)
-    tight = then(lambda: services[0].memory(ALMOST_NONE), switch)
-    async with town(call("open_app", name="Settings"), tight, switch, switch, switch) as here:
+    async with town(call("open_app", name="Settings"), tight(place, services), switch, switch, switch) as here:
         async with place.service(**here.settings) as service:
             services.append(service)
             await here.fake.connected()
@@ -61,8 +72,7 @@ async def test_killed_for_its_memory_it_goes_on_after_the_next_start(place: Plac
     """As the kernel does above a hard limit: without a word, in the middle of a task, while a picture is waited for."""
     services: list[Service] = []
     switch = switching(place)
-    tight = then(lambda: services[0].memory(ALMOST_NONE), switch)
-    async with town(call("open_app", name="Settings"), tight, switch, switch, switch) as here:
+    async with town(call("open_app", name="Settings"), tight(place, services), switch, switch, switch) as here:
         async with place.service(**here.settings) as service:
             services.append(service)
             await here.fake.connected()
