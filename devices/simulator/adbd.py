@@ -190,18 +190,19 @@ class AdbDaemon:
         self.find = find
         self._product = product
         self._server: asyncio.Server | None = None
+        self._port = 0
         self._links: dict[Transport, asyncio.Task[None]] = {}
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
-        assert self._server is not None, "the daemon was not started"
-        number: int = self._server.sockets[0].getsockname()[1]
-        return number
+        """The port it listens on, and will again where it is away for a moment."""
+        assert self._port, "the daemon was not started"
+        return self._port
 
     async def start(self, port: int = 0) -> None:
         """Listens; port 0 takes any free one. Raises OSError when the port is taken."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Drops all links and stops listening."""

@@ -32,6 +32,12 @@ async def pool_on(adb_server: AdbServer, **options: object) -> AsyncIterator[Adb
         await pool.stop()
 
 
+@pytest.fixture(autouse=True)
+async def alone(adb_server: AdbServer) -> None:
+    """What other tests left attached to the server is let go of."""
+    await adb_server.ask("host:disconnect:", 5)
+
+
 async def until(pool: AdbPhones, wanted: Callable[[Infos], bool], timeout: float = 15.0) -> Infos:
     try:
         async with asyncio.timeout(timeout):
