@@ -38,7 +38,7 @@ class Question(BaseModel):
 
 
 class Answer(BaseModel):
-    """An answer. For a secret, `text` is the opaque id under which the value waits in memory.
+    """An answer. For a secret, `text` is the id under which the value waits in memory: that of the question.
 
     `expired` says that nobody answered in time.
     """

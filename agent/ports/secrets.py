@@ -1,4 +1,4 @@
-"""Codes and passwords on their way from a person to a phone: in memory only, known by an opaque id."""
+"""Codes and passwords on their way from a person to a phone: in memory only, known by the id of their question."""
 
 from __future__ import annotations
 
