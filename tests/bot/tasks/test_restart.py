@@ -99,7 +99,7 @@ async def test_a_question_waits_on_and_is_not_told_twice(tmp_path: Path) -> None
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         await one.until(await one.accept(), TaskState.WAITING)
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
-        assert (await one.desk.known("1")).state is TaskState.WAITING
+        await one.until("1", TaskState.WAITING)
         (question,) = await one.desk.open_questions()
         await one.desk.answer(question.question.id, "blue", ANNA)
         await one.until("1", TaskState.ENDED)
