@@ -31,21 +31,25 @@ logger = logging.getLogger(__name__)
 
 
 class Suggestions:
-    """Knows the recent tasks as of the last change; phones come from the pool's memory."""
+    """Knows the recent tasks since the last one was given; phones come from the pool's memory."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._tasks: tuple[Task, ...] = ()
         self._stale = True
+        self._newest = 0
         self._reading: asyncio.Task[None] | None = None
         services.desk.subscribe(self._changed)
 
-    def _changed(self, _task: str) -> None:
-        self._stale = True
-        self._read_again()
+    def _changed(self, task: str) -> None:
+        # What is shown of a task never changes: only a new one is news.
+        if int(task) > self._newest:
+            self._newest = int(task)
+            self._stale = True
+            self._read_again()
 
     def _read_again(self) -> None:
-        """Begin to read when something changed, once at a time."""
+        """Begin to read when there is something new, once at a time."""
         if self._stale and (self._reading is None or self._reading.done()):
             self._stale = False
             self._reading = asyncio.create_task(self._read(), name="suggestions")

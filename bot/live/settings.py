@@ -11,7 +11,7 @@ from bot.live.names import UnknownSetting, composed, known, value_of
 from bot.settings import Settings, SettingsError
 from bot.store.audit import AuditKind
 from bot.store.changes import Change
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.texts import words
 from devices.wording import sentence_of

@@ -44,6 +44,8 @@ class CardSlot:
         self._clock = clock
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
+        self._kept: dict[str, CardRef] = {}
+        """Cards as the store has them: nobody else writes them while this conversation goes on."""
         self._unkept: dict[str, CardRef] = {}
         """Cards that were sent while nothing could be written."""
 
@@ -100,6 +102,7 @@ class CardSlot:
         """The task's final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
+        self._kept.pop(task, None)
         self._unkept.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
@@ -136,9 +139,12 @@ class CardSlot:
     async def _card(self, task: str) -> CardRef | None:
         """The task's card, kept by now if that is possible. None while it has none."""
         unkept = self._unkept.get(task)
-        if unkept is None:
-            return await self._cards.get(task)
-        with suppress(StoreAway):
-            await self._cards.put(task, unkept.message, unkept.made)
-            del self._unkept[task]
-        return unkept
+        if unkept is not None:
+            with suppress(StoreAway):
+                await self._cards.put(task, unkept.message, unkept.made)
+                self._kept[task] = unkept
+                del self._unkept[task]
+            return unkept
+        if task not in self._kept and (kept := await self._cards.get(task)) is not None:
+            self._kept[task] = kept
+        return self._kept.get(task)

@@ -16,9 +16,10 @@ class Clockwork:
 
     async def rest(self, news: asyncio.Event, seconds: float | None) -> None:
         """Until there is news, at most so many seconds (None: however long it takes)."""
-        waits: list[asyncio.Task[None]] = [asyncio.create_task(_heard(news))]
-        if seconds is not None:
-            waits.append(asyncio.create_task(self._pass(seconds)))
+        if seconds is None:
+            await news.wait()
+            return
+        waits = [asyncio.create_task(_heard(news)), asyncio.create_task(self._pass(seconds))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -145,9 +145,11 @@ class Gentle:
         await self._cards.show(task)
         if (look := await self._cards.next_look(task)) is not None:
             self._looks[task.id] = look
+        if task.place is not None:
+            return
         shown = await self._desk.get(task.id)
         if shown is not None and shown.state is not TaskState.ENDED:
-            await self._steps.collect(shown)  # its place may be new
+            await self._steps.collect(shown)  # its place is new
 
     async def _tell(self, steps: tuple[StepRow, ...]) -> None:
         task_id = steps[0].task

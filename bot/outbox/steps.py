@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bot.chats.address import Address
 from bot.store.tasks import Tasks
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import StepRow, Task
@@ -23,6 +24,8 @@ class StepStream:
         self._streaming = streaming
         self._told: dict[str, int] = {}
         self._waiting: dict[str, list[StepRow]] = {}
+        self._threads: set[Address] = set()
+        """Places that are known to be for tasks alone; they stay so."""
 
     async def collect(self, task: Task) -> None:
         """Take the task's new steps."""
@@ -38,7 +41,11 @@ class StepStream:
 
     async def _has_thread(self, task: Task) -> bool:
         """Whether it has a thread that is for tasks alone."""
-        return task.place is not None and await self._tasks.made_for_tasks(task.place)
+        if task.place is None or task.place in self._threads:
+            return task.place is not None
+        if made_for_tasks := await self._tasks.made_for_tasks(task.place):
+            self._threads.add(task.place)
+        return made_for_tasks
 
     def forget(self, task: str) -> None:
         """The task's final message was sent, or never will be."""

@@ -20,7 +20,7 @@ from bot.people.rights import Rights
 from bot.people.tiers import QUOTAS, Tier, largest, smallest
 from bot.settings import Settings
 from bot.store.audit import AuditKind
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageTotals
 from bot.tasks.errors import OverQuota, UnknownTask

@@ -12,7 +12,7 @@ from bot.people.linking import Linking
 from bot.people.pairing import Pairing
 from bot.people.subjects import Subject
 from bot.store.audit import AuditKind
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 
 

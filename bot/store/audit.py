@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.chats.address import Person
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 
 KEPT = 100_000
 """Entries that are kept; the oldest go first, so that nobody can fill the disk by being refused."""

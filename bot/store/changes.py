@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.chats.address import Person
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.errors import StoreError
 from bot.texts import words
 

@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Callable
 
 from bot.chats.log import Author, Content, Entry
-from bot.store.database import Database, Transaction, Value
+from bot.store.connection import Transaction, Value
+from bot.store.database import Database
 
 _LAST_ID = 2**63 - 1
 

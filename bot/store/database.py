@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import aiosqlite
 
+from bot.store.connection import Connection, Transaction, Value, to_its_end
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
@@ -38,27 +40,7 @@ _PASSING: Final = frozenset(
 )
 """What may be otherwise a moment later: locks, a full disk, one that was mounted anew."""
 
-Value = str | int | float | bytes | None
 Result = TypeVar("Result")
-
-
-class Source(Protocol):
-    """Where statements can be run: the database itself for reading, or an open transaction."""
-
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
-        """Run one statement and return all its rows."""
-        ...
-
-
-class Transaction:
-    """An open transaction. What is run in it is committed together, or not at all."""
-
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
-
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
-        """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
-        return list(await self._connection.execute_fetchall(sql, values))
 
 
 class Database:
@@ -66,12 +48,10 @@ class Database:
     statement open (which would lock everybody else out).
     """
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, writer: Connection, reader: Connection) -> None:
         self._path = path
         self._writer = writer
         self._reader = reader
-        self._turn = asyncio.Lock()
-        self._writes: set[asyncio.Task[object]] = set()
         self._writable = Writable(path)
 
     @classmethod
@@ -107,8 +87,6 @@ class Database:
 
     async def close(self) -> None:
         """Finish what is being written and close the file."""
-        while self._writes:
-            await asyncio.wait(self._writes)
         await self._reader.close()
         await self._writer.close()
 
@@ -119,9 +97,10 @@ class Database:
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run `work` in a transaction and return its result once that is on the disk.
+        """Run `work` in a transaction and return its result once that is on the disk. It waits for nothing but the
+        statements of the transaction, and is run in SQLite's thread.
 
-        The transaction is a task of its own: cancelling the caller neither cuts it nor leaves it open.
+        Cancelling the caller neither cuts the transaction nor leaves it open.
         For `patience` seconds a full disk or a locked file is waited for; `work` is then run again from its beginning.
         Raises StoreError, and whatever `work` raises; nothing is then written.
         """
@@ -139,47 +118,46 @@ class Database:
                 await self._write(_come_and_go)
 
     async def _write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        running = asyncio.create_task(self._transaction(work))
-        self._writes.add(running)
-        running.add_done_callback(self._writes.discard)
+        left = threading.Event()
         try:
-            return await asyncio.shield(running)
+            return await self._writer.run(lambda connection: self._transaction(connection, work, left))
         except asyncio.CancelledError:
-            running.add_done_callback(_log_failure)
+            left.set()
             raise
 
-    async def _transaction(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        async with self._turn:
-            changes = self._writer.total_changes
-            committed = False
-            try:
-                with explained(self._path):
-                    await self._writer.execute_fetchall("BEGIN IMMEDIATE")
-                    result = await work(Transaction(self._writer))
-                    await self._writer.commit()
-                committed = True
-            except StoreAway as away:
-                self._writable.failed(str(away.__cause__))
-                await self._hurry(BUSY_AGAIN_MS)
-                raise
-            finally:
-                if not committed:  # after any error or cancellation the file is free again
-                    await self._writer.rollback()
-            if self.trouble and self._writer.total_changes != changes:
-                self._writable.worked()
-                await self._hurry(BUSY_TIMEOUT_MS)
-            return result
-
-    async def _hurry(self, milliseconds: int) -> None:
-        await self._writer.execute_fetchall(f"PRAGMA busy_timeout = {milliseconds}")
+    def _transaction(
+        self, connection: sqlite3.Connection, work: Callable[[Transaction], Awaitable[Result]], left: threading.Event
+    ) -> Result:
+        changes = connection.total_changes
+        try:
+            with explained(self._path):
+                connection.execute("BEGIN IMMEDIATE")
+                result = to_its_end(work(Transaction(connection)))
+                connection.commit()
+        except BaseException as error:
+            connection.rollback()  # after any error the file is free again
+            if isinstance(error, StoreAway):
+                self._writable.failed(str(error.__cause__))
+                _hurry(connection, BUSY_AGAIN_MS)
+            if left.is_set():
+                logger.exception("a transaction failed after its caller had gone")
+            raise
+        if self.trouble and connection.total_changes != changes:
+            self._writable.worked()
+            _hurry(connection, BUSY_TIMEOUT_MS)
+        return result
 
 
-async def _connect(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000)
+async def _connect(path: Path) -> Connection:
+    connection = await Connection.open(path, timeout=BUSY_TIMEOUT_MS / 1000)
     connection.row_factory = sqlite3.Row
     # SQLite's own lower() knows ASCII alone.
     await connection.create_function("folded", 1, str.casefold, deterministic=True)
     return connection
+
+
+def _hurry(connection: sqlite3.Connection, milliseconds: int) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def _touch(path: Path) -> None:
@@ -216,8 +194,3 @@ async def _come_and_go(transaction: Transaction) -> None:
     """A row of 64 KB that is gone again: there is room for a step or two, and nothing has changed."""
     await transaction.fetch("INSERT OR REPLACE INTO refusals VALUES ('', 'probe', hex(zeroblob(32768)), 0)")
     await transaction.fetch("DELETE FROM refusals WHERE platform = '' AND kind = 'probe'")
-
-
-def _log_failure(task: asyncio.Task[Result]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("a transaction failed after its caller had gone", exc_info=error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 
 
 class Deadlines:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.access import Grant, Right
-from bot.store.database import Database, Source, Transaction
+from bot.store.connection import Source, Transaction
+from bot.store.database import Database
 
 
 class Grants:

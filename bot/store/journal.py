@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.patience import PATIENCE_S
 from bot.store.texts import json_text
 

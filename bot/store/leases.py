@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.ports.leases import Lease
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 
 
 class LeaseTable:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 
 from bot.chats.address import Person
-from bot.store.database import Database, Source, Transaction
+from bot.store.connection import Source, Transaction
+from bot.store.database import Database
 
 
 class Links:

@@ -8,7 +8,8 @@ import sqlite3
 from bot.chats.address import Address, MessageRef, Person, Place
 from bot.chats.incoming import CommandCall
 from bot.missed.model import Late, Missed
-from bot.store.database import Database, Transaction, Value
+from bot.store.connection import Transaction, Value
+from bot.store.database import Database
 from bot.store.texts import (
     address_of,
     address_text,

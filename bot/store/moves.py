@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from bot.chats.address import Address
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.texts import address_of, address_text, json_text
 
 _FORGET: Final = (

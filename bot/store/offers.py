@@ -8,7 +8,8 @@ from typing import Final
 
 from agent.files import GivenFile
 from bot.chats.address import MessageRef, Person, Place
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.texts import address_of, address_text, files_of, files_text
 
 KEEP_SECONDS: Final = 86400.0

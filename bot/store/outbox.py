@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.chats.address import MessageRef
-from bot.store.database import Database, Transaction, Value
+from bot.store.connection import Transaction, Value
+from bot.store.database import Database
 from bot.store.patience import PATIENCE_S
 from bot.store.texts import message_of, message_text
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 
 BATCH: Final = 500
 """Rows that one transaction removes at most where they belong to no task: it takes some milliseconds."""

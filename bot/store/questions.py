@@ -6,7 +6,8 @@ import sqlite3
 
 from agent.questions import Question, QuestionKind
 from bot.chats.address import Address, MessageRef
-from bot.store.database import Database, Source, Transaction
+from bot.store.connection import Source, Transaction
+from bot.store.database import Database
 from bot.store.texts import address_text, message_of, message_text
 from bot.tasks.model import Closing, OpenQuestion
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import sqlite3
 from bot.chats.address import Person, Place
 from bot.schedules.model import Plan, Schedule
 from bot.schedules.rules import Rule, RuleKind
-from bot.store.database import Database, Transaction, Value
+from bot.store.connection import Transaction, Value
+from bot.store.database import Database
 from bot.store.texts import address_of, address_text, json_text, row_number
 
 

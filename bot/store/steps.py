@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.texts import json_text, usage_of, usage_text
 from bot.tasks.model import StepRow
 

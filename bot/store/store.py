@@ -10,8 +10,9 @@ from typing import TypeVar
 from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.changes import Changes
+from bot.store.connection import Transaction
 from bot.store.console import ConsoleMessages
-from bot.store.database import Database, Transaction
+from bot.store.database import Database
 from bot.store.deadlines import Deadlines
 from bot.store.figures import Figures
 from bot.store.frames import FrameFiles

@@ -7,7 +7,8 @@ from collections.abc import Collection
 
 from agent.outcome import Outcome
 from bot.chats.address import Address, Person
-from bot.store.database import Database, Source, Transaction
+from bot.store.connection import Source, Transaction
+from bot.store.database import Database
 from bot.store.texts import (
     address_of,
     address_text,

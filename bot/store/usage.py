@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 from agent.models.base import Usage
 from agent.models.transcription import Transcript
 from bot.chats.address import Person
-from bot.store.database import Database, Source, Transaction
+from bot.store.connection import Source, Transaction
+from bot.store.database import Database
 from bot.store.texts import json_text, usage_of
 from bot.zones import day_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agent.outcome import Outcome
 from bot.store.audit import AuditKind
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.tasks.model import Closing, OpenQuestion, Task
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.tasks.model import Task, TaskWish
 
 

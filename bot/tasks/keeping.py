@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.tasks.closing import Closings
 from bot.tasks.errors import UnknownTask

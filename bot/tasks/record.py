@@ -9,7 +9,7 @@ from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, Task
 from agent.questions import Question, QuestionKind
 from bot.chats.address import Address
 from bot.store.audit import AuditKind
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.patience import PATIENCE_S
 from bot.store.store import Store
 from bot.tasks.errors import WrongState

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from PIL import Image
@@ -20,7 +21,7 @@ class Screens:
         self.kept: dict[str, bytes] = {}
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        name = f"{len(self.kept)}{suffix}"
+        name = f"{uuid4().hex}{suffix}"
         self.kept[name] = data
         return name
 

@@ -17,7 +17,7 @@ import pytest
 
 from bot.store.backup import DATABASES, MANIFEST, back_up
 from bot.store.checkpoints import open_checkpoints
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew
 from bot.store.restore import ASIDE, restore

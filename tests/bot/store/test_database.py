@@ -3,14 +3,20 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
+import threading
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from bot.store.database import Database, Transaction
+from bot.store.connection import Transaction
+from bot.store.database import Database
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
 from bot.store.schema import migrations
+
+WAIT_S = 10.0
+"""Longer than anything here takes."""
 
 
 @pytest.fixture
@@ -92,15 +98,15 @@ async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: 
 
 
 async def test_readers_see_only_what_is_committed(database: Database) -> None:
-    inside, seen = asyncio.Event(), asyncio.Event()
+    inside, seen = threading.Event(), threading.Event()
 
     async def slow(transaction: Transaction) -> None:
         await _insert(transaction, "one")
         inside.set()
-        await seen.wait()
+        assert seen.wait(WAIT_S)
 
     writing = asyncio.create_task(database.write(slow))
-    await inside.wait()
+    assert await asyncio.to_thread(inside.wait, WAIT_S)
     assert await database.fetch("SELECT * FROM refusals") == []
     seen.set()
     await writing
@@ -108,19 +114,16 @@ async def test_readers_see_only_what_is_committed(database: Database) -> None:
 
 
 async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Database, path: Path) -> None:
-    """Seen failing with `asyncio.shield` taken away: the day in flight is lost though its caller was cut after it
-    had been handed over; and with the rollback taken away as well, the other connection finds the file locked.
-    """
     for number in range(60):
-        inside = asyncio.Event()
+        inside = threading.Event()
 
-        async def work(transaction: Transaction, number: int = number, inside: asyncio.Event = inside) -> None:
+        async def work(transaction: Transaction, number: int = number, inside: threading.Event = inside) -> None:
             await _insert(transaction, str(number))
             inside.set()
             await _insert(transaction, f"{number} again")
 
         caller = asyncio.create_task(database.write(work))
-        await inside.wait()
+        assert await asyncio.to_thread(inside.wait, WAIT_S)
         caller.cancel()
         with pytest.raises(asyncio.CancelledError):
             await caller
@@ -134,21 +137,35 @@ async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Data
 async def test_an_error_after_the_caller_has_gone_is_logged(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    inside, go_on = asyncio.Event(), asyncio.Event()
+    inside, go_on = threading.Event(), threading.Event()
 
     async def broken(_: Transaction) -> None:
         inside.set()
-        await go_on.wait()
+        assert go_on.wait(WAIT_S)
         raise LookupError("nobody listens")
 
     caller = asyncio.create_task(database.write(broken))
-    await inside.wait()
+    assert await asyncio.to_thread(inside.wait, WAIT_S)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     go_on.set()
     await database.close()
     assert "after its caller had gone" in caplog.text
+
+
+async def test_a_transaction_waits_for_nothing_else(database: Database, path: Path) -> None:
+    """Seen failing, with a locked file, when what waits is left to itself."""
+
+    async def work(transaction: Transaction) -> None:
+        await _insert(transaction, "one")
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="nothing but its statements"):
+        await database.write(work)
+    with closing(sqlite3.connect(path, timeout=0)) as other:
+        other.execute("INSERT INTO refusals VALUES ('web', 'x', 'other', 1)")
+        assert other.execute("SELECT day FROM refusals").fetchall() == [("other",)]
 
 
 async def test_another_process_that_comes_and_goes_takes_nothing_along(database: Database, path: Path) -> None:

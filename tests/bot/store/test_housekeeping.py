@@ -21,7 +21,7 @@ from bot.chats.address import MessageRef
 from bot.chats.log import Content
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import LatestSaver, open_checkpoints
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
 from bot.store.shrinking import shrink
 from bot.store.store import DATABASE_NAME, Store

@@ -8,7 +8,8 @@ from sqlite3 import Row
 
 import pytest
 
-from bot.store.database import Database, Value
+from bot.store.connection import Value
+from bot.store.database import Database
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
 from bot.store.steps import Steps

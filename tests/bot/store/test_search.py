@@ -8,7 +8,7 @@ import pytest
 
 from agent.outcome import Outcome
 from bot.chats.address import Person
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.search import TaskFilter
 from bot.store.store import Store
 from bot.tasks.model import TaskState

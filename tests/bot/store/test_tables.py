@@ -10,7 +10,7 @@ from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
 from bot.chats.address import Address, MessageRef, Person
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.tasks.model import StepRow, TaskState
 from tests.bot.store.conftest import ANNA, HERE, add_task, wish

@@ -14,7 +14,7 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
 from bot.store.checkpoints import CHECKPOINTS_NAME, LatestSaver, open_checkpoints
-from bot.store.database import Transaction
+from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreAway
 from bot.store.frames import FrameFiles

@@ -1,0 +1,69 @@
+"""A connection to SQLite on which a piece of work with several statements takes one way to its thread and back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import aiosqlite
+
+Value = str | int | float | bytes | None
+Result = TypeVar("Result")
+
+_ROWS_AT_ONCE = 64
+"""What `aiosqlite.connect` takes for rows that are read one by one; here they never are."""
+
+
+class Source(Protocol):
+    """Where statements can be run: the database itself for reading, or an open transaction."""
+
+    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+        """Run one statement and return all its rows."""
+        ...
+
+
+class Transaction:
+    """An open transaction. What is run in it is committed together, or not at all."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+        """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
+        return self._connection.execute(sql, values).fetchall()
+
+
+class Connection(aiosqlite.Connection):
+    """aiosqlite's connection, which can also be given a whole piece of work."""
+
+    @classmethod
+    async def open(cls, path: Path, *, timeout: float) -> Connection:
+        """Connect; a locked file is waited for `timeout` seconds. Transactions are begun and ended by statements."""
+        connection = cls(lambda: sqlite3.connect(path, timeout=timeout, isolation_level=None), _ROWS_AT_ONCE)
+        await connection
+        return connection
+
+    async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """`work` with SQLite's own connection, in its thread. It is done to its end when the caller is cancelled."""
+        function = partial(copy_context().run, work, self._conn)
+        done: Result = await self._execute(function)  # type: ignore[no-untyped-call]  # what aiosqlite does it all with
+        return done
+
+
+def to_its_end(work: Awaitable[Result]) -> Result:
+    """The result of what waits for nothing but statements, in the thread in which these are run.
+
+    Raises what it raises, and RuntimeError when it waits for something else: the file would be locked meanwhile.
+    """
+    waiting = work.__await__()
+    try:
+        next(waiting)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    waiting.close()
+    raise RuntimeError("a transaction waits for nothing but its statements")
