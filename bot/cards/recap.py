@@ -19,8 +19,8 @@ from bot.tasks.model import StepRow
 
 FRAMES = 24
 """Steps that are shown at most, spread evenly over the run; the last one is always among them."""
-LONG_SIDES = (640, 480, 320)
-"""Pixels; the next smaller one where the bytes do not do."""
+LONG_SIDES = (512, 384, 256)
+"""Pixels; the next smaller one where the bytes do not do. The first is half of what was shown, and so read quickly."""
 COLOURS = 255
 """The same for all screens: one more than that is what shines through."""
 PALETTE_PARTS = 4

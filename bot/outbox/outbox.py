@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 
 from agent.events import TaskEvent
@@ -17,6 +17,8 @@ from bot.outbox.conversation import Conversation
 from bot.outbox.pace import Paces
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.steps import Streaming
+from bot.store.connection import Source
+from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.desk import TaskDesk
 from bot.tasks.model import Task
@@ -113,15 +115,26 @@ class Outbox:
         while True:
             self._wake.clear()
             changed, self._changed = self._changed, set()
-            for task in [await self._desk.get(task_id) for task_id in changed]:
-                conversation = None if task is None else self._conversation(task)
-                if task is not None and conversation is not None:
+            tasks, rows = await self._due(changed)
+            for task in tasks:
+                conversation = self._conversation(task)
+                if conversation is not None:
                     conversation.changed(task.parent or task.id)
-            for row in await self._store.outbox.pending(self._time.now()):
+            for row in rows:
                 conversation = await self._conversation_of(row.task)
                 if conversation is not None:
                     conversation.offer(row)
             await self._time.rest(self._wake, LOOK_AGAIN)
+
+    async def _due(self, changed: Collection[str]) -> tuple[list[Task], tuple[OutboxRow, ...]]:
+        """These tasks, and what may be sent now."""
+        now = self._time.now()
+
+        async def work(source: Source) -> tuple[list[Task], tuple[OutboxRow, ...]]:
+            tasks = [await self._store.tasks.get(task, source) for task in changed]
+            return [task for task in tasks if task is not None], await self._store.outbox.pending(now, source)
+
+        return await self._store.read(work)
 
     async def _conversation_of(self, task_id: str) -> Conversation | None:
         task = await self._desk.get(task_id)

@@ -20,7 +20,7 @@ from bot.people.rights import Rights
 from bot.people.tiers import QUOTAS, Tier, largest, smallest
 from bot.settings import Settings
 from bot.store.audit import AuditKind
-from bot.store.connection import Transaction
+from bot.store.connection import Source, Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageTotals
 from bot.tasks.errors import OverQuota, UnknownTask
@@ -140,10 +140,14 @@ class Quotas:
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
         """See Allowance. What the person's other tasks use meanwhile counts too."""
-        found = await self._store.tasks.get(task)
+
+        async def work(source: Source) -> tuple[Task | None, str]:
+            return await self._store.tasks.get(task, source), await self._store.tiers.of_task(task, source)
+
+        found, accepted_with = await self._store.read(work)
         if found is None:
             raise UnknownTask(task)
-        name = self._own(found.person) or await self._store.tiers.of_task(task)
+        name = self._own(found.person) or accepted_with
         if not name:
             return None
         begin, end = self._day(found.created)

@@ -26,8 +26,8 @@ class Source(Protocol):
         ...
 
 
-class Transaction:
-    """An open transaction. What is run in it is committed together, or not at all."""
+class Statements:
+    """Runs statements at once, in the thread of the connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -35,6 +35,10 @@ class Transaction:
     async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
         return self._connection.execute(sql, values).fetchall()
+
+
+class Transaction(Statements):
+    """An open transaction. What is run in it is committed together, or not at all."""
 
 
 class Connection(aiosqlite.Connection):

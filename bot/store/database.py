@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 import aiosqlite
 
-from bot.store.connection import Connection, Transaction, Value, to_its_end
+from bot.store.connection import Connection, Source, Statements, Transaction, Value, to_its_end
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.patience import Writable, patiently
 from bot.store.schema import migrate
@@ -94,6 +94,11 @@ class Database:
         """Read what is committed. Raises StoreError."""
         with explained(self._path):
             return list(await self._reader.execute_fetchall(sql, values))
+
+    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+        """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""
+        with explained(self._path):
+            return await self._reader.run(lambda connection: to_its_end(work(Statements(connection))))
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:

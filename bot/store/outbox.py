@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.chats.address import MessageRef
-from bot.store.connection import Transaction, Value
+from bot.store.connection import Source, Transaction, Value
 from bot.store.database import Database
 from bot.store.patience import PATIENCE_S
 from bot.store.texts import message_of, message_text
@@ -74,11 +74,11 @@ class Outbox:
             (int(task), kind, subject, name, now),
         )
 
-    async def pending(self, now: float) -> tuple[OutboxRow, ...]:
+    async def pending(self, now: float, source: Source | None = None) -> tuple[OutboxRow, ...]:
         """What may be sent now, oldest first. A row behind one of its task that is being sent, or that has to
         wait, is not among them.
         """
-        rows = await self._database.fetch(
+        rows = await (source or self._database).fetch(
             # The first condition and +id make SQLite use the index of what is open: all that was ever sent is more.
             "SELECT * FROM outbox WHERE state IN ('pending', 'sending') AND state = 'pending'"
             " AND NOT EXISTS (SELECT 1 FROM outbox AS earlier"

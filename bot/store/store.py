@@ -10,7 +10,7 @@ from typing import TypeVar
 from bot.store.audit import Audit
 from bot.store.cards import Cards
 from bot.store.changes import Changes
-from bot.store.connection import Transaction
+from bot.store.connection import Source, Transaction
 from bot.store.console import ConsoleMessages
 from bot.store.database import Database
 from bot.store.deadlines import Deadlines
@@ -98,6 +98,10 @@ class Store:
     async def close(self) -> None:
         """Finish what is being written and close."""
         await self._database.close()
+
+    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+        """Several reads as one: see `Database.read`."""
+        return await self._database.read(work)
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Several changes as one: see `Database.write`."""

@@ -32,8 +32,9 @@ MAX_THREADS = 32
 CHUNK = 1 << 20
 """Bytes asked for at once: reading a 10 MB frame in 4 KiB pieces takes 18 times as long."""
 
-GATHERED = 1 << 20
-"""Bytes that are waited for before the thread that reads a picture is woken. Linux takes at most half of tcp_rmem."""
+GATHERED = 2 << 20
+"""Bytes that are waited for before the thread that reads a picture is woken, and then read at once: each time costs.
+Linux takes at most half of tcp_rmem, which is 3 MB."""
 
 _threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="adb")
 
@@ -124,7 +125,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def receive_into(self, connection: adbutils.AdbConnection, room: memoryview) -> int:
         """The same into memory that is there; how many bytes came, 0 at the end."""
         connection.conn.settimeout(self.remaining)
-        taken: int = connection.conn.recv_into(room, min(len(room), CHUNK))
+        taken: int = connection.conn.recv_into(room, min(len(room), GATHERED))
         return taken
 
     def sever(self) -> None:

@@ -34,14 +34,10 @@ _AS_IT_IS = "RGBX"
 """The format whose bytes can be looked at without making a picture of them first."""
 _UNREADABLE = (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError)
 """What Pillow raises for what is no picture, or only half of one."""
-BLOCK = 1 << 20
-"""Bytes of one piece of a picture's memory. Of Pillow's own 16 MB a small picture takes a whole one, gives back what it
-does not need, and the next large one has to get it anew."""
-KEPT_BLOCKS = 32
-"""Pieces that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
+KEPT_BLOCKS = 4
+"""Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
 than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
-Image.core.set_block_size(BLOCK)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
-Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]
+Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
 
 MOST_WARNINGS = 2048
 """Bytes of text that a phone may print before a picture; any picture has more."""
