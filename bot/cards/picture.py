@@ -27,9 +27,9 @@ RING_PART = 22
 _RING = (230, 30, 60)
 _HALO = (255, 255, 255)
 
-DRAWN_KEPT = 256
+DRAWN_KEPT = 160
 """Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock and in
-the recap. As many as eight runs of 30 steps have.
+the recap. As many as eight runs of 20 steps have.
 """
 _drawn: OrderedDict[tuple[str, tuple[int, int] | None], bytes] = OrderedDict()
 """By the reference of the screen, which is that of its bytes alone, and the mark; the last used at the end."""
