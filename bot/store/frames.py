@@ -94,7 +94,7 @@ class FrameFiles:
 
     def _put(self, path: Path, data: bytes) -> None:
         now = self._clock()
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             if path.read_bytes() == data:  # a card and a step show the same picture
                 os.utime(path, (now, now))
                 return

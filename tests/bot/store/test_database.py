@@ -155,7 +155,7 @@ async def test_an_error_after_the_caller_has_gone_is_logged(
 
 
 async def test_a_transaction_waits_for_nothing_else(database: Database, path: Path) -> None:
-    """Seen failing, with a locked file, when what waits is left to itself."""
+    """What does is ended, and the file is free again."""
 
     async def work(transaction: Transaction) -> None:
         await _insert(transaction, "one")

@@ -21,6 +21,21 @@ async def test_the_same_bytes_are_kept_once_and_come_back(tmp_path: Path) -> Non
     assert kept(tmp_path) == {first}
 
 
+async def test_what_is_kept_again_is_as_new(tmp_path: Path) -> None:
+    """Also when the former file is damaged. Seen failing with what is there left as it is."""
+    now = DAY
+    frames = FrameFiles(tmp_path, lambda: now, keep_days=10)
+    reference = await frames.save(b"picture", suffix="jpg")
+    path = tmp_path / reference[:2] / reference
+    for content in (b"picture", b"pic"):
+        path.write_bytes(content)
+        now += 9 * DAY
+        assert await frames.save(b"picture", suffix="jpg") == reference
+        assert path.stat().st_mtime == now
+        assert await frames.prune() == 0
+        assert await frames.load(reference) == b"picture"
+
+
 @pytest.mark.parametrize("suffix", ["", "../x", "j pg", "JPG", "x" * 11])
 async def test_a_suffix_is_a_suffix(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(ValueError, match="is no suffix"):
