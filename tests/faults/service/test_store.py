@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import os
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -79,13 +80,15 @@ async def test_patience_waits_for_room_and_writes_once(store: Store) -> None:
 
 async def test_a_start_waits_for_whoever_holds_the_database(store: Store, tmp_path: Path) -> None:
     """A service that gave up would be started ten times by its manager, and then never again."""
-    holding = asyncio.Event()
+    begun, holding = threading.Event(), threading.Event()
 
     async def hold(_: Transaction) -> None:
-        await holding.wait()
+        begun.set()
+        assert holding.wait(LIMIT)
 
     await add_task(store)
     writing = asyncio.create_task(store.write(hold))
+    assert await asyncio.to_thread(begun.wait, LIMIT)
     opening = asyncio.create_task(Store.open(tmp_path, patience=LIMIT))
     await asyncio.wait({opening}, timeout=0.5)
     assert not opening.done()
