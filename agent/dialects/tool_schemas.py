@@ -24,6 +24,9 @@ ACTIONS: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Action)[0])
 }
 
+_SCHEMAS = {kind: model.model_json_schema() for kind, model in ACTIONS.items()}
+"""Made at the start, not in the first step."""
+
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _ROTATIONS = 8
 """Screens whose tools are kept: the two rotations of a few phones."""
@@ -33,11 +36,11 @@ _ROTATIONS = 8
 def tool_specs(space: Size) -> tuple[ToolSpec, ...]:
     """One tool for each action, for points on a picture of this size."""
     texts = _descriptions()
-    return tuple(ToolSpec(kind, texts[kind], _parameters(kind, model, space, texts)) for kind, model in ACTIONS.items())
+    return tuple(ToolSpec(kind, texts[kind], _parameters(kind, space, texts)) for kind in ACTIONS)
 
 
-def _parameters(kind: str, model: type[BaseModel], space: Size, texts: dict[str, str]) -> dict[str, Any]:
-    schema = model.model_json_schema()
+def _parameters(kind: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
+    schema = _SCHEMAS[kind]
     definitions: dict[str, Any] = schema.get("$defs", {})
     properties: dict[str, Any] = {}
     required: list[str] = []
