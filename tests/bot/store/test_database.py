@@ -115,11 +115,17 @@ async def test_readers_see_only_what_is_committed(database: Database) -> None:
 
 async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Database, path: Path) -> None:
     for number in range(60):
-        inside = threading.Event()
+        inside, left = threading.Event(), threading.Event()
 
-        async def work(transaction: Transaction, number: int = number, inside: threading.Event = inside) -> None:
+        async def work(
+            transaction: Transaction,
+            number: int = number,
+            inside: threading.Event = inside,
+            left: threading.Event = left,
+        ) -> None:
             await _insert(transaction, str(number))
             inside.set()
+            assert left.wait(WAIT_S)
             await _insert(transaction, f"{number} again")
 
         caller = asyncio.create_task(database.write(work))
@@ -127,6 +133,7 @@ async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Data
         caller.cancel()
         with pytest.raises(asyncio.CancelledError):
             await caller
+        left.set()
     await database.close()
     with sqlite3.connect(path, timeout=0) as other:
         assert other.execute("SELECT COUNT(*) FROM refusals").fetchone() == (120,)
