@@ -13,8 +13,6 @@ from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
-Image.preinit()  # what writes a JPEG is else loaded in the first step
-
 MAX_LINES = 60
 """Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
 MAX_TEXT = 80

@@ -25,7 +25,7 @@ ACTIONS: dict[str, type[BaseModel]] = {
 }
 
 _SCHEMAS = {kind: model.model_json_schema() for kind, model in ACTIONS.items()}
-"""Made at the start, not in the first step."""
+"""The same for every screen."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _ROTATIONS = 8

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
-import anyio
 import httpx2
 from openai import DefaultAioHttpClient
 
@@ -30,8 +28,6 @@ def bounded_client() -> httpx2.AsyncClient:
     are not followed: pictures of the phone and what people say go to the address that was set, and to no other.
     aiohttp carries it: a streamed answer takes two thirds of the processor time that it takes through httpx2 alone.
     """
-    with suppress(anyio.NoEventLoopError):
-        anyio.CancelScope()  # its half for asyncio is loaded now, and not when the first answer has been read
     return DefaultAioHttpClient(
         headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_bound]}, follow_redirects=False
     )

@@ -51,12 +51,13 @@ class Suggestions:
     def _read_again(self) -> None:
         """Begin to read when there is something new, once at a time."""
         if self._stale and (self._reading is None or self._reading.done()):
-            self._stale = False
             self._reading = asyncio.create_task(self._read(), name="suggestions")
 
     async def _read(self) -> None:
         try:
-            self._tasks = await self._services.desk.recent(RECENT)
+            while self._stale:  # another one may be given meanwhile
+                self._stale = False
+                self._tasks = await self._services.desk.recent(RECENT)
         except OSError:
             self._stale = True
             logger.exception("the recent tasks could not be read")

@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 64
 
 
 class Source(Protocol):
-    """Where statements can be run: the database itself for reading, or an open transaction."""
+    """Where statements can be run: the database itself for reading, one of its reads, or an open transaction."""
 
     async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows."""
@@ -70,4 +70,4 @@ def to_its_end(work: Awaitable[Result]) -> Result:
         result: Result = done.value
         return result
     waiting.close()
-    raise RuntimeError("a transaction waits for nothing but its statements")
+    raise RuntimeError("work in the store waits for nothing but its statements")

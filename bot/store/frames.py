@@ -98,12 +98,9 @@ class FrameFiles:
             if path.read_bytes() == data:  # a card and a step show the same picture
                 os.utime(path, (now, now))
                 return
+        path.parent.mkdir(parents=True, exist_ok=True)
         # Under another name first: a reader never sees half a file, and neither does the next start.
-        try:
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -121,11 +123,19 @@ async def test_what_never_began_does_not_count_and_what_works_counts_so_far(stor
 
 
 async def test_an_open_transaction_sees_its_own_tasks(store: Store) -> None:
+    inside, seen = threading.Event(), threading.Event()
+
     async def work(transaction: Transaction) -> int:
         await store.tasks.add(transaction, wish(), max_steps=60, now=NOW - 1.0)
+        inside.set()
+        assert seen.wait(10.0)
         return (await store.usage.total(0, NOW, source=transaction)).tasks
 
-    assert await store.write(work) == 1
+    writing = asyncio.create_task(store.write(work))
+    assert await asyncio.to_thread(inside.wait, 10.0)
+    assert (await store.usage.total(0, NOW)).tasks == 0
+    seen.set()
+    assert await writing == 1
 
 
 def test_zones_by_name_and_days_without_a_midnight() -> None:
