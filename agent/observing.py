@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 
-from PIL import Image
-
 from agent.picture import ImagePart
-from agent.resizing import resized
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
@@ -16,7 +12,6 @@ from devices.phone import Element, Observation
 MAX_LINES = 60
 """Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
 MAX_TEXT = 80
-JPEG_QUALITY = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +29,9 @@ class Sight:
         return point.mapped(self.screen.space, self.observation.size)
 
 
-def encode(image: Image.Image, size: Size) -> ImagePart:
-    """The RGB picture at exactly `size`, as JPEG. Blocks for about 10 ms: call it off the loop.
-
-    JPEG takes 1.3 ms of them; WebP would take 30 ms for half the bytes. Every endpoint takes it.
-    """
-    target = (size.width, size.height)
-    factor = min(image.width // size.width, image.height // size.height)
-    if factor > 1:
-        image = image.reduce(factor)
-    if image.size != target:
-        image = resized(image, target)
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=JPEG_QUALITY)
-    return ImagePart(buffer.getvalue(), "image/jpeg", size)
-
-
-def screen_of(observation: Observation, space: Size, image: ImagePart | None) -> tuple[Screen, tuple[Element, ...]]:
+def screen_of(observation: Observation, space: Size) -> tuple[Screen, tuple[Element, ...]]:
     """The screen in the model's space, and the elements behind the numbers of its list."""
+    jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
@@ -60,7 +40,7 @@ def screen_of(observation: Observation, space: Size, image: ImagePart | None) ->
     return (
         Screen(
             space=space,
-            image=image,
+            image=None if jpeg is None else ImagePart(jpeg.data, "image/jpeg", jpeg.size),
             elements=lines,
             app=observation.package,
             keyboard_shown=observation.keyboard_shown,

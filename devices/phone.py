@@ -10,6 +10,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
+from devices.jpeg import Fit, Jpeg
 from devices.small import small_of
 from devices.storage import FoundFiles
 
@@ -95,8 +96,9 @@ class Element:
 class Observation:
     """One look at a phone. Picture and elements were taken together.
 
-    `image` is RGB at native size, None when the screen is secure or black (`secure`), or when it was let go of;
-    `elements` is None when the phone could not tell them in time. `settled` says that the screen had stopped moving.
+    A look with a size for its picture has `jpeg`, any other one `image`, RGB at native size. There is neither when the
+    screen is secure or black (`secure`), or when it was let go of; `elements` is None when the phone could not tell
+    them in time. `settled` says that the screen had stopped moving.
     """
 
     size: Size
@@ -113,6 +115,7 @@ class Observation:
     secure: bool = False
     settled: bool = True
     focused_text: str | None = None
+    jpeg: Jpeg | None = None
     small: Image.Image | None = field(default=None, repr=False, compare=False)
     """The picture in the small (see `small_of`), made from it unless given. It tells whether something has changed."""
 
@@ -122,7 +125,7 @@ class Observation:
 
     def without_picture(self) -> Observation:
         """The same with the small picture only: the whole one holds ten megabytes."""
-        return replace(self, image=None)
+        return replace(self, image=None, jpeg=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,15 @@ class Phone(Protocol):
         ...
 
     async def observe(
-        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+        self,
+        *,
+        after: Observation | None = None,
+        patience: float = 2.5,
+        settle: bool = True,
+        fit: Fit | None = None,
     ) -> Observation:
-        """Look at the phone.
+        """Look at the phone. With `fit` the picture is made into a JPEG of that size where it was received: the whole
+        one holds ten megabytes.
 
         With `after` (the look before the last input) it first waits for the first change and then until the
         screen stops moving, at most `patience` seconds; the settled frame is the one returned.

@@ -16,7 +16,8 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from devices.geometry import Bounds
+from devices.geometry import Bounds, Size
+from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
 from devices.small import CELL
 
@@ -98,13 +99,13 @@ class Mask:
     def observation(self, seen: Observation) -> Observation:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
         if self._closed(seen.package):
-            return replace(seen, image=None, small=None, elements=(), focused_text=None, secure=True)
+            return replace(seen.without_picture(), small=None, elements=(), focused_text=None, secure=True)
         if not (self._values or self._places or self._restored):
             return seen
         focused = None if seen.focused_text is None else self.text(seen.focused_text)
         if seen.elements is None:
             # Nobody can tell where the secret stands: better no picture than a secret in it.
-            return replace(seen, image=None, small=None, focused_text=None if focused is None else COVERED)
+            return replace(seen.without_picture(), small=None, focused_text=None if focused is None else COVERED)
         showing = self._showing(seen.elements)
         self._remember(_place(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
         whole = {id(e): e for e in seen.elements if e.label and self._is_place(seen.package, e)}
@@ -113,11 +114,12 @@ class Mask:
             focused = COVERED
         areas = [area for e in hidden.values() if (area := e.bounds.clipped(seen.size)).area]
         image = None if seen.image is None else _painted(seen.image, areas, COVER)
+        jpeg = None if seen.jpeg is None else _painted_over(seen.jpeg, areas, seen.size)
         small = None if seen.small is None else _painted(seen.small, areas, COVER[0], cell=CELL)
         elements = tuple(
             self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in seen.elements
         )
-        return replace(seen, image=image, small=small, elements=elements, focused_text=focused)
+        return replace(seen, image=image, jpeg=jpeg, small=small, elements=elements, focused_text=focused)
 
     def _is_place(self, package: str, element: Element) -> bool:
         """A field that got a secret; after a restart also what else had shown it."""
@@ -170,6 +172,19 @@ def _painted(
         right, bottom = (area.right - 1) // cell, (area.bottom - 1) // cell
         draw.rectangle((area.left // cell, area.top // cell, right, bottom), fill=colour)
     return painted
+
+
+def _painted_over(jpeg: Jpeg, areas: list[Bounds], screen: Size) -> Jpeg:
+    """The same of a picture of this screen in another size; where there is nothing to paint it stays as it is."""
+    if not areas:
+        return jpeg
+    # What is compressed runs over into the next pixels: a block more on each side.
+    there = [_wider(area.mapped(screen, jpeg.size)) for area in areas]
+    return Jpeg.of(_painted(jpeg.image(), [area.clipped(jpeg.size) for area in there], COVER), jpeg.size)
+
+
+def _wider(area: Bounds) -> Bounds:
+    return Bounds(area.left - CELL, area.top - CELL, area.right + CELL, area.bottom + CELL)
 
 
 def _place(package: str, element: Element) -> Place:

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
-from agent.resizing import resized
 from bot.cards.picture import screen_picture
 from bot.chats.outgoing import Picture
 from bot.tasks.model import StepRow
+from devices.resizing import resized
 
 FRAMES = 24
 """Steps that are shown at most, spread evenly over the run; the last one is always among them."""

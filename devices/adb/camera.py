@@ -13,6 +13,7 @@ from devices.adb.fastlane.requests import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, Wanted, always, from_jpeg, from_png, from_raw
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, NoMemory
+from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.wording import sentence_of, words
 
@@ -69,12 +70,15 @@ class Camera:
         self._took = {True: [], False: []}
 
     @measured("frame")
-    async def capture(self, wanted: Wanted = always) -> Frame:
-        """The screen now. Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once."""
+    async def capture(self, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
+        """The screen now, whole or as a JPEG that fits.
+
+        Raises CaptureFailed after three broken pictures; NoMemory, PhoneGone and such at once.
+        """
         last: CaptureFailed
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._once(wanted)
+                return await self._once(wanted, fit)
             except _SeveralDisplays as several:
                 self._display = await in_use(self._shell)
                 last = several
@@ -89,23 +93,23 @@ class Camera:
                 last = broken
         raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last
 
-    async def _once(self, wanted: Wanted) -> Frame:
+    async def _once(self, wanted: Wanted, fit: Fit | None) -> Frame:
         began = time.monotonic()
         by_lane = self.by_lane
-        frame = await self._fast(wanted) if by_lane else None
+        frame = await self._fast(wanted, fit) if by_lane else None
         if frame is None:
             by_lane, began = False, time.monotonic()
-            frame = await self._plain(wanted)
+            frame = await self._plain(wanted, fit)
             if frame.black and await self._look_again():
-                frame = await self._plain(wanted)
+                frame = await self._plain(wanted, fit)
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
         return frame
 
-    async def _plain(self, wanted: Wanted) -> Frame:
+    async def _plain(self, wanted: Wanted, fit: Fit | None) -> Frame:
         line = f"screencap{' -p' if self._png else ''}{f' -d {self._display}' if self._display else ''}"
         return await self._shell.read(
-            line, partial(self._read, wanted), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
+            line, partial(self._read, wanted, fit), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
         )
 
     async def _look_again(self) -> bool:
@@ -115,17 +119,17 @@ class Camera:
         before, self._display = self._display, await in_use(self._shell)
         return self._display != before
 
-    def _read(self, wanted: Wanted, data: memoryview) -> Frame:
+    def _read(self, wanted: Wanted, fit: Fit | None, data: memoryview) -> Frame:
         if self._display is None and WARNING in bytes(data[:WARNED]):
             raise _SeveralDisplays(words("phone.error.no_picture", told=bytes(data[:WARNED]).decode(errors="replace")))
-        return from_png(bytes(data)) if self._png else from_raw(data, wanted)
+        return from_png(bytes(data), fit) if self._png else from_raw(data, wanted, fit)
 
-    async def _fast(self, wanted: Wanted) -> Frame | None:
+    async def _fast(self, wanted: Wanted, fit: Fit | None) -> Frame | None:
         """By the fast lane; None when it gave none, or none that can be read: then it is not asked again."""
         try:
             data = await self._lane.picture()
             if data is not None:
-                return await asyncio.to_thread(from_jpeg, data, wanted)
+                return await asyncio.to_thread(from_jpeg, data, wanted, fit)
         except (LaneRefused, CaptureFailed) as broken:
             logger.info("no pictures by the fast lane of %s: %s", self._name, broken)
             self._refused = True

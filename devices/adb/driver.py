@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from PIL import Image
 
@@ -17,7 +18,7 @@ from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.loading import loads
-from devices.adb.pictures import Frame, never
+from devices.adb.pictures import Frame, Wanted, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe
@@ -28,6 +29,7 @@ from devices.adb.titles import Titles
 from devices.adb.together import together
 from devices.adb.trees import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
+from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.phone import Done, Element, Observation, PhoneInfo
 from devices.small import black as all_black
@@ -123,25 +125,39 @@ class AdbPhone:
         )
 
     async def observe(
-        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+        self,
+        *,
+        after: Observation | None = None,
+        patience: float = 2.5,
+        settle: bool = True,
+        fit: Fit | None = None,
     ) -> Observation:
         """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
         if after is None:
-            return await self._look()
+            return await self._look(fit)
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
         before = _probe(after)
+        capture = partial(self._camera.capture, fit=fit)
         glance = not settle and after.small is not None and self._seen.size is not None
         until = asyncio.get_running_loop().time() + patience
-        seen = await self._watch(before, first_change, patience, glance=glance)
-        while seen.image is not None and loads(seen.elements):
+        seen = await self._watch(capture, before, first_change, patience, glance=glance)
+        while not seen.secure and loads(seen.elements):
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
-            seen = await self._watch(_probe(seen), left, left, glance=False)
+            seen = await self._watch(capture, _probe(seen), left, left, glance=False)
         return seen
 
-    async def _watch(self, before: Probe, first_change: float, patience: float, *, glance: bool) -> Observation:
+    async def _watch(
+        self,
+        capture: Callable[[Wanted], Awaitable[Frame]],
+        before: Probe,
+        first_change: float,
+        patience: float,
+        *,
+        glance: bool,
+    ) -> Observation:
         """The screen when it has come to rest, or with `glance` when it begins to change."""
         reading = Reading(self._trees, self._shell)
 
@@ -154,7 +170,7 @@ class AdbPhone:
             if glance and screen is not None:
                 reading.begin(screen)
             rest = await settled(
-                self._camera.capture,
+                capture,
                 before,
                 first_change=first_change,
                 patience=patience,
@@ -195,10 +211,10 @@ class AdbPhone:
         hidden = state.locked or not state.screen_on or frame.black
         return None if hidden else frame.image
 
-    async def _look(self) -> Observation:
+    async def _look(self, fit: Fit | None) -> Observation:
         screen = self._seen.size
         async with together() as group:
-            frame = group.create_task(self._camera.capture())
+            frame = group.create_task(self._camera.capture(fit=fit))
             state = group.create_task(read_state(self._shell))
             elements = group.create_task(self._trees.read(screen)) if screen else None
         size = frame.result().size
@@ -218,6 +234,7 @@ class AdbPhone:
         return Observation(
             size=frame.size,
             image=None if black else frame.image,
+            jpeg=None if black else frame.jpeg,
             elements=elements,
             package=state.package,
             app_name=self._titles.of(state.package),

@@ -12,6 +12,8 @@ from PIL import Image, UnidentifiedImageError
 
 from devices.errors import CaptureFailed
 from devices.geometry import Size
+from devices.jpeg import Fit, Jpeg
+from devices.resizing import AS_IT_CAME
 from devices.small import CELL, small_of, small_of_bytes
 from devices.wording import Words, words
 
@@ -30,8 +32,6 @@ _NAVIGATION_BAR = 0.07
 
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
-_AS_IT_IS = "RGBX"
-"""The format whose bytes can be looked at without making a picture of them first."""
 _UNREADABLE = (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError)
 """What Pillow raises for what is no picture, or only half of one."""
 KEPT_BLOCKS = 4
@@ -52,16 +52,25 @@ class UnknownFormat(CaptureFailed):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of the screen in the small, and the whole one, RGB at native size, unless nobody wanted it."""
+    """One picture of the screen in the small, and unless nobody wanted it the whole one, RGB at native size, or in its
+    place a JPEG of the size that was wanted.
+    """
 
     small: Image.Image = field(repr=False, compare=False)
     size: Size
-    image: Image.Image | None
+    image: Image.Image | None = None
+    jpeg: Jpeg | None = None
 
     @classmethod
-    def of(cls, image: Image.Image) -> Frame:
-        """The frame of a whole picture. Blocks as `small_of` does."""
-        return cls(small_of(image), Size(*image.size), image)
+    def of(cls, image: Image.Image, fit: Fit | None = None) -> Frame:
+        """The frame of a whole picture. Blocks as `small_of` does, and with `fit` as `Jpeg.of` does."""
+        small, size = small_of(image), Size(*image.size)
+        return cls(small, size, image) if fit is None else cls(small, size, jpeg=Jpeg.of(image, fit(size)))
+
+    @property
+    def shows(self) -> bool:
+        """Whether there is more of it than the small picture."""
+        return self.image is not None or self.jpeg is not None
 
     @property
     def black(self) -> bool:
@@ -86,7 +95,7 @@ def never(_small: Image.Image, _size: Size) -> bool:
     return False
 
 
-def from_raw(data: bytes | memoryview, wanted: Wanted = always) -> Frame:
+def from_raw(data: bytes | memoryview, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
     """The picture that `screencap` writes without `-p`.
 
     Header (AOSP `frameworks/base/cmds/screencap/screencap.cpp`): width, height, pixel format, and since Android 9 the
@@ -107,11 +116,18 @@ def from_raw(data: bytes | memoryview, wanted: Wanted = always) -> Frame:
     if header not in {12, 16}:
         raise CaptureFailed(words("phone.error.cut_picture", number=length, width=width, height=height))
     size, rows = Size(width, height), memoryview(data)[start + header :]
-    if mode != _AS_IT_IS:
-        return Frame.of(Image.frombytes("RGB", (width, height), rows, "raw", mode))
+    if mode != AS_IT_CAME:
+        return Frame.of(_whole(rows, size, mode), fit)
     small = small_of_bytes(rows, (width, height))
-    image = Image.frombytes("RGB", (width, height), rows, "raw", mode) if wanted(small, size) else None
-    return Frame(small, size, image)
+    if not wanted(small, size):
+        return Frame(small, size)
+    if fit is not None:
+        return Frame(small, size, jpeg=Jpeg.of_bytes(rows, size, fit(size)))
+    return Frame(small, size, _whole(rows, size, mode))
+
+
+def _whole(rows: memoryview, size: Size, mode: str) -> Image.Image:
+    return Image.frombytes("RGB", (size.width, size.height), rows, "raw", mode)
 
 
 def _warned(data: bytes | memoryview) -> int:
@@ -122,15 +138,15 @@ def _warned(data: bytes | memoryview) -> int:
     return length if len(data) - length >= MOST_WARNINGS else 0
 
 
-def from_png(data: bytes) -> Frame:
+def from_png(data: bytes, fit: Fit | None = None) -> Frame:
     """The picture that `screencap -p` writes. Raises CaptureFailed when it is none, or cut short."""
     start = data.find(_PNG, 0, 4096)  # phones with two displays print a warning first
     if start < 0:
         raise CaptureFailed(_no_picture(data[:80]))
-    return _opened(data[start:])
+    return Frame.of(_decoded(data[start:]), fit)
 
 
-def from_jpeg(data: bytes, wanted: Wanted = always) -> Frame:
+def from_jpeg(data: bytes, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
     """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short.
 
     A JPEG keeps the mean of each block of 8×8 pixels: what there is in the small is read without the rest.
@@ -143,16 +159,15 @@ def from_jpeg(data: bytes, wanted: Wanted = always) -> Frame:
     except _UNREADABLE as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
     if small.size != (-(-size.width // CELL), -(-size.height // CELL)):
-        return _opened(data)
-    return Frame(small, size, _decoded(data) if wanted(small, size) else None)
+        return Frame.of(_decoded(data), fit)
+    if not wanted(small, size):
+        return Frame(small, size)
+    whole = _decoded(data)
+    return Frame(small, size, whole) if fit is None else Frame(small, size, jpeg=Jpeg.of(whole, fit(size)))
 
 
 def _no_picture(told: bytes) -> Words:
     return words("phone.error.no_picture", told=repr(told.decode(errors="replace").strip()))
-
-
-def _opened(data: bytes) -> Frame:
-    return Frame.of(_decoded(data))
 
 
 def _decoded(data: bytes) -> Image.Image:

@@ -64,7 +64,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """A frame with its whole picture that shows the screen as it was last, and whether that had come to rest."""
+    """A frame with its picture that shows the screen as it was last, and whether that had come to rest."""
 
     frame: Frame
     settled: bool
@@ -86,8 +86,8 @@ async def settle(
     there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
     loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
 
-    The whole picture, which takes most of a frame's processor time, is made of a frame that shows something new, and
-    of one after so long that it may be the last.
+    More than the small picture, which takes most of a frame's processor time, is made of a frame that shows something
+    new, and of one after so long that it may be the last.
     """
     began = time.monotonic()
     previous = before
@@ -104,7 +104,7 @@ async def settle(
         probe = Probe.of_small(frame.small, frame.size)
         same = probe.same_as(previous)
         now = time.monotonic()
-        last = last if frame.image is None else frame
+        last = frame if frame.shows else last
         if last is not None and same and (changed or now - began >= first_change):
             return Rest(last, settled=True)
         if glance and not same:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
-
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.observing import MAX_LINES, Sight, encode, screen_of
+from agent.observing import MAX_LINES, Sight, screen_of
 from devices.geometry import Bounds, Point, Size
+from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
 
 SCREEN = Size(1080, 2400)
@@ -20,10 +19,12 @@ def seen(*elements: Element) -> Observation:
     return Observation(SCREEN, Image.new("RGB", (1080, 2400)), elements)
 
 
-def test_the_picture_has_exactly_the_size_that_is_told() -> None:
-    part = encode(Image.new("RGB", (2400, 1080)), Size(1024, 460))
-    assert Image.open(io.BytesIO(part.data)).size == (1024, 460)
-    assert part.media_type == "image/jpeg"
+def test_the_picture_is_the_one_that_was_seen() -> None:
+    jpeg = Jpeg.of(Image.new("RGB", (1080, 2400)), SPACE)
+    image = screen_of(Observation(SCREEN, None, (), jpeg=jpeg), SPACE)[0].image
+    assert image is not None
+    assert (image.data, image.media_type, image.size) == (jpeg.data, "image/jpeg", SPACE)
+    assert screen_of(Observation(SCREEN, None, ()), SPACE)[0].image is None
 
 
 def test_the_list_leaves_out_what_helps_nobody() -> None:
@@ -31,7 +32,7 @@ def test_the_list_leaves_out_what_helps_nobody() -> None:
     same_words = Element(Bounds(0, 100, 100, 200), text="Go")
     outside = Element(Bounds(0, 2500, 100, 2600), text="Below", clickable=True)
     empty = Element(Bounds(0, 0, 1080, 2400), class_name="android.widget.FrameLayout")
-    screen, targets = screen_of(seen(empty, button, same_words, outside), SPACE, None)
+    screen, targets = screen_of(seen(empty, button, same_words, outside), SPACE)
     assert targets == (button,)
     assert screen.elements is not None
     assert screen.elements[0].line == "[0] button 'Go' (33,98)"
@@ -40,14 +41,14 @@ def test_the_list_leaves_out_what_helps_nobody() -> None:
 def test_a_long_list_keeps_what_can_be_used() -> None:
     words = [Element(Bounds(0, n, 9, n + 9), text=f"w{n}") for n in range(100, 180)]
     buttons = [Element(Bounds(0, n, 9, n + 9), text=f"b{n}", clickable=True) for n in range(300, 330)]
-    _, targets = screen_of(seen(*words, *buttons), SPACE, None)
+    _, targets = screen_of(seen(*words, *buttons), SPACE)
     assert len(targets) == MAX_LINES
     assert set(buttons) <= set(targets)
 
 
 def test_no_list_is_told_as_none() -> None:
     look = Observation(SCREEN, None, None, secure=True)
-    screen, targets = screen_of(look, SPACE, None)
+    screen, targets = screen_of(look, SPACE)
     assert screen.elements is None
     assert screen.secure
     assert targets == ()
@@ -56,7 +57,7 @@ def test_no_list_is_told_as_none() -> None:
 @given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
 def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
     look = seen()
-    sight = Sight(look, screen_of(look, SPACE, None)[0], ())
+    sight = Sight(look, screen_of(look, SPACE)[0], ())
     point = sight.native(Point(x, y))
     assert SCREEN.holds(point)
     assert abs(point.x / SCREEN.width - x / SPACE.width) < 1 / SPACE.width

@@ -40,6 +40,7 @@ from bot.tasks.secrets import MemorySecrets
 from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
 from devices.inputs import Input
+from devices.jpeg import Fit
 from devices.phone import Done, Health, Observation, Phone, PhoneInfo
 from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
@@ -76,9 +77,14 @@ class SeenPhone:
         self._stopped_at = stopped_at
 
     async def observe(
-        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+        self,
+        *,
+        after: Observation | None = None,
+        patience: float = 2.5,
+        settle: bool = True,
+        fit: Fit | None = None,
     ) -> Observation:
-        del after, patience, settle
+        del after, patience, settle, fit
         if isinstance(self._sees, PhoneError):
             raise self._sees
         return self._sees

@@ -45,6 +45,21 @@ class PhoneContract:
         assert (look.secure, look.settled, look.screen_on, look.locked) == (False, True, True, False)
         assert subject.phone.info.app == look.package
 
+    async def test_a_picture_that_has_to_fit_is_made_at_once(self, subject: Subject) -> None:
+        def half(screen: Size) -> Size:
+            return Size(screen.width // 2, screen.height // 2)
+
+        before = await subject.phone.observe(fit=half)
+        await subject.phone.act(Tap(element(before, "Notes").bounds.centre), receipt="r-1.0")
+        after = await subject.phone.observe(after=before, fit=half)
+        for look in (before, after):
+            assert look.image is None
+            assert look.jpeg is not None
+            assert look.jpeg.size == Size(540, 1200) == Size(*look.jpeg.image().size)
+            assert look.size == Size(1080, 2400)
+            assert look.without_picture().jpeg is None
+        assert after.package == "org.example.notes"
+
     async def test_the_settled_look_shows_what_a_touch_did(self, subject: Subject) -> None:
         before = await subject.phone.observe()
         await subject.phone.act(Tap(element(before, "Notes").bounds.centre), receipt="r-1.0")

@@ -6,6 +6,7 @@ from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
+from devices.jpeg import Fit
 from devices.phone import Done, Element, Health, Observation, Phone, PhoneInfo
 from devices.storage import FoundFiles
 
@@ -39,9 +40,14 @@ class InstantPhone:
         raise AssertionError((phone_id, timeout))
 
     async def observe(
-        self, *, after: Observation | None = None, patience: float = 2.5, settle: bool = True
+        self,
+        *,
+        after: Observation | None = None,
+        patience: float = 2.5,
+        settle: bool = True,
+        fit: Fit | None = None,
     ) -> Observation:
-        del after, patience, settle
+        del after, patience, settle, fit
         elements = tuple(
             Element(Bounds(0, 100 * n, 1080, 100 * n + 90), text=f"Line {n} of page {self._page}", clickable=True)
             for n in range(1, 20)

@@ -86,7 +86,7 @@ async def _effect(context: RunContext, key: ActionKey, what: Input, sight: Sight
     early = last and nothing_to_cover and watch.haste.ready()
     try:
         after = await context.control.guard(
-            context.phone.observe(after=sight.observation, patience=patience, settle=not early)
+            context.phone.observe(after=sight.observation, patience=patience, settle=not early, fit=context.fit)
         )
     except (Stopped, asyncio.CancelledError):
         await asyncio.shield(context.journal.finish(key, "done", "sent; stopped before its effect was seen"))

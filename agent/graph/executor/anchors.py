@@ -24,7 +24,7 @@ class Again:
     def sight(self, before: Sight | None, state: ExecutorState) -> Sight:
         """A sight of the new look, in the space that the action's points were chosen in."""
         space = before.screen.space if before is not None else Size(*state["size"])
-        screen, targets = screen_of(self.observation, space, None)
+        screen, targets = screen_of(self.observation, space)
         return Sight(self.observation, screen, targets, state["frame"])
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from agent.control import Control
 from agent.dialects.base import Dialect
+from agent.dialects.select import image_size_for
 from agent.events import RunEvent
 from agent.graph.executor.early import Watch
 from agent.guards.masking import Mask
@@ -18,6 +19,7 @@ from agent.observing import Sight
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
+from devices.geometry import Size
 from devices.phone import Observation, Phone, Phones
 
 
@@ -59,3 +61,7 @@ class RunContext:
     live: Live = field(default_factory=Live)
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
+
+    def fit(self, screen: Size) -> Size:
+        """The size at which the model keeps a picture of this screen."""
+        return image_size_for(self.models.vision.name, screen)

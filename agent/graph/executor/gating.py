@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Any
 
@@ -15,7 +14,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.hands import Aim, aim
 from agent.graph.executor.state import ANSWERED, ExecutorState
 from agent.guards.touching import Spot
-from agent.observing import Sight, encode
+from agent.observing import Sight
 from devices.inputs import Key
 
 REFUSED = "Refused and not done: {reason}. Find a way without it, or finish with failure."
@@ -116,7 +115,6 @@ def secret_action(action: Action) -> EnterSecret:
 
 async def _picture(context: RunContext, sight: Sight) -> str | None:
     """The picture of the screen that the action would meet; it is newer than the step's after a first action."""
-    if sight.frame is not None or sight.observation.image is None:
+    if sight.frame is not None or sight.observation.jpeg is None:
         return sight.frame
-    image = await asyncio.to_thread(encode, sight.observation.image, sight.screen.space)
-    return await context.frames.save(image.data, suffix="jpg")
+    return await context.frames.save(sight.observation.jpeg.data, suffix="jpg")

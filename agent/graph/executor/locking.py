@@ -13,7 +13,7 @@ from devices.phone import Observation
 async def woken(context: RunContext) -> Observation:
     """The phone after an attempt to wake it and to take away a lock that only needs a swipe. Raises PhoneError."""
     await context.phone.prepare()
-    return await context.phone.observe()
+    return await context.phone.observe(fit=context.fit)
 
 
 def unlock_question(state: ExecutorState, context: RunContext, frame: str | None) -> dict[str, Any]:

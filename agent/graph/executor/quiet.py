@@ -36,7 +36,7 @@ async def wait_for(context: RunContext, sight: Sight, action: WaitFor) -> str:
 
 async def _look(context: RunContext) -> Observation:
     try:
-        seen = await context.control.guard(context.phone.observe())
+        seen = await context.control.guard(context.phone.observe(fit=context.fit))
     except PhoneError as error:
         raise Trouble(f"The phone could not be seen meanwhile: {error}") from error
     context.live.fresh = seen

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from agent.guards.masking import COVER, Mask
 from devices.geometry import Bounds, Size
+from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
 
 FIELD = Element(Bounds(10, 10, 30, 30), text="code 246810", editable=True)
@@ -41,10 +42,33 @@ def test_words_and_pixels_are_covered() -> None:
     assert mask.text("typed 246810!") == "typed ••••••!"
 
 
+def test_pixels_of_a_picture_for_a_model_are_covered() -> None:
+    """Seen failing with `_painted_over` giving back what it got."""
+    mask = Mask()
+    mask.add("246810")
+    screen = Size(800, 800)
+    picture = Image.new("RGB", (800, 800))
+    ImageDraw.Draw(picture).text((110, 150), "246810", fill="white", font_size=50)
+    field = replace(FIELD, bounds=Bounds(100, 100, 300, 300))
+    look = Observation(screen, None, (field,), jpeg=Jpeg.of(picture, Size(400, 400)))
+    covered = mask.observation(look).jpeg
+    assert covered is not None
+    assert covered.size == Size(400, 400)
+    painted = covered.image()
+    assert painted.crop((50, 50, 150, 150)).getcolors() == [(10_000, COVER)]
+    assert painted.getpixel((170, 170)) == (0, 0, 0)
+    elsewhere = replace(look, elements=(OTHER,))
+    assert mask.observation(elsewhere).jpeg is look.jpeg
+
+
 def test_no_picture_where_nobody_can_tell_the_place() -> None:
     mask = Mask()
     mask.add("246810")
-    assert mask.observation(seen(None)).image is None
+    jpeg = Jpeg.of(Image.new("RGB", (80, 80)), Size(80, 80))
+    nowhere = mask.observation(replace(seen(None), jpeg=jpeg))
+    assert (nowhere.image, nowhere.jpeg, nowhere.small) == (None, None, None)
+    closed = Mask(lambda _package: True).observation(replace(seen(()), jpeg=jpeg))
+    assert (closed.image, closed.jpeg, closed.small) == (None, None, None)
 
 
 def box(left: int, text: str, name: str = "") -> Element:

@@ -132,9 +132,35 @@ def test_what_is_only_compared_is_not_made_whole(size: tuple[int, int], opacity:
     data = bytearray(raw(image))
     data[19::4] = bytes([opacity]) * (size[0] * size[1])
     frame = from_raw(memoryview(data), never)
-    assert frame.image is None
+    assert not frame.shows
     assert frame.size == Size(*size)
     assert apart(frame.small, image.reduce(8).convert("L")) <= 1
+
+
+@pytest.mark.parametrize("kind", ["raw", "raw BGRA", "png", "jpeg", "jpeg of odd sides"])
+def test_a_picture_that_has_to_fit_comes_as_jpeg(kind: str) -> None:
+    image = page(1080, 2340 if kind == "jpeg of odd sides" else 2400)
+    written = io.BytesIO()
+    image.save(written, "PNG" if kind == "png" else "JPEG", quality=95)
+
+    def half(screen: Size) -> Size:
+        return Size(screen.width // 2, screen.height // 2)
+
+    match kind:
+        case "raw":
+            frame = from_raw(memoryview(raw(image)), fit=half)
+        case "raw BGRA":
+            frame = from_raw(raw(image, pixels=5, mode="BGRX"), fit=half)
+        case "png":
+            frame = from_png(written.getvalue(), half)
+        case _:
+            frame = from_jpeg(written.getvalue(), fit=half)
+            assert not from_jpeg(written.getvalue(), never, half).shows or image.height % 8
+    assert frame.image is None
+    assert frame.jpeg is not None
+    assert frame.shows
+    assert frame.jpeg.size == half(frame.size) == Size(*frame.jpeg.image().size)
+    assert apart(frame.small, image.reduce(8).convert("L")) <= 3
 
 
 def test_in_the_small_all_kinds_of_pictures_agree() -> None:

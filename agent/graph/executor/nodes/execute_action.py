@@ -218,7 +218,7 @@ async def _approved(state: ExecutorState, context: RunContext, action: Action, p
         if isinstance(action, SendFile):  # what was approved is a path: the screen has no part in it
             await _send_file(state, context, action, progress)
             return Command(goto="check_loop", update=progress.update(approved=None))
-        now = context.mask.observation(await context.control.guard(context.phone.observe()))
+        now = context.mask.observation(await context.control.guard(context.phone.observe(fit=context.fit)))
         again = found_again(state.get("anchor"), now)
         if again is None:
             progress.did.append(f"not done: {describe(action, None)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from typing import Literal
@@ -11,7 +10,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.dialects.select import image_size_for
 from agent.events import Told
 from agent.graph.executor.condition import look_after
 from agent.graph.executor.context import RunContext
@@ -19,7 +17,7 @@ from agent.graph.executor.early import corrected
 from agent.graph.executor.locking import unlock_question, woken
 from agent.graph.executor.room import with_room
 from agent.graph.executor.state import ExecutorState, ended_by
-from agent.observing import Sight, encode, screen_of
+from agent.observing import Sight, screen_of
 from agent.wording import sentence
 from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
 from devices.phone import Observation
@@ -96,9 +94,9 @@ async def _look(context: RunContext) -> Observation:
     for attempt in range(1, CAPTURE_TRIES + 1):
         try:
             if seen is None and early is not None and attempt == 1:
-                seen = await context.phone.observe(after=early.seen, patience=early.patience)
+                seen = await context.phone.observe(after=early.seen, patience=early.patience, fit=context.fit)
             elif seen is None:
-                seen = await context.phone.observe()
+                seen = await context.phone.observe(fit=context.fit)
             return await woken(context) if seen.locked or not seen.screen_on else seen
         except NoMemory:
             context.live.fresh = None
@@ -119,12 +117,9 @@ async def _look(context: RunContext) -> Observation:
 async def _see(context: RunContext, observation: Observation) -> Sight:
     """The observation in the model's picture size, secrets covered, its picture stored."""
     observation = context.mask.observation(observation)
-    space = image_size_for(context.models.vision.name, observation.size)
-    image = None
     frame = None
-    if observation.image is not None:
-        image = await asyncio.to_thread(encode, observation.image, space)
-        frame = await context.frames.save(image.data, suffix="jpg")
-    screen, targets = screen_of(observation, space, image)
+    if observation.jpeg is not None:
+        frame = await context.frames.save(observation.jpeg.data, suffix="jpg")
+    screen, targets = screen_of(observation, context.fit(observation.size))
     # Nobody needs it any more, and a model may think for a minute.
     return Sight(observation.without_picture(), screen, targets, frame)
