@@ -16,6 +16,7 @@ from bot.cli.language import terminal_language, wished
 from bot.cli.options import parser
 from bot.cli.pipes import leave_quietly, reader_is_gone
 from bot.logs import set_up_logs
+from bot.loops import service_loop
 from bot.settings import Settings, SettingsError, load_settings
 from bot.store.errors import StoreError
 from bot.terminals import tame_terminals
@@ -71,7 +72,9 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     keep_tracing_off(os.environ)
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
     command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
-    return asyncio.run(_awaited(command(options, settings)))
+    # A command that is over in a moment does not load another loop for it.
+    with asyncio.Runner(loop_factory=service_loop if options.name == "run" else None) as runner:
+        return runner.run(_awaited(command(options, settings)))
 
 
 async def _awaited(work: Awaitable[int]) -> int:
