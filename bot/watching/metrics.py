@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter as Count
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Final, Protocol, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -73,18 +73,15 @@ class Metrics:
             "opengui_refusals", "Refusals since the store began", ["platform", "kind"], registry=registry
         )
         self._seconds = Histogram("opengui_step_seconds", "Seconds of a step", buckets=STEP_BUCKETS, registry=registry)
-        self._parts = Histogram(
+        parts = Histogram(
             "opengui_part_seconds", "Seconds of a part of the work", ["part"], buckets=PART_BUCKETS, registry=registry
         )
-        for part in get_args(Part):
-            self._parts.labels(part)
+        self._parts = {part: parts.labels(part) for part in get_args(Part)}
         self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
 
-    @contextmanager
-    def part(self, part: Part) -> Iterator[None]:
+    def part(self, part: Part) -> AbstractContextManager[object]:
         """A part of the work is done inside. See `devices.measuring`."""
-        with self._parts.labels(part).time():
-            yield
+        return self._parts[part].time()
 
     def hear(self, task: str, event: TaskEvent) -> None:
         """An event of a task's work. What a task used outside its steps (plan, summary) comes with its end."""
