@@ -14,7 +14,7 @@ from agent.events import RunEvent
 from agent.graph.executor.early import Watch
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
-from agent.models.base import Models
+from agent.models.base import ModelReply, Models
 from agent.observing import Sight
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -33,7 +33,7 @@ class Live:
 
     sight: Sight | None = None
     fresh: Observation | None = None
-    caption: asyncio.Task[str] | None = None
+    caption: asyncio.Task[ModelReply | None] | None = None
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     step_began: float = field(default_factory=time.monotonic)

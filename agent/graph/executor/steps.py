@@ -10,7 +10,8 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.early import hold
 from agent.graph.executor.moving import history_of
 from agent.graph.executor.replies import reply_of, reply_text
-from agent.graph.executor.state import ExecutorState, PastData, usage_of
+from agent.graph.executor.state import ExecutorState, PastData, usage_data, usage_of
+from agent.models.base import ModelReply, Usage
 from agent.wording import done_words
 
 CAPTION_WORDS = 10
@@ -22,6 +23,9 @@ def close_step(
 ) -> dict[str, Any]:
     """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
     decision = state["decision"]
+    caption = _caption(context)
+    usage = usage_of(state) + (Usage() if caption is None else caption.usage)
+    said = decision["summary"] or ("" if caption is None else caption.text)
     done = context.mask.text(" · ".join(did) or "nothing")
     came = context.mask.text("; ".join(effect))
     past: PastData = {
@@ -39,7 +43,7 @@ def close_step(
         subtask=state["subtask"],
         step=state["step"],
         max_steps=state["max_steps"],
-        summary=_caption(context, decision["summary"], decision["thought"], did),
+        summary=_summary(context, said or decision["thought"], did),
         thought=context.mask.text(decision["thought"]),
         action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
         effect=came,
@@ -47,12 +51,13 @@ def close_step(
         app_name=state.get("app_name", ""),
         frame=state["frame"],
         mark=(mark[0], mark[1]) if mark else None,
-        usage=usage_of(state),
+        usage=usage,
         seconds=time.monotonic() - context.live.step_began,
     )
     return {
         "past": [*state["past"], past],
         "step": state["step"] + 1,
+        "usage": usage_data(usage),
         "told": told,
         "did": [],
         "effect": [],
@@ -67,16 +72,18 @@ def close_step(
     }
 
 
-def _caption(context: RunContext, summary: str, thought: str, did: list[str]) -> str:
-    """The model's own words, else those that a background call has found by now, else what was done."""
+def _caption(context: RunContext) -> ModelReply | None:
+    """What a background call has found by now; it is waited for no longer."""
     caption, context.live.caption = context.live.caption, None
-    text = summary
-    if not text and caption is not None:
-        if caption.done():
-            text = caption.result()
-        else:
-            caption.cancel()
-    text = text or thought or " · ".join(map(done_words, did or ["nothing"]))
+    if caption is None or caption.done():
+        return None if caption is None else caption.result()
+    caption.cancel()
+    return None
+
+
+def _summary(context: RunContext, said: str, did: list[str]) -> str:
+    """What was said of the step, else what was done; short enough for a card."""
+    text = said or " · ".join(map(done_words, did or ["nothing"]))
     words = " ".join(text.split()).split(" ")
     short = " ".join(words[:CAPTION_WORDS])
     return context.mask.text(short[:CAPTION_LETTERS])

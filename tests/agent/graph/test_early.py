@@ -47,7 +47,7 @@ async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig)
     assert "New note" in labels(asked[1])
     assert "Later" in labels(asked[2])
     assert len(taps(rig)) == 1
-    assert end.usage.calls == 5, "the answer in vain was paid for, too"
+    assert end.usage.calls == 7, "the answer in vain was paid for, too, and two captions"
     # What the first action changed is told as it was when all had come to rest.
     assert asked[2].scene is not None
     assert "'Later'" in asked[2].scene.past[0].effect
@@ -82,7 +82,7 @@ async def test_a_call_about_a_screen_that_moved_is_cut_off_and_its_cost_estimate
     assert end.outcome is Outcome.SUCCEEDED
     assert len(taps(rig)) == 1
     assert end.usage.estimated
-    assert end.usage.calls == 5
+    assert end.usage.calls == 7
     assert end.usage.input > 100 * 4
 
 

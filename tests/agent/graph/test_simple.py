@@ -20,7 +20,7 @@ async def test_a_toggle_is_switched(rig: Rig) -> None:
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert (end.summary, end.data, end.steps) == ("Bluetooth is toggled", "on", 3)
-    assert end.usage.calls == 4
+    assert end.usage.calls == 5, "three of them acting, a caption, and whether it is proven"
     assert isinstance(work.events[0], Started)
     first, second = work.steps[:2]
     assert (first.step, first.max_steps, first.summary) == (1, 20, "Opening the settings")

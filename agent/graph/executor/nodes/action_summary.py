@@ -8,17 +8,20 @@ import logging
 from langgraph.runtime import Runtime
 
 from agent.actions import Finish
-from agent.dialects.base import BadReply
+from agent.describing import describe
+from agent.dialects.base import BadReply, Decision
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.replies import reply_of
 from agent.graph.executor.state import ExecutorState
-from agent.models.base import Message, Model, ModelRequest, Purpose
+from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError
+from agent.observing import Sight
 from agent.prompts import prompt
 
 logger = logging.getLogger(__name__)
 
 CAPTION_SECONDS = 15.0
+STEPS_TOLD = 3
 
 
 async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> None:
@@ -36,18 +39,28 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         return
     if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):
         return
+    facts = context.mask.text(_facts(state, decision, sight))
     request = ModelRequest(
         Purpose.CAPTION,
-        (Message("system", (prompt("caption"),)), Message("user", (state["reply"]["text"] or "(no words)",))),
+        (Message("system", (prompt("caption"),)), Message("user", (facts,))),
         conversation=state["run"],
     )
     context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
 
 
-async def _caption(model: Model, request: ModelRequest) -> str:
+def _facts(state: ExecutorState, decision: Decision, sight: Sight) -> str:
+    """What the words are about: the goal, the last steps by which one sees whether it gets on, and what is done now."""
+    past = [f"{step['did']} → {step['effect']}" for step in state["past"][-STEPS_TOLD:]]
+    now = " · ".join(describe(action, sight) for action in decision.actions)
+    before = "\n".join(past) or "(none)"
+    words = f"\nIts words: {said}" if (said := state["reply"]["text"].strip()) else ""
+    return f"Goal: {state['goal']}\nLast steps:\n{before}\nNow, in {state['app_name'] or 'an app'}: {now}{words}"
+
+
+async def _caption(model: Model, request: ModelRequest) -> ModelReply | None:
     try:
         async with asyncio.timeout(CAPTION_SECONDS):
-            return (await model.complete(request)).text
+            return await model.complete(request)
     except (ModelError, TimeoutError) as error:
         logger.info("no caption: %s", error)
-        return ""
+        return None
