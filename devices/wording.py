@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from importlib.resources import files
 from string import Formatter
 from types import MappingProxyType
@@ -50,12 +51,15 @@ def recognised(text: str, sentences: Mapping[str, str], below: str) -> str:
     What a model is told is kept so. `below` begins the kinds that are looked at, such as "phone.rejected.".
     """
     for kind, english in sentences.items():
-        if kind.startswith(below):
-            pieces = [(re.escape(piece), name) for piece, name, _, _ in Formatter().parse(english)]
-            form = "".join(piece + (f"(?P<{name}>.+)" if name else "") for piece, name in pieces)
-            if found := re.fullmatch(form, text, re.DOTALL):
-                return Words(english, kind, found.groupdict())
+        if kind.startswith(below) and (found := _form(english).fullmatch(text)):
+            return Words(english, kind, found.groupdict())
     return text
+
+
+@cache
+def _form(english: str) -> re.Pattern[str]:
+    pieces = [(re.escape(piece), name) for piece, name, _, _ in Formatter().parse(english)]
+    return re.compile("".join(piece + (f"(?P<{name}>.+)" if name else "") for piece, name in pieces), re.DOTALL)
 
 
 _worder: ContextVar[Worder | None] = ContextVar("worder", default=None)
