@@ -54,7 +54,7 @@ def _facts(state: ExecutorState, decision: Decision, sight: Sight) -> str:
     now = " · ".join(describe(action, sight) for action in decision.actions)
     before = "\n".join(past) or "(none)"
     words = f"\nIts words: {said}" if (said := state["reply"]["text"].strip()) else ""
-    return f"Goal: {state['goal']}\nLast steps:\n{before}\nNow, in {state['app_name'] or 'an app'}: {now}{words}"
+    return f"Goal: {state['goal']}\nLast steps:\n{before}\nNow, in {state.get('app_name') or 'an app'}: {now}{words}"
 
 
 async def _caption(model: Model, request: ModelRequest) -> ModelReply | None:

@@ -20,7 +20,7 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
     update: ExecutorState = {"untold": None}
     if state["did"]:
         closed = close_step(state, context, did=state["did"], effect=state["effect"], told=[])
-        update |= {"past": closed["past"], "did": []}
+        update |= {"past": closed["past"], "usage": closed["usage"], "did": []}
     if state.get("result") is None:
         update["result"] = ended(Outcome.FAILED, sentence("ended.no_result"))
     return update
