@@ -11,8 +11,6 @@ from PIL import Image
 from devices.geometry import Size
 from devices.resizing import resized, resized_bytes
 
-Image.preinit()  # Pillow loads what writes a JPEG with the first picture, which a task would wait for
-
 QUALITY = 80
 """Text stays sharp. WebP takes eight times as long for half the bytes."""
 

@@ -30,14 +30,6 @@ def listening(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-@contextmanager
-def _all_of(part: Part) -> Iterator[None]:
-    with ExitStack() as stack:
-        for listener in _listeners:
-            stack.enter_context(listener(part))
-        yield
-
-
 def measured(
     part: Part,
 ) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], Callable[P, Coroutine[Any, Any, R]]]:
@@ -48,7 +40,9 @@ def measured(
         async def heard(*args: P.args, **kwargs: P.kwargs) -> R:
             if not _listeners:
                 return await work(*args, **kwargs)
-            with _listeners[0](part) if len(_listeners) == 1 else _all_of(part):
+            with ExitStack() as stack:
+                for listener in _listeners:
+                    stack.enter_context(listener(part))
                 return await work(*args, **kwargs)
 
         return heard

@@ -34,12 +34,12 @@ def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, 
     One of the same size stands upon the bytes themselves.
     """
     if target == size:
-        return upon(pixels, size)
+        return _upon(pixels, size)
     if quick is None:
-        return by_pillow(upon(pixels, size), target)
+        return by_pillow(_upon(pixels, size), target)
     smaller = memoryview(bytearray(target[0] * target[1] * len(AS_IT_CAME)))
-    _convolve(upon(pixels, size, _FOUR_SAMPLES), upon(smaller, target, _FOUR_SAMPLES), quick.FilterType.bilinear)
-    return upon(smaller, target)
+    _convolve(_upon(pixels, size, _FOUR_SAMPLES), _upon(smaller, target, _FOUR_SAMPLES), quick.FilterType.bilinear)
+    return _upon(smaller, target)
 
 
 def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
@@ -64,13 +64,13 @@ def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Imag
     """The same of rows as `resized_bytes` takes them."""
     width, height = size[0] // cell, size[1] // cell
     if quick is None or size != (width * cell, height * cell):
-        return averaged(upon(pixels, size), cell)
+        return averaged(_upon(pixels, size), cell)
     cells = memoryview(bytearray(width * height * len(AS_IT_CAME)))
-    _convolve(upon(pixels, size, _FOUR_SAMPLES), upon(cells, (width, height), _FOUR_SAMPLES), quick.FilterType.box)
-    return upon(cells, (width, height))
+    _convolve(_upon(pixels, size, _FOUR_SAMPLES), _upon(cells, (width, height), _FOUR_SAMPLES), quick.FilterType.box)
+    return _upon(cells, (width, height))
 
 
-def upon(pixels: memoryview, size: tuple[int, int], mode: str = AS_IT_CAME) -> Image.Image:
+def _upon(pixels: memoryview, size: tuple[int, int], mode: str = AS_IT_CAME) -> Image.Image:
     """The picture whose memory these bytes are."""
     # Pillow takes every buffer, and says so of arrays only.
     return Image.frombuffer(mode, size, pixels, "raw", mode, 0, 1)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -43,17 +42,14 @@ def _group(proc: Path, groups: Path) -> Iterator[int]:
     for line in _lines(proc / "self/cgroup"):
         if not line.startswith("0::/"):
             continue
-        for group in _around(groups / line.removeprefix("0::/").strip(), groups):
-            limits = [most for name in ("memory.high", "memory.max") for most in _numbers(group / name)]
-            if limits:
-                used = sum(_numbers(group / "memory.current")) - sum(_stat(group, "inactive_file"))
-                yield max(0, min(limits) - used)
-
-
-@lru_cache(maxsize=4)
-def _around(own: Path, groups: Path) -> tuple[Path, ...]:
-    """The group and those around it; it seldom changes, and is asked for every two seconds."""
-    return tuple(group for group in (own, *own.parents) if group.is_relative_to(groups))
+        own = groups / line.removeprefix("0::/").strip()
+        for group in (own, *own.parents):
+            if not group.is_relative_to(groups):
+                break
+            used = sum(_numbers(group / "memory.current")) - sum(_stat(group, "inactive_file"))
+            for name in ("memory.high", "memory.max"):
+                for most in _numbers(group / name):
+                    yield max(0, most - used)
 
 
 def _stat(group: Path, name: str) -> Iterator[int]:

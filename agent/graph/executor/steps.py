@@ -75,8 +75,10 @@ def close_step(
 def _caption(context: RunContext) -> ModelReply | None:
     """What a background call has found by now; it is waited for no longer."""
     caption, context.live.caption = context.live.caption, None
-    if caption is None or caption.done():
-        return None if caption is None else caption.result()
+    if caption is None:
+        return None
+    if caption.done():
+        return caption.result()
     caption.cancel()
     return None
 
