@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: three at a time keep two cores busy.
 WORKERS ?= 3
 
-.PHONY: run test test-page chaos soak fuzz bench check format lock clean
+.PHONY: run test test-fast test-page chaos soak fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -13,6 +13,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev check
 	$(BIN)/python -m pytest -m "not page and not chaos" -n $(WORKERS) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --fail-under=90
+
+# For the work in between: no adb server, no other program, no browser.
+test-fast: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "not page and not chaos and not slow" -n 2 $(ARGS)
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)

@@ -178,7 +178,7 @@ class Finish(_Frozen):
     """The end, as the model sees it; code decides the outcome. `data` is what the person asked to know."""
 
     kind: Literal["finish"] = "finish"
-    status: Literal["success", "failure"] = "success"
+    status: Literal["success", "failure"]
     summary: str = ""
     data: str | None = None
 

@@ -14,7 +14,7 @@ class Stopped(Exception):
 
 
 class Control:
-    """Stop signs and notes of one task or run. Lives in memory; the desk knows what must survive.
+    """Stop signs and notes of one task or run. Lives in memory; the task service knows what must survive.
 
     Every long wait goes through `guard`: a stop then takes effect at once, also while a call hangs.
     """

@@ -3,60 +3,66 @@
 from __future__ import annotations
 
 from agent import actions as act
-from agent.observing import Sight
-from agent.wording import sentence
+from agent.observing import ScreenView
+from agent.wording import sentence, words
 from devices.phone import Element
+from devices.wording import Words, said
 
 MAX_TEXT = 40
 
 
-def describe(action: act.Action, sight: Sight | None) -> str:
-    """What the action does, with the name of what it touches where that is known."""
+def describe(action: act.Action, sight: ScreenView | None) -> Words:
+    """What the action does, with the name of what it touches where that is known. Models read it in English."""
     match action:
         case act.Tap():
-            return f"tap {_target(action.target, sight)}"
+            return words("did.tap", target=_target(action.target, sight))
         case act.DoubleTap():
-            return f"double tap {_target(action.target, sight)}"
+            return words("did.double_tap", target=_target(action.target, sight))
         case act.LongPress():
-            return f"long press {_target(action.target, sight)}"
+            return words("did.long_press", target=_target(action.target, sight))
+        case act.Type() if action.target is None:
+            return words("did.type_submit" if action.submit else "did.type", text=_short(action.text))
         case act.Type():
-            into = f" into {_target(action.target, sight)}" if action.target is not None else ""
-            return f"type {_short(action.text)}{into}{' and submit' if action.submit else ''}"
+            assert action.target is not None
+            text, target = _short(action.text), _target(action.target, sight)
+            return words("did.type_into_submit" if action.submit else "did.type_into", text=text, target=target)
         case act.Swipe():
-            return f"swipe from ({action.start.x},{action.start.y}) to ({action.end.x},{action.end.y})"
+            return words("did.swipe", start=_target(action.start, None), end=_target(action.end, None))
         case act.Drag():
-            return f"drag from ({action.start.x},{action.start.y}) to ({action.end.x},{action.end.y})"
+            return words("did.drag", start=_target(action.start, None), end=_target(action.end, None))
         case act.Scroll():
-            return f"scroll {action.direction}"
+            return words(f"did.scroll_{action.direction}")
         case act.PressKey():
-            return f"press {action.key.value}"
+            return words("did.press", key=action.key.value)
         case act.OpenApp():
-            return f"open {_short(action.name)}"
+            return words("did.open_app", name=_short(action.name))
         case act.OpenUrl():
-            return f"open address {_short(action.url)}"
+            return words("did.open_url", url=_short(action.url))
         case act.Wait():
-            return f"wait {action.seconds:g} s"
+            return words("did.wait", seconds=f"{action.seconds:g}")
+        case act.WaitFor(what="change"):
+            return words("did.wait_change")
         case act.WaitFor():
-            return f"wait for {action.what} {_short(action.text) if action.text else ''}".strip()
+            return words(f"did.wait_{action.what}", text=_short(action.text))
         case act.SendFile():
-            return f"send file {_short(action.path)}"
+            return words("did.send_file", path=_short(action.path))
+        case act.Note(screen=True, text=""):
+            return words("did.note_screen")
         case act.Note():
-            if action.screen:
-                return f"note the screen{f': {_short(action.text)}' if action.text else ''}"
-            return f"note {_short(action.text)}"
+            return words("did.note_screen_text" if action.screen else "did.note", text=_short(action.text))
         case act.SumUp():
-            return f"sum up the notes: {_short(action.instruction)}"
+            return words("did.sum_up", text=_short(action.instruction))
         case act.AskUser():
-            return f"ask {_short(action.question)}"
+            return words("did.ask", question=_short(action.question))
         case act.TakeOver():
-            return f"hand over: {_short(action.reason)}"
+            return words("did.hand_over", why=_short(action.reason))
         case act.EnterSecret():
-            return f"enter a secret: {_short(action.question)}"
+            return words("did.secret", question=_short(action.question))
         case act.Finish():
-            return f"finish: {action.status}"
+            return words(f"did.{action.status}")
 
 
-def described(action: act.Action, sight: Sight | None, under: Element | None = None) -> str:
+def described(action: act.Action, sight: ScreenView | None, under: Element | None = None) -> str:
     """What a person is asked to allow, in their words; what no gate ever holds is told as the model reads it.
 
     `under` is what lies there, for an action that only has a point.
@@ -85,15 +91,15 @@ def described(action: act.Action, sight: Sight | None, under: Element | None = N
         case act.SendFile():
             return sentence("do.send_file", path=_short(action.path))
         case _:
-            return describe(action, sight)
+            return said(describe(action, sight))
 
 
-def _target(target: act.Target, sight: Sight | None, under: Element | None = None) -> str:
+def _target(target: act.Target, sight: ScreenView | None, under: Element | None = None) -> str:
     if isinstance(target, act.ElementTarget):
         if sight is not None and target.element < len(sight.targets):
             element = sight.targets[target.element]
             return _short(element.label or element.resource_id.rsplit("/", 1)[-1] or f"element {target.element}")
-        return f"element {target.element}"
+        return words("did.element", number=target.element)
     return _short(under.label) if under is not None and under.label else f"({target.x},{target.y})"
 
 

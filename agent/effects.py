@@ -1,4 +1,4 @@
-"""What an action did, in words: the difference between two looks at a phone."""
+"""What an action did: the difference between two looks at a phone."""
 
 from __future__ import annotations
 
@@ -7,9 +7,24 @@ from hashlib import blake2s
 
 from PIL import Image, ImageChops, ImageStat
 
+from agent.effect_facts import (
+    AppChanged,
+    Appeared,
+    Disappeared,
+    Effect,
+    KeyboardClosed,
+    KeyboardOpened,
+    NothingChanged,
+    PageChanged,
+    ScreenChanged,
+    ScreenTurned,
+    SwitchedTo,
+)
 from devices.phone import Observation
 
 MAX_WORDS_LISTED = 6
+MAX_LETTERS = 60
+"""Of a word that is listed; a paragraph is one word here."""
 THUMB = (54, 120)
 STATUS_BAR_SHARE = 0.04
 """The clock and the signal change by themselves: the top of the screen does not count."""
@@ -41,36 +56,38 @@ def changed(before: Observation, after: Observation) -> bool:
     return ImageStat.Stat(difference).mean[0] > CHANGED_MEAN or _counted(before) != _counted(after)
 
 
-def describe(before: Observation, after: Observation) -> str:
-    """One line for the model: what is different now."""
-    parts: list[str] = []
+def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
+    """What is different now, in the order in which it is told; never empty."""
+    found: list[Effect] = []
     if before.package != after.package:
-        parts.append(f"app is now {after.package or 'unknown'}")
+        found.append(AppChanged(app=after.package))
     elif before.activity != after.activity:
-        parts.append("another page of the app")
+        found.append(PageChanged())
     old, new = _counted(before), _counted(after)
     # Counted, because a word may stand there twice: the "On" below one switch says nothing of another.
     appeared = [word for word in _in_order(after) if new[word] > old[word]]
     vanished = [word for word in _in_order(before) if old[word] > new[word]]
     if appeared:
-        parts.append("new: " + _listed(appeared))
+        words, more = _listed(appeared)
+        found.append(Appeared(words=words, more=more))
     if vanished:
-        parts.append("gone: " + _listed(vanished))
+        words, more = _listed(vanished)
+        found.append(Disappeared(words=words, more=more))
     if before.keyboard_shown != after.keyboard_shown:
-        parts.append("keyboard opened" if after.keyboard_shown else "keyboard closed")
+        found.append(KeyboardOpened() if after.keyboard_shown else KeyboardClosed())
     if before.rotation != after.rotation:
-        parts.append("screen turned")
-    parts.extend(_switched(before, after))
-    if parts:
-        return "; ".join(parts)
-    return "the screen changed" if changed(before, after) else "nothing visible changed"
+        found.append(ScreenTurned())
+    found.extend(_switched(before, after))
+    if found:
+        return tuple(found)
+    return (ScreenChanged() if changed(before, after) else NothingChanged(),)
 
 
-def _switched(before: Observation, after: Observation) -> list[str]:
+def _switched(before: Observation, after: Observation) -> list[SwitchedTo]:
     """What was turned on or off; switches that nothing tells apart are left out, for a list may have moved."""
     old, new = _switches(before), _switches(after)
     return [
-        f"{label or identifier!r} is now {'on' if states[0] else 'off'}"
+        SwitchedTo(name=label or identifier, on=states[0])
         for (identifier, label), states in new.items()
         if len(states) == 1 and old.get((identifier, label), states) == [not states[0]]
     ]
@@ -93,11 +110,11 @@ def _in_order(observation: Observation) -> list[str]:
     return [" ".join(e.label.split()) for e in observation.elements or () if e.label and e.bounds.centre.y > limit]
 
 
-def _listed(words: list[str]) -> str:
+def _listed(words: list[str]) -> tuple[tuple[str, ...], int]:
+    """The first of them, each once and cut short, and how many more there are."""
     unique = list(dict.fromkeys(words))
-    shown = ", ".join(repr(word[:60]) for word in unique[:MAX_WORDS_LISTED])
-    more = len(unique) - MAX_WORDS_LISTED
-    return f"{shown} and {more} more" if more > 0 else shown
+    shown = tuple(word[:MAX_LETTERS] for word in unique[:MAX_WORDS_LISTED])
+    return shown, len(unique) - len(shown)
 
 
 def _thumb(small: Image.Image) -> Image.Image:

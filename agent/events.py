@@ -1,4 +1,4 @@
-"""What the mind tells the outside while it works. Every event is serialisable; nodes know no chat."""
+"""What the agent tells the outside while it works. Every event is serialisable; nodes know no chat."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.effect_facts import Effects
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
@@ -69,7 +70,7 @@ class Step(_Event):
     summary: str
     thought: str = ""
     action: dict[str, Any] = Field(default_factory=dict)
-    effect: str = ""
+    effect: Effects = ()
     app: str = ""
     """The package of the app that the step was done in, and what people call it."""
     app_name: str = ""
@@ -108,6 +109,16 @@ class Told(_Event):
     text: str
 
 
+class ModelAway(_Event):
+    """The model gives no answer for now. It is asked again until `until` (Unix seconds); None says that nobody waits
+    for it any more. `status` is the HTTP status with which its endpoint refuses, 0 when there is no answer at all.
+    """
+
+    type: Literal["model away"] = "model away"
+    status: int = 0
+    until: float | None = None
+
+
 class RunEnded(_Event):
     """A sub-task on a phone is over. The lease is kept: the task decides when it ends."""
 
@@ -139,6 +150,6 @@ RunEvent = Annotated[
     Waiting | Started | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
 ]
 TaskEvent = Annotated[
-    Planned | Thinking | Waiting | Started | Step | Asked | Resumed | FileFound | Told | TaskEnded,
+    Planned | Thinking | Waiting | Started | Step | Asked | Resumed | FileFound | Told | ModelAway | TaskEnded,
     Field(discriminator="type"),
 ]

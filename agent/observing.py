@@ -15,7 +15,7 @@ MAX_TEXT = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ScreenView:
     """An observation, and how the model saw it. `targets[i]` is the phone's element behind number i."""
 
     observation: Observation

@@ -31,8 +31,10 @@ class Question(BaseModel):
     kind: QuestionKind
     text: str
     choices: tuple[str, ...] = ()
+    strict: bool = False
+    """Whether only the choices are answers: in words of their own people might tell a secret."""
     detail: str = ""
-    """For an approval: the exact text or amount, and why a person is asked."""
+    """For an approval: the exact text or amount, and why a person is asked. For a secret: what the model said of it."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agent.effect_facts import Effect
 from agent.picture import ImagePart
 from devices.geometry import Bounds, Size
 
@@ -48,19 +49,24 @@ class Screen:
 class PastStep:
     """One step taken: what the model said, what was done, what came of it.
 
-    `reply` is the model's answer as it was (for dialects that show it again), `did` and `effect` are short
-    sentences; `image` is there only for steps inside the image window, and `shown` is what stood beside it then, word
-    for word: said again as it was, it costs an endpoint nothing new.
+    `reply` is the model's answer as it was (for dialects that show it again), `did` short sentences; `image` is there
+    only for steps inside the image window, and `shown` is what stood beside it then, word for word: said again as it
+    was, it costs an endpoint nothing new.
     """
 
     number: int
     reply: str
     thought: str
-    did: str
-    effect: str
+    did: tuple[str, ...]
+    effect: tuple[Effect, ...]
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
     shown: str = ""
+
+    @property
+    def done(self) -> str:
+        """What was done, in one line."""
+        return " · ".join(self.did)
 
     @property
     def in_window(self) -> bool:

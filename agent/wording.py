@@ -8,14 +8,12 @@ log stay in English.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
-from devices.wording import Words, recognised, said, sentences_of
+from devices.wording import Words, said, sentences_of
 
 SENTENCES: Final = sentences_of("agent")
 """Kind → English, with named placeholders."""
-NESTED: Final = 3
-"""How deep words stand in words: "refused", what, and on which element."""
 
 
 def words(kind: str, **values: object) -> Words:
@@ -34,16 +32,20 @@ def paragraph(*sentences: str) -> str:
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
-def done_words(text: str, deep: int = NESTED) -> str:
-    """What was done, kept in the words of the model, as whoever runs the agent words it. `deep` is how far within it
-    other such words are looked for.
-    """
-    found = recognised(text, SENTENCES, "did.")
-    if not deep or not isinstance(found, Words):
+def kept(text: str) -> str | dict[str, Any]:
+    """A sentence of ours as plain data, ready for JSON; any other text as it stands."""
+    if not isinstance(text, Words):
         return text
-    within = {name: done_words(str(it), deep - 1) for name, it in found.values.items() if name in {"what", "target"}}
-    values = {**found.values, **within}
-    return said(Words(SENTENCES[found.kind], found.kind, values))
+    values = {name: kept(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    return {"sentence": text.kind, "values": values}
+
+
+def restored(data: str | dict[str, Any]) -> str:
+    """The text that was `kept`. Raises KeyError for a sentence that there is not."""
+    if isinstance(data, str):
+        return data
+    values = {name: restored(value) if isinstance(value, dict) else value for name, value in data["values"].items()}
+    return words(data["sentence"], **values)
 
 
 class Spoken(Exception):

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import scale, settling, single
+from benchmarks import scale, settling, single, stopping
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -35,7 +35,16 @@ async def _settle(options: Options) -> list[Row]:
     return await settling.measured(options.runs)
 
 
-PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {"single": _single, "settle": _settle, "scale": _scale}
+async def _stop(options: Options) -> list[Row]:
+    return await stopping.measured(options.runs)
+
+
+PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
+    "single": _single,
+    "settle": _settle,
+    "stop": _stop,
+    "scale": _scale,
+}
 
 
 async def main(options: Options) -> int:

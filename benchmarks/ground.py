@@ -15,8 +15,8 @@ from pathlib import Path
 from benchmarks.processes import Process, with_words
 from devices.adb import host
 from devices.adb.server import ServerAddress, adb_binary, ensure_running, server_environment
-from devices.simulator.faults import FaultValue
-from devices.simulator.process import SimulatedPhone, SimulatorProcess
+from devices.virtual_phone.faults import FaultValue
+from devices.virtual_phone.process import PhoneProcess, StartedPhone
 
 REAL_PHONE: Mapping[str, int] = {"frame_ms": 250, "input_ms": 60}
 """Milliseconds that a phone of today takes for a raw frame and for an input."""
@@ -29,7 +29,7 @@ class Ground:
 
     directory: Path
     adb: ServerAddress
-    phones: tuple[SimulatedPhone, ...]
+    phones: tuple[StartedPhone, ...]
 
     def environment(self, base_url: str) -> dict[str, str]:
         """For a service that works with these phones and this endpoint, and with nothing of the machine's."""
@@ -49,9 +49,9 @@ class Ground:
             "LOG_LEVEL": "WARNING",
         }
 
-    def simulator(self) -> Process:
+    def phone_process(self) -> Process:
         """The process of the virtual phones."""
-        return with_words("devices.simulator", parent=os.getpid())
+        return with_words("devices.virtual_phone", parent=os.getpid())
 
     def adb_server(self) -> Process:
         """The process of the adb server."""
@@ -65,13 +65,13 @@ async def ground(count: int = 1, faults: Mapping[str, FaultValue] = REAL_PHONE) 
         os.environ.update(HOME=name, ADB_EMU="0", ADB_MDNS="0", ADB_LIBUSB="0")
         adb = ServerAddress(port=_free_port())
         await ensure_running(adb)
-        simulator = SimulatorProcess(count=count, faults=faults)
+        phone_process = PhoneProcess(count=count, faults=faults)
         try:
-            phones = await simulator.start()
+            phones = await phone_process.start()
             await _connect(adb, {phone.address for phone in phones})
             yield Ground(Path(name), adb, phones)
         finally:
-            await simulator.stop()
+            await phone_process.stop()
             await asyncio.to_thread(_stop, adb)
 
 

@@ -9,13 +9,13 @@ from statistics import median
 
 from agent.dialects.select import dialect_for
 from agent.events import Step, TaskEnded
-from agent.graph.mind import GraphMind
+from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
-from agent.mind import TaskOrder
 from agent.models.base import ModelReply, ModelRequest
 from agent.outcome import Outcome
-from agent.runs.local import Equipment, LocalRunner
-from agent.terms import FixedTerms, Terms
+from agent.ports.agent import TaskOrder
+from agent.run_config import FixedRunConfig, RunConfig
+from agent.runner.local import Equipment, LocalRunner
 from bot.store.checkpoints import open_checkpoints
 from tests.fakes.instant_phone import InstantPhone
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
@@ -32,7 +32,7 @@ async def step_seconds(directory: Path, task: int) -> float:
         return call("tap", x=200 + task, y=300, say="On to the next page")
 
     have, _ = models([*([tap] * (STEPS - 1)), call("finish", status="success", summary="Done")])
-    terms = FixedTerms(Terms(have, dialect_for("tools", "scripted"), image_window=1))
+    terms = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1))
     equipment = Equipment(
         phones=phone,
         leases=FirstPhone(phone),
@@ -44,8 +44,10 @@ async def step_seconds(directory: Path, task: int) -> float:
     )
     told: list[float] = []
     async with open_checkpoints(directory) as saver:
-        mind = GraphMind(terms, LocalRunner(equipment, saver), saver)
-        async for event in mind.work(TaskOrder(task=str(task), text="Turn the pages", quick=True, max_steps=STEPS + 1)):
+        agent = GraphAgent(terms, LocalRunner(equipment, saver), saver)
+        async for event in agent.work(
+            TaskOrder(task=str(task), text="Turn the pages", quick=True, max_steps=STEPS + 1)
+        ):
             if isinstance(event, Step):
                 told.append(time.perf_counter())
             if isinstance(event, TaskEnded) and event.outcome is not Outcome.SUCCEEDED:

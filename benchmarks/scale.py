@@ -43,7 +43,7 @@ class Point:
     own_ms: float
     service: float
     adb: float
-    simulator: float
+    phone_process: float
     megabytes: float
 
     @property
@@ -57,7 +57,7 @@ class Point:
 
         return (
             f"{self.phones:>7} {f'{self.finished}/{self.phones}':>9} {self.own_ms:>9.0f} {self.cpu_ms:>9.0f}"
-            f" {self.megabytes:>9.0f} {each(self.adb)} {each(self.simulator)}"
+            f" {self.megabytes:>9.0f} {each(self.adb)} {each(self.phone_process)}"
         )
 
 
@@ -69,6 +69,7 @@ class Service:
     """A running service and the way into it."""
 
     process: Process
+    address: URL
     console: aiohttp.ClientSession
 
     async def do(self, device: str) -> bool:
@@ -103,7 +104,7 @@ async def service_on(place: Ground, base_url: str) -> AsyncIterator[Service]:
         headers = {"Authorization": f"Bearer {address.query['token']}"}
         async with aiohttp.ClientSession(address.origin(), headers=headers) as console:
             await _ready(console, len(place.phones))
-            yield Service(Process(process.pid), console)
+            yield Service(Process(process.pid), address.origin(), console)
     finally:
         if process.returncode is None:
             process.terminate()
@@ -128,7 +129,7 @@ async def point(count: int, model_seconds: float = MODEL_S) -> Point:
         ModelServer(partial(think, model_seconds)) as model,
         service_on(place, model.base_url) as service,
     ):
-        parts = (service.process, place.adb_server(), place.simulator())
+        parts = (service.process, place.adb_server(), place.phone_process())
         before = [part.seconds for part in parts]
         done = await asyncio.gather(*(service.do(phone.address) for phone in place.phones))
         spent = [part.seconds - began for part, began in zip(parts, before, strict=True)]
@@ -141,7 +142,7 @@ async def point(count: int, model_seconds: float = MODEL_S) -> Point:
             own_ms=median(gaps) * 1000,
             service=spent[0],
             adb=spent[1],
-            simulator=spent[2],
+            phone_process=spent[2],
             megabytes=service.process.peak_megabytes,
         )
 

@@ -17,7 +17,7 @@ from devices.adb.driver import AdbPhone
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, Tap, TypeText
 from devices.phone import Health, Observation, PhoneInfo
-from devices.simulator.process import SimulatedPhone
+from devices.virtual_phone.process import StartedPhone
 
 SLEEP_TAP, SLEEP_TEXT = 1.0, 4.0
 """Seconds that a public agent of today sleeps after a touch and after a text."""
@@ -69,7 +69,7 @@ class Walked:
         return len(self.touches) + len(self.texts)
 
 
-async def walk(place: Ground, phone: SimulatedPhone, *, sleeps: bool, slowest_ms: int, seed: int) -> Walked:
+async def walk(place: Ground, phone: StartedPhone, *, sleeps: bool, slowest_ms: int, seed: int) -> Walked:
     """All moves on a fresh phone whose pages take up to `slowest_ms`. A wrong screen is waited out, off the clock."""
     chance = Random(seed)
     size = Size(1080, 2400)

@@ -1,1 +1,1 @@
-"""The hands: phones, how they are reached, seen and touched. Knows neither the agent nor the chats."""
+"""Phones: how they are reached, seen and touched. Knows neither the agent nor the chats."""

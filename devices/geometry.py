@@ -51,6 +51,10 @@ class Bounds:
         """Square pixels, 0 for an empty rectangle."""
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
+    def holds(self, point: Point) -> bool:
+        """Whether the point lies inside."""
+        return self.left <= point.x < self.right and self.top <= point.y < self.bottom
+
     def clipped(self, size: Size) -> Bounds:
         """The part that lies on a picture of this size (possibly empty)."""
         return Bounds(

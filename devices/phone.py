@@ -11,8 +11,9 @@ from PIL import Image
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
-from devices.small import small_of
 from devices.storage import FoundFiles
+from devices.thumbnail import small_of
+from devices.wording import Words
 
 
 class Health(StrEnum):
@@ -131,11 +132,11 @@ class Observation:
 @dataclass(frozen=True, slots=True)
 class Done:
     """What is known right after an input was sent. `field_text` is what the field now reads, when it was typed into
-    (None: could not be read; bullets for a password).
+    (None: could not be read; bullets for a password), `notes` what else there is to say of it.
     """
 
     field_text: str | None = None
-    note: str = ""
+    notes: tuple[Words, ...] = ()
 
 
 class Phone(Protocol):

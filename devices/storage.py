@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -10,13 +11,18 @@ from devices.errors import FileRejected
 from devices.wording import words
 
 SHARED = ("/sdcard/", "/storage/emulated/0/", "/storage/self/primary/")
-PRIVATE = ("android/data", "android/obb")
+PRIVATE = (("android", "data"), ("android", "obb"))
 """Folders of shared storage that belong to single apps; Android itself closes them to other apps since version 11."""
 DOWNLOADS = "/sdcard/Download/OpenGUI"
 GALLERY = "/sdcard/Pictures/OpenGUI"
 """Where files go that are put on a phone, each run's in a folder; apps that pick a picture look into the gallery."""
 MAX_NAME_BYTES = 120
 """Android's file systems allow 255 bytes for a name; some room is left for what apps add."""
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Signs without a look of their own: Unicode's Default_Ignorable_Code_Point."""
 _TURNING = {"RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
 """Classes of signs that turn the direction of writing: a name with them reads as another one."""
 
@@ -86,10 +92,33 @@ def checked_path(path: str) -> str:
     root = next((root for root in SHARED if normal.startswith(root)), None)
     if root is None:
         raise FileRejected(words("phone.error.not_shared"))
-    inside = _inside(normal)
-    if any(f"{inside}/".startswith(f"{folder}/") for folder in PRIVATE):
+    if _is_private(normal.removeprefix(root)):
         raise FileRejected(words("phone.error.of_an_app"))
     return normal
+
+
+def _is_private(inside: str) -> bool:
+    """Whether a path within shared storage leads into the folder of an app, or reads as if it did.
+
+    A file system that does not tell upper from lower case drops signs without a look as well (Unicode's NFDICF, in
+    ext4 and f2fs), and FAT drops blanks and dots at the end of a name.
+    """
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", inside) if not _UNSEEN.match(sign))
+    names = [name.rstrip(". ").casefold() for name in posixpath.normpath(f"/{seen}").lstrip("/").split("/")]
+    return any(
+        len(names) >= len(folder) and all(_reads_as(name, word) for name, word in zip(names, folder, strict=False))
+        for folder in PRIVATE
+    )
+
+
+def _reads_as(name: str, word: str) -> bool:
+    """Whether a name is this word, or has letters of another script in place of some of its own."""
+    if name == word:
+        return True
+    if len(name) != len(word) or not any(map(str.isascii, name)):
+        return False
+    pairs = zip(name, word, strict=True)
+    return all(one == other or (one.isalpha() and not one.isascii()) for one, other in pairs)
 
 
 def _is_hidden(sign: str) -> bool:

@@ -27,17 +27,24 @@ class Words(str):
     Values that are such sentences themselves are worded with it.
     """
 
-    __slots__ = ("kind", "values")
+    __slots__ = ("form", "kind", "values")
 
+    form: str
     kind: str
     values: Mapping[str, object]
 
     def __new__(cls, english: str, kind: str, values: Mapping[str, object]) -> Self:
         """`english` is a format with the values as named placeholders. Raises KeyError for a missing value."""
         made = super().__new__(cls, english.format(**values))
+        made.form = english
         made.kind = kind
         made.values = MappingProxyType(dict(values))
         return made
+
+    def with_texts(self, change: Callable[[str], str]) -> Words:
+        """The same sentence with other words for its values; `change` is given those that are texts."""
+        values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
+        return Words(self.form, self.kind, values)
 
 
 def sentence_of(error: BaseException) -> str:

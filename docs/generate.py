@@ -1,4 +1,4 @@
-"""Writes what the documents quote from the program: graphs, commands, settings, rules.
+"""Writes what the documents quote from the program: floors, graphs, commands, settings, rules.
 
 `.venv/bin/python docs/generate.py` fills the parts between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 A test compares them with the program.
@@ -6,18 +6,22 @@ A test compares them with the program.
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-from bot.commands.forms import forms_of
+import grimp
+
+from bot.commands.parser import forms_of
 from bot.commands.spec import COMMANDS, CommandSpec, OptionKind
 
 REPOSITORY = Path(__file__).parents[1]
 POLICY = REPOSITORY / "agent" / "guards" / "policy.toml"
 SETTINGS = REPOSITORY / ".env.example"
+PROJECT = REPOSITORY / "pyproject.toml"
 
 
 def main() -> None:
@@ -35,7 +39,14 @@ def documents() -> list[Path]:
 
 def quoted() -> dict[str, str]:
     """What the program says now, by the name of the part."""
-    return {**graphs(), "commands": commands(), "forms": forms(), "settings": settings(), "policy": policy()}
+    return {
+        **floors(),
+        **graphs(),
+        "commands": commands(),
+        "forms": forms(),
+        "settings": settings(),
+        "policy": policy(),
+    }
 
 
 def filled(text: str, parts: dict[str, str]) -> str:
@@ -46,6 +57,56 @@ def filled(text: str, parts: dict[str, str]) -> str:
         text,
         flags=re.DOTALL,
     )
+
+
+def floors() -> dict[str, str]:
+    """The floors of each part, as the import linter holds them, with the imports that there really are."""
+    contracts = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    return {
+        f"{part}_floors": f"{drawing(part, layers)}\n\n{legend(part, layers)}"
+        for contract in contracts
+        for part in contract.get("containers", ())
+        for layers in [[layer.split(" | ") for layer in contract["layers"]]]
+    }
+
+
+def drawing(part: str, layers: list[list[str]]) -> str:
+    """A graph of the imports between the rooms of a part. An arrow that others lead round to is left out."""
+    graph = grimp.build_graph(part, cache_dir=None)
+    for room in sorted(graph.find_children(part)):
+        graph.squash_module(room)
+    names = [name for layer in layers for name in layer]
+    below = {
+        name: {
+            other
+            for other in names
+            if other != name and graph.direct_import_exists(importer=f"{part}.{name}", imported=f"{part}.{other}")
+        }
+        for name in names
+    }
+    reached: dict[str, set[str]] = {}
+    for name in reversed(names):  # what is imported stands below, so it is known already
+        reached[name] = below[name].union(*(reached[other] for other in below[name]))
+    lines = ["graph TD"]
+    for number, layer in enumerate(layers, start=1):
+        lines += [f'  subgraph floor{number}[" "]', *(f"    {part}_{name}[{name}]" for name in layer), "  end"]
+    for name in names:
+        round_about = set().union(*(reached[other] for other in below[name]))
+        lines += [f"  {part}_{name} --> {part}_{other}" for other in names if other in below[name] - round_about]
+    return "\n".join(["```mermaid", *lines, "```"])
+
+
+def legend(part: str, layers: list[list[str]]) -> str:
+    """One row for each room: its floor, counted from the ground, and what its docstring says first."""
+    rows = []
+    for number, layer in zip(range(len(layers), 0, -1), layers, strict=True):
+        for name in layer:
+            room = REPOSITORY / part / name
+            source = room / "__init__.py" if room.is_dir() else room.with_suffix(".py")
+            said = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
+            first = " ".join(said.split("\n\n")[0].split())
+            rows.append(f"| {number} | `{part}/{name}{'/' if room.is_dir() else '.py'}` | {first} |")
+    return "\n".join(["| floor | room | what it is |", "|---|---|---|", *rows])
 
 
 def graphs() -> dict[str, str]:

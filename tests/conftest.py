@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web_app
 from hypothesis import settings
 
-from bot.memory import keep_small
+from bot.wiring.memory import keep_small
 
-pytest_plugins = ["tests.fixtures.adb"]
+pytest_plugins = ["tests.fixtures.adb", "tests.fixtures.rigs"]
 
 settings.register_profile("on a busy machine", deadline=None)
 settings.load_profile("on a busy machine")
@@ -21,13 +21,36 @@ GROWTH = 64 * 1024 * 1024
 """Bytes. The garbage collector counts objects: a few hundred that refer to each other and hold a picture of ten
 megabytes are nothing to it, and thousands of tests with an application or a phone of their own leave gigabytes."""
 
+PROCESSES = frozenset({"adb_server", "chromium"})
+"""Fixtures behind which a program runs."""
+SLOW = frozenset(
+    {"chaos", "end_to_end", "faults", "installing", "soak"}
+    | {
+        "test_containers.py",
+        "test_crash.py",
+        "test_fake_endpoint.py",
+        "test_former.py",
+        "test_life.py",
+        "test_memory.py",
+    }
+    | {"test_password.py", "test_pipes.py", "test_process.py", "test_quoting.py", "test_restore.py", "test_server.py"}
+    | {"test_terminals.py", "test_unit.py"}
+)
+"""Folders and files whose tests start programs by themselves, or wait by the clock on the wall."""
+
 _memory = Path("/proc/self/statm")
 _after_collection = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait by the clock go first: otherwise one worker would wait at the end, and the others do nothing."""
+    """Those that wait by the clock go first: otherwise one worker would wait at the end, and the others do nothing.
+
+    Those that start programs are marked `slow`.
+    """
     items.sort(key=lambda item: "faults" not in item.path.parts)
+    for item in items:
+        if PROCESSES & {*getattr(item, "fixturenames", ())} or SLOW & {*item.path.parts, item.path.name}:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_logfinish() -> None:

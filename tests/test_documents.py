@@ -19,11 +19,11 @@ from agent.dialects.select import AUTO, NAMES, dialect_for
 from agent.outcome import Outcome
 from bot.cli.exits import OF_OUTCOME
 from bot.commands.spec import COMMANDS
-from bot.settings import Settings
-from devices.simulator.apps import APPS
-from devices.simulator.faults import Faults
-from devices.simulator.happenings import Happening
-from devices.simulator.options import add_options
+from bot.config.settings import Settings
+from devices.virtual_phone.apps import APPS
+from devices.virtual_phone.faults import Faults
+from devices.virtual_phone.options import add_options
+from devices.virtual_phone.scenario import Happening
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
@@ -101,6 +101,14 @@ def anchors(document: Path) -> set[str]:
 def test_what_is_quoted_is_what_the_program_says(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert generator().filled(text, quoted()) == text, HINT
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_that_are_named_are_there(document: Path) -> None:
+    """NAME in a path stands for what somebody adds."""
+    text = document.read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:bot|agent|devices|tests|docs)/[\w./*-]*)`", text):
+        assert "NAME" in path or list(REPOSITORY.glob(path.rstrip("/"))), f"{document.name}: {path}"
 
 
 def test_every_document_can_be_found_from_the_first_page() -> None:

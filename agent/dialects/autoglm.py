@@ -1,31 +1,105 @@
-"""The dialect of AutoGLM: `<think>…</think><answer>do(action="Tap", element=[x,y])</answer>`, one call an answer.
-
-Places are thousandths, 0 to 999; 1000 is taken for the far edge. Typing replaces what is in the field, as these
-models were trained to expect.
-"""
+"""The dialect of AutoGLM: `<think>…</think><answer>do(action="Tap", element=[x,y])</answer>`, one call an answer."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from agent import actions as act
-from agent.dialects.arguments import Arguments
-from agent.dialects.autoglm_reply import read_reply
-from agent.dialects.base import BadReply, Decision
-from agent.dialects.call_syntax import Value
-from agent.dialects.grid import Grid, number
-from agent.dialects.replies import made, shortened
+from agent.dialects.base import BadReply, Decision, echo
+from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
+from agent.dialects.grid import Grid
+from agent.dialects.replies import decided, ended, made, waiting
 from agent.dialects.scene_text import conversation, unnumbered
+from agent.dialects.turns import (
+    WENT_ON,
+    has_words,
+    imagined_first,
+    is_quoted,
+    line_before,
+    turn_end,
+    went_on,
+)
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
 from devices.geometry import Size
 from devices.inputs import Key
 
+MAX_READS = 16
+"""Calls that are looked at, those in thoughts included: more than any real answer has, and a bound on odd ones."""
+
+_NAMES = "action|element|start|end|text|app|message|duration|instruction|choices|options"
+_CALL = rf"do\s*[(（]\s*(?:(?:{_NAMES})\s*[=＝]|[\"'“‘])|finish\s*[(（]\s*(?:[a-z]+\s*[=＝]|[\"'“‘)）])"
+_TOKEN = re.compile(rf"(?P<thought></think>|<answer>)|(?P<end></answer>)|(?<![A-Za-z0-9_])(?P<call>{_CALL})")
+_BEGINS_WITH_THOUGHT = re.compile(r"\s*<think>")
+_THOUGHT_ENDS = re.compile(r"</think>|<answer>")
+_SUMMARY = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?(?:think|answer)>|<\|[a-z_]+\|>|```\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyParts:
+    """An answer, taken apart. `told` is what of it was left out, in words for the model; `alone` unless words stand
+    beside the call.
+    """
+
+    call: Call
+    thought: str
+    summary: str
+    told: tuple[str, ...]
+    alone: bool
+
+
+def read_reply(text: str) -> ReplyParts:
+    """The parts of an answer. Raises BadReply when there is not exactly one call that can be read."""
+    at = 0
+    if _BEGINS_WITH_THOUGHT.match(text):
+        ends = _THOUGHT_ENDS.search(text)
+        if ends is None:
+            raise BadReply("Your thought is not closed with </think>, so there is no answer.")
+        at = ends.start()
+    calls: list[tuple[int, Call]] = []
+    broken, reads, part, answered = "", 0, at, False
+    end = turn_end(text, at, acted=False)
+    while not answered and (found := _TOKEN.search(text, at, end)):
+        at = found.end()
+        if found["thought"]:
+            calls, broken, part = [], "", at
+        elif found["end"]:
+            answered = True
+        else:
+            reads += 1
+            if reads > MAX_READS:
+                raise BadReply("There are too many calls in your answer. Nothing was done.")
+            if not is_quoted(line_before(text, found.start("call"), part)):
+                try:
+                    call = read_call(text, found.start("call"))
+                except BadCall as bad:
+                    broken = broken or str(bad)
+                else:
+                    calls.append((found.start("call"), call))
+                    at = call.end
+        if at > end or len(calls) == 1:
+            end = turn_end(text, at, acted=bool(calls))
+    if broken:
+        raise BadReply(f"The call cannot be read: {broken}.")
+    if not calls:
+        raise imagined_first() if end < len(text) else BadReply("There is no call in your answer.")
+    if len(calls) > 1:
+        raise BadReply("There are several calls in your answer, and only one can be done at a time. Nothing was done.")
+    start, call = calls[0]
+    before = text[:start]
+    rest = text[call.end : at if answered else end]
+    alone = not (has_words(_SUMMARY.sub("", line_before(text, start, part))) or has_words(rest))
+    summary = _SUMMARY.search(before)
+    thought = _TAG.sub("", _SUMMARY.sub("", before)).strip()
+    told = (WENT_ON,) if answered and _TOKEN.search(text, at) else went_on(text, end)
+    return ReplyParts(call, thought, summary[1].strip() if summary else "", told, alone)
+
+
 _LAST = 999
 _EXPECTED = 'Answer with <think>…</think><answer>do(action="Tap", element=[x,y])</answer>, or finish(message="…").'
-_SECONDS = {"ms": 0.001, "millisecond": 0.001, "毫秒": 0.001, "min": 60.0, "分": 60.0}
-_DURATION = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*(ms|millisecond|毫秒|min|分)?")
 _PLACEHOLDERS = frozenset({"", "true"})
 """What these models put into Note when they mean the screen as it is."""
 
@@ -58,9 +132,9 @@ class AutoGlmDialect:
             given = Arguments(parts.call)
             action = _finish(given) if parts.call.name == "finish" else _done(given, _grid(space), thought)
             given.end()
+            return decided((action,), thought, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
             raise BadReply(f"{bad} {_EXPECTED}") from None
-        return Decision((action,), thought, shortened(parts.summary))
 
 
 def _grid(space: Size) -> Grid:
@@ -68,16 +142,18 @@ def _grid(space: Size) -> Grid:
 
 
 def _finish(given: Arguments) -> act.Action:
+    how = given.take_named("status", "success")
     message = given.optional_text("message", "content")
-    status = given.optional_text("status", by_place=False) or "success"
-    return made(act.Finish, "finish", status=status, summary=message)
+    if not (how or message):
+        raise BadReply("finish needs a message.")
+    return ended("finish", how, message)
 
 
 def _done(given: Arguments, grid: Grid, thought: str) -> act.Action:
     name = given.text("action")
     given.named_action(name)
     match re.sub(r"[\s_-]", "", name.lower()):
-        case "tap":
+        case "tap" | "click":
             target = grid.target(given.take("element"), name)
             return made(act.Tap, name, target=target, sensitive=given.optional_text("message"))
         case "doubletap":
@@ -88,7 +164,9 @@ def _done(given: Arguments, grid: Grid, thought: str) -> act.Action:
             start, end = grid.target(given.take("start"), name), grid.target(given.take("end"), name)
             return act.Swipe(start=start, end=end)
         case "type" | "typename":
-            return made(act.Type, name, text=given.text("text"), clear=True)
+            place = given.take("element", by_place=False)
+            into = None if place is None else grid.target(place, name)
+            return made(act.Type, name, text=given.text("text"), target=into, clear=True)
         case "launch":
             return made(act.OpenApp, name, name=given.text("app"))
         case "back":
@@ -96,7 +174,7 @@ def _done(given: Arguments, grid: Grid, thought: str) -> act.Action:
         case "home":
             return act.PressKey(key=Key.HOME)
         case "wait":
-            return act.Wait(seconds=_seconds(given.take("duration")))
+            return waiting(name, given.take("duration"))
         case spoken:
             return _spoken(spoken, name, given, thought)
 
@@ -117,20 +195,8 @@ def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
         case "takeover":
             return made(act.TakeOver, name, reason=given.optional_text("message") or thought or "Your help is needed.")
         case _:
-            raise BadReply(f"There is no action {name}. The actions are listed in your instructions.")
+            raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 
 
 def _choices(value: Value) -> tuple[Value, ...]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
-
-
-def _seconds(value: Value) -> float:
-    """Seconds from 2, "2 seconds", "2秒" or "500 ms"; at most what one wait may last."""
-    if value is None:
-        return act.Wait().seconds
-    seconds = float(plain) if (plain := number(value)) is not None else None
-    if isinstance(value, str) and (found := _DURATION.match(value)):
-        seconds = float(found[1]) * _SECONDS.get(found[2] or "", 1.0)
-    if seconds is None or seconds < 0:
-        raise BadReply('Wait needs a duration such as "2 seconds".')
-    return min(seconds, act.MAX_WAIT_S)

@@ -7,8 +7,18 @@ from typing import Protocol
 
 from agent.actions import Action
 from agent.models.base import Message, ModelReply, ToolSpec
+from agent.models.json_text import whole_signs
 from agent.scene import Scene
 from devices.geometry import Size
+
+LONGEST_ECHO = 60
+"""Characters of a model's own words that a reason names: more tell it nothing, and they are told to people as well."""
+
+
+def echo(written: object) -> str:
+    """What a model wrote, as a reason names it: one short line."""
+    line = " ".join(whole_signs(str(written)[: 2 * LONGEST_ECHO]).split())
+    return line if len(line) <= LONGEST_ECHO else f"{line[: LONGEST_ECHO - 1]}…"
 
 
 class BadReply(Exception):
@@ -18,6 +28,7 @@ class BadReply(Exception):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A reply, understood. `summary` is at most ten words for the card, empty when the model gave none.
+    `told` is what the model must know of its answer: what of it was left out.
 
     Points of the actions are pixels of the sent image; every one of them lies inside it.
     """
@@ -25,6 +36,7 @@ class Decision:
     actions: tuple[Action, ...]
     thought: str = ""
     summary: str = ""
+    told: tuple[str, ...] = ()
 
 
 class Dialect(Protocol):

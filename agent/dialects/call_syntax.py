@@ -1,8 +1,5 @@
-"""Reads `name(argument='value', …)` as models print it, without ever executing text.
-
-Tolerated, because models write it: full-width punctuation around values, a space before the parenthesis, values
-without names, single words and `<point>…</point>` without quotes, raw line ends in text, and quotes inside text
-that were not escaped (a quote ends a text only where the call can go on after it).
+"""Reads `name(argument='value', …)` as models print it, without ever executing text, and takes its arguments one by
+one.
 """
 
 from __future__ import annotations
@@ -10,6 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from agent.dialects.base import BadReply, echo
 
 Value = str | int | float | bool | None | tuple["Value", ...]
 
@@ -19,12 +18,16 @@ _MAX_DEPTH = 3
 _OPEN, _CLOSE, _COMMA, _EQUALS = "(（", ")）", ",，", "=＝"
 _LIST_ENDS = {"[": "]", "［": "］", "(": ")）", "（": ")）"}
 _QUOTES = {"'": "'", '"': '"', "“": "”", "‘": "’"}
+_MISTAKEN = {"'": "’‘", '"': "”“", "”": '"“', "’": "'‘"}
+"""Quotes that models write at the end of a text instead of the right one."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
 _CONSTANTS: dict[str, Value] = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?(?![\w.])")
-_TAGGED = re.compile(r"<\|?[a-z_]+\|?>[^<>'\"]*<[/|][a-z_]+\|?>")
+_TAGGED = re.compile(r"<\|?[a-z_0-9]+\|?>[^<>'\"]*<[/|][a-z_0-9]+\|?>")
+_KEY = re.compile(r"\s*['\"]?([A-Za-z_]\w{0,30})['\"]?\s*[:：=＝]")
+_NEXT_TEXT = re.compile(r"\s*[,，]\s*[A-Za-z_]\w*\s*[=＝]\s*(['\"])")
 _BLANK = re.compile(r"\s*")
 _AFTER_CALL = re.compile(r"\Z|[\s.。;；,，<`'\"|)）]")
 
@@ -57,7 +60,7 @@ class _Reader:
         name = self._match(_NAME)
         if not name:
             raise BadCall("there is no action name")
-        self._expect(_OPEN, f"an opening parenthesis after {name}")
+        self._expect(_OPEN, f"an opening parenthesis after {echo(name)}")
         positional: list[Value] = []
         named: dict[str, Value] = {}
         while not self._next_in(_CLOSE):
@@ -66,11 +69,11 @@ class _Reader:
             if not argument:
                 positional.append(value)
             elif argument in named:
-                raise BadCall(f"{argument} is given twice in {name}")
+                raise BadCall(f"{echo(argument)} is given twice in {echo(name)}")
             else:
                 named[argument] = value
             if not self._next_in(_COMMA + _CLOSE):
-                raise BadCall(f"a comma or a closing parenthesis is missing in {name}")
+                raise BadCall(f"a comma or a closing parenthesis is missing in {echo(name)}")
             if self._next_in(_COMMA):
                 self.at += 1
         self.at += 1
@@ -94,13 +97,15 @@ class _Reader:
             return self._quoted(_QUOTES[opening], depth)
         if opening in _LIST_ENDS:
             return self._list(_LIST_ENDS[opening], depth + 1)
+        if opening == "{":
+            return self._braces(depth + 1)
         for pattern in (_NUMBER, _TAGGED):
             if found := self._match(pattern):
                 if pattern is _TAGGED:
                     return found
                 return float(found) if "." in found else int(found)
         word = self._match(_NAME)
-        if not word or not self._next_in(_COMMA + _CLOSE + "]］"):
+        if not word or not self._next_in(_COMMA + _CLOSE + "]］}"):
             raise BadCall(f"a value is missing or is not a plain value near {self.text[self.at : self.at + 20]!r}")
         return _CONSTANTS.get(word, word)
 
@@ -118,10 +123,38 @@ class _Reader:
         self.at += 1
         return tuple(values)
 
-    def _quoted(self, quote: str, depth: int) -> str:
-        """A text up to the first quote that can end it; a second best end is taken when there is none."""
+    def _braces(self, depth: int) -> Value:
+        """A place in braces: x and y by name, in any order, or bare values."""
+        if depth > _MAX_DEPTH:
+            raise BadCall("lists are nested too deeply")
         self.at += 1
-        position, second_best = self.at, -1
+        named: dict[str, Value] = {}
+        bare: list[Value] = []
+        while not self._next_in("}"):
+            if key := _KEY.match(self.text, self.at):
+                self.at = key.end()
+                named[key[1].lower()] = self._value(depth)
+            else:
+                bare.append(self._value(depth))
+            if self._next_in(_COMMA):
+                self.at += 1
+            elif not self._next_in("}"):
+                raise BadCall("a place in braces is not closed")
+        self.at += 1
+        if not named:
+            return tuple(bare)
+        if bare or named.keys() != {"x", "y"}:
+            raise BadCall("a place in braces needs x and y")
+        return (named["x"], named["y"])
+
+    def _quoted(self, quote: str, depth: int) -> str:
+        """A text up to the first quote that can end it; a second best end is taken when there is none.
+
+        A mistaken quote ends it where another text clearly begins after it, or where no right one follows.
+        """
+        opening = self.text[self.at]
+        self.at += 1
+        position, second_best, mistaken = self.at, -1, -1
         while position < len(self.text):
             character = self.text[position]
             if character == "\\":
@@ -131,10 +164,17 @@ class _Reader:
                 if fit > 1:
                     return self._cut(position)
                 second_best = position if second_best < 0 else second_best
+            elif character in _MISTAKEN[quote]:
+                following = _NEXT_TEXT.match(self.text, position + 1)
+                if following and following[1] == opening:
+                    return self._cut(position)
+                if mistaken < 0 and self._ends_text(position + 1, depth) > 1:
+                    mistaken = position
             position += 1
-        if second_best < 0:
+        end = second_best if second_best >= 0 else mistaken
+        if end < 0:
             raise BadCall("a text is not closed with its quote")
-        return self._cut(second_best)
+        return self._cut(end)
 
     def _cut(self, end: int) -> str:
         raw, self.at = self.text[self.at : end], end + 1
@@ -146,7 +186,7 @@ class _Reader:
         following = self.text[position : position + 1]
         if not following:
             return 0
-        if following in _COMMA or (depth and following in "]］"):
+        if following in _COMMA or (depth and following in "]］}"):
             return 2
         if following not in _CLOSE:
             return 0
@@ -174,3 +214,62 @@ class _Reader:
             return ""
         self.at = found.end()
         return found[0]
+
+
+_NAMED = 3
+"""Arguments that a reason names."""
+
+
+class Arguments:
+    """Arguments of one call. Each is taken once, by one of its names or by its place."""
+
+    def __init__(self, call: Call) -> None:
+        self._action = echo(call.name)
+        self._named = dict(call.named)
+        self._positional = list(call.positional)
+
+    def named_action(self, name: str) -> None:
+        """Call the action by the name that the model knows, in every reason given later."""
+        self._action = echo(name)
+
+    def take_named(self, *names: str) -> dict[str, Value]:
+        """All that is given under these names, None too."""
+        return {name: self._named.pop(name) for name in names if name in self._named}
+
+    def take(self, *names: str, by_place: bool = True) -> Value:
+        """The value under the first of the names that is there, else the next one without a name, else None."""
+        for name in names:
+            if name in self._named:
+                return self._named.pop(name)
+        return self._positional.pop(0) if by_place and self._positional else None
+
+    def rest_by_place(self) -> tuple[Value, ...]:
+        """Take all values that have no name."""
+        rest, self._positional = tuple(self._positional), []
+        return rest
+
+    def text(self, *names: str) -> str:
+        """A text that must be there and must not be empty. Raises BadReply."""
+        text = self.optional_text(*names)
+        if not text:
+            raise BadReply(f"{self._action} needs a text in {names[0]}, and it must not be empty.")
+        return text
+
+    def optional_text(self, *names: str, by_place: bool = True) -> str:
+        """A text, "" when it is not there. Raises BadReply for a value that is no text."""
+        value = self.take(*names, by_place=by_place)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise BadReply(f"{names[0]} of {self._action} must be a text in quotes.")
+        return value
+
+    def end(self) -> None:
+        """Nothing may be left. Raises BadReply: a leftover often means that a quote in a text was not escaped."""
+        if self._named:
+            names = ", ".join(echo(name) for name in list(self._named)[:_NAMED])
+            raise BadReply(f"{self._action} does not take {names}. Escape quotes inside a text with a backslash.")
+        if self._positional:
+            raise BadReply(
+                f"{self._action} has more values than it takes. Escape quotes inside a text with a backslash."
+            )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.actions import PointTarget
@@ -18,7 +18,8 @@ from devices.geometry import Point, Size
 
 PER_MILLE = 1000
 
-_MARKS = re.compile(r"<\|[a-z_]+\|>|</?(?:point|bbox|box)>")
+_MARKS = re.compile(r"<\|[a-z_]+\|>|</?(?:point|bbox|box)(?:_2d)?>")
+_BY_NAME = re.compile(r"\{?\s*+['\"]?x['\"]?\s*+[:=]([^:=]*?)[\s,]['\"]?y['\"]?\s*+[:=]([^:=}]*+)\}?", re.IGNORECASE)
 _NUMBERS = re.compile(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[\s,]+[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?)*")
 _POINT, _BOX = 2, 4
 _ENDLESS = 1e9
@@ -95,8 +96,12 @@ def number(value: object) -> int | float | None:
 
 def _numbers(value: object, depth: int = 0) -> Iterator[int | float]:
     """All numbers of a place; none, or too many, when there is something else in it."""
+    if isinstance(value, Mapping):
+        value = (value["x"], value["y"]) if value.keys() == {"x", "y"} else ()
     if isinstance(value, str):
         bare = _MARKS.sub(" ", unicodedata.normalize("NFKC", value))
+        if by_name := _BY_NAME.fullmatch(bare.strip()):
+            bare = f"{by_name[1]} {by_name[2]}"
         bare = re.sub(r"[()\[\]]", " ", bare).strip(" \t\r\n,")
         if _NUMBERS.fullmatch(bare):
             for digits in re.split(r"[\s,]+", bare):
@@ -107,5 +112,7 @@ def _numbers(value: object, depth: int = 0) -> Iterator[int | float]:
                 yield from _numbers(item, depth + 1)
             elif (read := number(item)) is not None:
                 yield read
+            elif isinstance(item, str) and (place := tuple(_numbers(item))):
+                yield from place
             else:
                 yield from (0,) * (_BOX + 1)

@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from agent import actions as act
-from agent.dialects.base import BadReply
-from agent.dialects.grid import Grid, number
-from agent.dialects.replies import made, shortened
+from agent.dialects.base import BadReply, echo
+from agent.dialects.grid import Grid
+from agent.dialects.replies import key_named, made, shortened, status_of, waiting
 from devices.geometry import Size
 from devices.inputs import Key
 
 NAME = "mobile_use"
-ACTIONS = frozenset(
+_KEYS = frozenset({"back", "home", "enter", "menu", "recent", "recents"})
+"""Keys that some of these models write as actions."""
+ACTIONS = _KEYS | frozenset(
     {
         *("click", "long_press", "swipe", "type", "key", "system_button", "open", "wait"),
         *("answer", "interact", "terminate", "note", "take_over"),
     }
 )
-"""Its own actions, and two of ours that its instructions add."""
-
-_BUTTONS = {"recent": Key.RECENTS, "recents": Key.RECENTS, "back": Key.BACK, "home": Key.HOME}
+"""Its own actions, in small letters, and two of ours that its instructions add."""
 
 
 def action_of(given: dict[str, Any], space: Size, said: str) -> act.Action:
     """The action in the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
     name = given.get("action")
+    if isinstance(name, str):
+        name = name.strip().lower()
     grid = Grid(space, thousandths=True)
     match name:
         case "click":
@@ -33,7 +35,7 @@ def action_of(given: dict[str, Any], space: Size, said: str) -> act.Action:
         case "long_press":
             return act.LongPress(target=grid.target(given.get("coordinate"), name))
         case "swipe":
-            start = grid.target(given.get("coordinate"), f"coordinate of {name}")
+            start = grid.target(given.get("coordinate", given.get("coordinate1")), f"coordinate of {name}")
             return act.Swipe(start=start, end=grid.target(given.get("coordinate2"), f"coordinate2 of {name}"))
         case "type":
             return made(act.Type, name, text=_text(given, "text", name))
@@ -44,8 +46,9 @@ def action_of(given: dict[str, Any], space: Size, said: str) -> act.Action:
         case "open":
             return made(act.OpenApp, name, name=_text(given, "text", name))
         case "wait":
-            seconds = number(given.get("time"))
-            return act.Wait() if seconds is None else act.Wait(seconds=min(max(seconds, 0), act.MAX_WAIT_S))
+            return waiting(name, given.get("time"))
+        case str() if name in _KEYS:
+            return _key(name)
         case _:
             return _spoken(name, given, said)
 
@@ -60,11 +63,14 @@ def _spoken(name: object, given: dict[str, Any], said: str) -> act.Action:
             return made(act.TakeOver, name, reason=_text(given, "reason", name))
         case "answer":
             text = _text(given, "text", name)
-            return made(act.Finish, name, summary=shortened(text), data=text)
+            return made(act.Finish, name, status="success", summary=shortened(text), data=text)
         case "terminate":
-            return made(act.Finish, name, status=given.get("status", "success"), summary=said)
+            status = status_of(name, given)
+            if status is None:
+                raise BadReply('terminate needs a status, "success" or "failure".')
+            return made(act.Finish, name, status=status, summary=said)
         case _:
-            raise BadReply(f"mobile_use has no action {name!r}." if name else "mobile_use needs an action.")
+            raise BadReply(f"mobile_use has no action {echo(name)!r}." if name else "mobile_use needs an action.")
 
 
 def _text(given: dict[str, Any], argument: str, name: str) -> str:
@@ -75,9 +81,7 @@ def _text(given: dict[str, Any], argument: str, name: str) -> str:
 
 
 def _key(name: str) -> act.PressKey:
-    key = name.strip().lower().removeprefix("keycode_")
-    if key in _BUTTONS:
-        return act.PressKey(key=_BUTTONS[key])
-    if key not in {known.value for known in Key}:
-        raise BadReply(f"There is no key {name!r}. The keys are: {', '.join(known.value for known in Key)}.")
-    return act.PressKey(key=Key(key))
+    key = key_named(name)
+    if key is None:
+        raise BadReply(f"There is no key {echo(name)!r}. The keys are: {', '.join(known.value for known in Key)}.")
+    return key

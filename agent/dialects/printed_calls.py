@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from agent.dialects.base import BadReply
+from agent.dialects.base import BadReply, echo
+from agent.dialects.turns import has_words, imagined_first, is_quoted, line_before, turn_end, went_on
+from agent.models.json_text import whole
 
 MAX_CALLS = 32
 MAX_STARTS = 64
@@ -17,7 +19,8 @@ MAX_STARTS = 64
 _START = re.compile(r"(?P<tag><tool_calls?>\s*(?:```\w*\s*)?)|\{")
 _FENCE = re.compile(r"```\w{0,12}\Z")
 _LOOKS_LIKE_CALL = re.compile(r"\{\s*['\"]?(?:name|arguments|function|action|kind|tool_calls)['\"]?\s*:")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)
+"""Takes raw line ends in texts, as models print them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,32 @@ class NamedCall:
     arguments: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What was printed: the calls in order, the words before them, and what the model must be told of the rest.
+
+    `alone`: nothing else stands on the line of the first call, nor after it.
+    """
+
+    calls: tuple[NamedCall, ...]
+    said: str
+    told: tuple[str, ...] = ()
+    alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A call, and where its JSON begins and ends."""
+
+    start: int
+    end: int
+    call: NamedCall
+
+
 def _loaded(text: str) -> object:
     """JSON, or None when it is none (or nested or long beyond reason)."""
     try:
-        return json.loads(text)
+        return whole(json.loads(text, strict=False))
     except (ValueError, RecursionError):
         return None
 
@@ -42,57 +67,69 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
         if isinstance(raw, str):
             raw = _loaded(raw) if raw.strip() else {}
     if not isinstance(raw, dict):
-        raise BadReply(f"The arguments of {name or 'the call'} are not a JSON object.")
+        raise BadReply(f"The arguments of {echo(name) or 'the call'} are not a JSON object.")
     return raw
 
 
-def printed_calls(text: str) -> tuple[tuple[NamedCall, ...], str]:
-    """The calls in a text, in order, and the words before them; where some stand in tags, only those count.
+def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
+    """The calls in a text; where some stand in tags, only those count. Nothing after an imagined turn is read.
 
-    JSON is read as it comes, so that tags and braces inside typed text stay text. Raises BadReply for a call that
-    is broken JSON.
+    JSON is read as it comes, so that tags and braces inside typed text stay text. `without` are the calls that may
+    stand there by their name alone. Raises BadReply for a call that is broken JSON.
     """
-    tagged: list[tuple[int, NamedCall]] = []
-    bare: list[tuple[int, NamedCall]] = []
+    tagged: list[_Found] = []
+    bare: list[_Found] = []
     broken, at = False, 0
+    end = turn_end(text, 0, acted=False)
     for _ in range(MAX_STARTS):
-        start = _START.search(text, at)
+        start = _START.search(text, at, end)
         if start is None:
             break
         value, at = _decoded(text, start.end("tag") if start["tag"] else start.start())
-        found = [(start.start(), call) for call in _calls_in(value)]
+        found = [_Found(start.start(), at, call) for call in _calls_in(value, without, tagged=bool(start["tag"]))]
         (tagged if start["tag"] else bare).extend(found)
+        if found or end < at:
+            end = turn_end(text, at, acted=bool(tagged or bare))
         if start["tag"] and not found:
             raise BadReply("The printed call is not valid JSON, or has no name and arguments.")
         broken = broken or (value is None and _LOOKS_LIKE_CALL.match(text, start.start()) is not None)
     if broken and not tagged:
         raise BadReply("The printed call is not valid JSON.")
     calls = tagged or bare
+    if not calls and end < len(text):
+        raise imagined_first()
     if len(calls) > MAX_CALLS:
         raise BadReply(f"There are more than {MAX_CALLS} calls in your answer. Nothing was done.")
-    said = text[: calls[0][0]] if calls else text
-    return tuple(call for _, call in calls), _FENCE.sub("", said.rstrip(" \t\r\n[")).strip()
+    said = text[: calls[0].start] if calls else text
+    said = _FENCE.sub("", said.rstrip(" \t\r\n[")).strip()
+    if not calls:
+        return Printed((), said)
+    before = line_before(text, calls[0].start)
+    end = turn_end(text, calls[-1].end, acted=True)
+    alone = not (is_quoted(before) if tagged else has_words(before)) and not has_words(text[calls[-1].end : end])
+    return Printed(tuple(found.call for found in calls), said, went_on(text, end), alone)
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:
     """The JSON value at `start` and where it ends; None, and one further, when there is none."""
     try:
-        return _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
+        return whole(value), end
     except (ValueError, RecursionError):
         return None, start + 1
 
 
-def _calls_in(value: object) -> Iterator[NamedCall]:
+def _calls_in(value: object, without: Collection[str], *, tagged: bool) -> Iterator[NamedCall]:
     """The calls that a JSON value stands for; none for any other JSON."""
     if isinstance(value, list):
         for item in value[: MAX_CALLS + 1]:
             if isinstance(item, dict):
-                yield from _calls_in(item)
+                yield from _calls_in(item, without, tagged=tagged)
         return
     if not isinstance(value, dict):
         return
     if isinstance(several := value.get("tool_calls"), list):
-        yield from _calls_in(several)
+        yield from _calls_in(several, without, tagged=tagged)
         return
     if isinstance(inner := value.get("function"), dict):
         value = inner
@@ -104,3 +141,5 @@ def _calls_in(value: object) -> Iterator[NamedCall]:
         yield NamedCall(kind, {key: item for key, item in value.items() if key != "kind"})
     elif isinstance(value.get("action"), str):
         yield NamedCall("", value)
+    elif isinstance(name, str) and (tagged or (len(value) == 1 and name.lower() in without)):
+        yield NamedCall(name, {})

@@ -1,19 +1,40 @@
-"""What all dialects do with an answer: check an action, shorten a summary, tell what was wrong."""
+"""What all dialects do with an answer: check an action and how it ends, read times and keys, shorten a summary."""
 
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent.dialects.base import BadReply
+from agent.actions import MAX_WAIT_S, Action, Finish, PressKey, Wait
+from agent.dialects.base import BadReply, Decision, echo
+from agent.dialects.grid import number
+from agent.models.json_text import whole_signs
+from devices.inputs import Key
 
 SUMMARY_WORDS = 10
 SUMMARY_CHARACTERS = 80
 """For languages that write no spaces; ten English words are about sixty characters."""
 
 _MAX_REASONS = 3
+
+_STATUS_INSIDE = re.compile(r"""['"“”‘’`]\s*[,，]\s*(?:status|success)\s*[=＝:]""", re.IGNORECASE)
+_ONLY_STATUS = re.compile(r"fail(?:ed|ure)?|false|unsuccessful", re.IGNORECASE)
+
+_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)\s*([^\W\d_]*)\.?")
+_UNITS = {
+    unit: seconds
+    for seconds, units in {
+        0.001: "ms msec msecs millisecond milliseconds 毫秒",
+        1.0: "s sec secs second seconds 秒 秒钟",
+        60.0: "m min mins minute minutes 分 分钟",
+        3600.0: "h hr hrs hour hours 时 小时",
+    }.items()
+    for unit in ("", *units.split()) if unit or seconds == 1.0
+}  # fmt: skip
 
 AnyAction = TypeVar("AnyAction", bound=BaseModel)
 
@@ -24,10 +45,86 @@ def made(model: type[AnyAction], name: str, /, **fields: object) -> AnyAction:
         return model.model_validate(fields)
     except ValidationError as error:
         reasons = [
-            f"{'.'.join(str(part) for part in found['loc'])}: {found['msg']}"
+            f"{echo('.'.join(str(part) for part in found['loc']))}: {found['msg']}"
             for found in error.errors(include_input=False, include_url=False)[:_MAX_REASONS]
         ]
-        raise BadReply(f"{name} cannot be done like this: {'; '.join(reasons)}.") from None
+        raise BadReply(f"{echo(name)} cannot be done like this: {'; '.join(reasons)}.") from None
+
+
+def decided(
+    actions: Sequence[Action], thought: str, summary: str, told: tuple[str, ...] = (), *, alone: bool = True
+) -> Decision:
+    """The decision to do these; `alone` unless words stand beside the calls.
+
+    Raises BadReply for an end that is only spoken of, and when something is to be done after the end.
+    """
+    if any(isinstance(action, Finish) for action in actions[:-1]):
+        raise BadReply("Finish alone, when all is done: there is another action after it. Nothing was done.")
+    if isinstance(actions[-1], Finish) and not alone:
+        raise BadReply(
+            "A finish stands among other words, so that it is not clear whether you mean it. Nothing was done. "
+            "To finish, write it alone, with nothing after it."
+        )
+    return Decision(tuple(actions), whole_signs(thought), shortened(whole_signs(summary)), told)
+
+
+def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "failure"] | None:
+    """How a task ended, by `status` or `success` among these arguments; None when neither is there.
+
+    Raises BadReply for what cannot be read: it never counts as success.
+    """
+    said: list[Literal["success", "failure"]] = []
+    if "status" in given:
+        match str(given["status"]).strip().lower():
+            case "success":
+                said.append("success")
+            case "failure":
+                said.append("failure")
+            case other:
+                raise BadReply(f'The status of {name} must be "success" or "failure", not {echo(other)!r}.')
+    if "success" in given:
+        match str(given["success"]).strip().lower():
+            case "true":
+                said.append("success")
+            case "false":
+                said.append("failure")
+            case other:
+                raise BadReply(f"success of {name} must be true or false, not {echo(other)!r}.")
+    if len(set(said)) > 1:
+        raise BadReply(f"The status and the success of {name} do not agree.")
+    return said[0] if said else None
+
+
+def ended(name: str, given: Mapping[str, object], summary: str) -> Finish:
+    """The end in a written call, of a dialect in which an end without a status is a success. Raises BadReply.
+
+    A summary that is or holds a status was not closed with its quote, or stands in the wrong place.
+    """
+    status = status_of(name, given)
+    if _STATUS_INSIDE.search(summary) or (status is None and _ONLY_STATUS.fullmatch(summary.strip())):
+        raise BadReply(f'The status of {name} cannot be read. Write status="failure" beside the text, in plain quotes.')
+    return Finish(status=status or "success", summary=summary)
+
+
+def waiting(name: str, value: object) -> Wait:
+    """A wait of 2, "2 seconds", "2秒" or "500 ms", cut to the longest there is. Raises BadReply for another time."""
+    if value is None or value == "":
+        return Wait()
+    seconds = number(value)
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(unicodedata.normalize("NFKC", value).strip().lower())
+        if found and found[2] in _UNITS:
+            seconds = float(found[1]) * _UNITS[found[2]]
+    if seconds is None or seconds < 0:
+        raise BadReply(f'{echo(name)} needs a duration such as "2 seconds".')
+    return Wait(seconds=min(seconds, MAX_WAIT_S))
+
+
+def key_named(written: str) -> PressKey | None:
+    """The key of a phone that is called so, in any case and with Android's prefix; None when there is none."""
+    name = written.strip().lower().removeprefix("keycode_")
+    name = {"recent": "recents"}.get(name, name)
+    return PressKey(key=Key(name)) if name in {known.value for known in Key} else None
 
 
 def shortened(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from agent.effect_facts import in_english
 from agent.models.base import Message
 from agent.picture import ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
@@ -57,8 +58,8 @@ def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 def step_line(past: PastStep) -> str:
     """One step: what was done and what it changed."""
     app = f" [{past.app}]" if past.app else ""
-    effect = f" → {past.effect}" if past.effect else ""
-    return _one_line(f"{past.number}. {past.did}{effect}{app}")
+    effect = f" → {in_english(past.effect)}" if past.effect else ""
+    return _one_line(f"{past.number}. {past.done}{effect}{app}")
 
 
 def steps_text(past: Sequence[PastStep]) -> str:
@@ -68,7 +69,7 @@ def steps_text(past: Sequence[PastStep]) -> str:
 
 def effect_text(past: PastStep) -> str:
     """What one step changed, for dialects that show the steps as a conversation."""
-    return f"What step {past.number} changed:\n{_block('steps', _one_line(past.effect) or 'unknown')}"
+    return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effect)) or 'unknown')}"
 
 
 def _notes_text(scene: Scene) -> str:
@@ -110,7 +111,7 @@ def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement]
     parts: list[str | ImagePart] = [goal_text(scene), steps_text(scene.past[:first])]
     for past in scene.past[first:]:
         parts += then(past)
-        messages += [user(parts), Message("assistant", (past.reply or past.did,))]
+        messages += [user(parts), Message("assistant", (past.reply or past.done,))]
         parts = [effect_text(past)]
     return (*messages, user([*parts, *now(scene, line)]))
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from agent import actions as act
 from agent.dialects import mobile_use
-from agent.dialects.base import BadReply, Decision
+from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
-from agent.dialects.printed_calls import NamedCall, arguments_of, printed_calls
-from agent.dialects.replies import made, shortened, split_thinking
+from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
+from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered, unnumbered
 from agent.dialects.tool_schemas import ACTIONS, SAY, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
@@ -28,6 +28,8 @@ _EXPECTED_PRINTED = (
     "</tool_call>."
 )
 _OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "seconds"})
+_WORDS = frozenset({"direction", "what"})
+"""Arguments that are one of a few words, in any case."""
 _LINE_LABELS = ("Action:", "Thought:", "Summary:")
 
 
@@ -67,21 +69,23 @@ class ToolsDialect:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             thinking, text = split_thinking(reply.text)
-            calls, said = _calls(reply, text)
-            actions = tuple(_action(call, space, _unlabelled(said)) for call in calls)
+            printed = _calls(reply, text)
+            said, line = printed.said, _unlabelled(printed.said)
+            actions = tuple(_action(call, space, line) for call in printed.calls)
+            spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
+            thought = said or thinking or reply.reasoning
+            return decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
         except BadReply as bad:
             raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
-        spoken = next((say for call in calls if isinstance(say := call.arguments.get(SAY), str)), "")
-        return Decision(actions, said or thinking or reply.reasoning, shortened(spoken or _unlabelled(said)))
 
 
-def _calls(reply: ModelReply, text: str) -> tuple[tuple[NamedCall, ...], str]:
-    """The native calls if there are any, else the printed ones, and the words before them. Never without a call."""
+def _calls(reply: ModelReply, text: str) -> Printed:
+    """The native calls if there are any, else the printed ones. Never without a call."""
     native = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
-    calls, said = (native, text.strip()) if native else printed_calls(text)
-    if not calls:
+    found = Printed(native, text.strip()) if native else printed_calls(text, ACTIONS.keys())
+    if not found.calls:
         raise BadReply("There is no call in your answer.")
-    return calls, said
+    return found
 
 
 def _unlabelled(said: str) -> str:
@@ -94,16 +98,17 @@ def _unlabelled(said: str) -> str:
 
 def _action(call: NamedCall, space: Size, said: str) -> act.Action:
     given = dict(call.arguments)
-    name = call.name
+    name = call.name.strip().lower()
     if name == mobile_use.NAME:
         return mobile_use.action_of(given, space, said)
     if not name and isinstance(action := given.get("action"), str):
+        action = action.strip().lower()
         if action in mobile_use.ACTIONS and not _OWN_PLACES & given.keys():
             return mobile_use.action_of(given, space, said)
         name = action
         given.pop("action")
     if name not in ACTIONS:
-        raise BadReply(f"There is no tool {name!r}. The tools are: {', '.join(ACTIONS)}.")
+        raise BadReply(f"There is no tool {echo(name)!r}. The tools are: {', '.join(ACTIONS)}.")
     return _own_action(name, given, space)
 
 
@@ -112,6 +117,16 @@ def _own_action(name: str, given: dict[str, Any], space: Size) -> act.Action:
     fields = {key: value for key, value in given.items() if value is not None and key != SAY}
     if fields.get("kind") == name:
         fields.pop("kind")
+    for field in _WORDS & fields.keys():
+        if isinstance(word := fields[field], str):
+            fields[field] = word.strip().lower()
+    if name == "key" and isinstance(written := fields.get("key"), str) and (known := key_named(written)) is not None:
+        fields["key"] = known.key
+    if name == "finish":
+        fields["status"] = status_of(name, fields)
+        fields.pop("success", None)
+        if fields["status"] is None:
+            raise BadReply('finish needs a status, "success" or "failure".')
     model = ACTIONS[name]
     grid = Grid(space, thousandths=False)
     if "target" in model.model_fields and (target := _target(name, fields, grid)) is not None:

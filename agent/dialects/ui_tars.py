@@ -1,26 +1,170 @@
-"""The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`.
-
-Two of it exist: places in thousandths of the screen, and (model 1.5) in pixels of the sent image.
-A `scroll` direction means what it means here: "down" shows what is further below. One with a start and an end
-instead of a direction is the way of a finger.
-"""
+"""The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
+
 from agent import actions as act
-from agent.dialects.arguments import Arguments
-from agent.dialects.base import BadReply, Decision
-from agent.dialects.call_syntax import Call
-from agent.dialects.grid import Grid, number
-from agent.dialects.replies import made, shortened
+from agent.dialects.base import BadReply, Decision, echo
+from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
+from agent.dialects.grid import Grid
+from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
 from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, now, then, unnumbered, user
-from agent.dialects.ui_tars_reply import read_reply
+from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
 from devices.geometry import Size
 from devices.inputs import Key
+
+_BARE = frozenset({"press_home", "press_back", "wait"})
+"""Taken without parentheses too."""
+KNOWN = _BARE | frozenset(
+    {
+        *("click", "tap", "left_single", "double_tap", "left_double", "double_click", "long_press"),
+        *("type", "scroll", "swipe", "drag", "open_app", "hotkey"),
+        *("note", "call_user", "take_over", "enter_secret", "finished"),
+    }
+)
+"""In small letters; they are written in any case."""
+
+MAX_CALLS = 32
+"""More than any real answer has, and a bound on odd ones."""
+
+_NAME = r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*[(（]"
+_LEAD = r"(?:```\w*\s|[ \t\r\n`*>-]|</?[a-z_]+>|[0-9]{1,2}[.)])*+"
+_LABELLED = re.compile(rf"(?im)^[ \t*#>_-]*action[*_ \t]*[:：]{_LEAD}{_NAME}")
+_WITHIN_LINE = re.compile(rf"(?im)(?<=\s)action[*_ \t]*[:：]{_LEAD}{_NAME}")
+_LINE_CALL = re.compile(rf"(?m)^[ \t`*>-]*(?:[0-9]{{1,2}}[.)][ \t]*)?{_NAME}")
+_JOINED = re.compile(
+    rf"(?i)(?:```\w*|[\s;,，.。、|&`*>+-]|</?[a-z_]+>|[0-9]{{1,2}}[.)](?=\s)|(?:and|then|action[*_ \t]*[:：]))*+{_NAME}"
+)
+"""A call after another one, with nothing between them but signs, labels and a joining word."""
+_ANY_CALL = re.compile(rf"(?<![A-Za-z0-9_]){_NAME}")
+_LABEL = re.compile(
+    r"(?im)^[ \t*#>_]*(?P<label>thought|reflection|action[_ ]summary|summary)[*_ \t]*[:：][*]*", re.IGNORECASE
+)
+_DANGLING = re.compile(r"(?im)(?:^|\s)action[*_ \t]*[:：][*`\s]*\Z")
+_WITHOUT_PARENTHESES = re.compile(r"(?im)^[ \t*#>_-]*action[*_ \t]*[:：][ \t`*]*(?P<name>[a-z_]+)[`*. \t\r]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyParts:
+    """An answer, taken apart; `calls` is never empty. `told` is what of it was left out, in words for the model;
+    `alone` unless words follow the calls.
+    """
+
+    calls: tuple[Call, ...]
+    thought: str
+    summary: str
+    told: tuple[str, ...]
+    alone: bool
+
+
+@dataclass(slots=True)
+class _Block:
+    """Calls that belong together, and where the words before them end."""
+
+    begins: int
+    calls: list[Call] = field(default_factory=list)
+
+
+def read_reply(text: str) -> ReplyParts:
+    """The parts of an answer. Raises BadReply when there is no call, or one that cannot be read, or none is meant."""
+    thinking, rest = split_thinking(text)
+    limit = turn_end(rest, 0, acted=False)
+    first = _first_call(rest, limit)
+    blocks, passed = _blocks(rest, *first) if first is not None else ([_without_parentheses(rest, limit)], None)
+    block = blocks[-1]
+    last = block.calls[-1]
+    end = turn_end(rest, last.end, acted=True)
+    alone = not has_words(rest[last.end : end])
+    if len(blocks) > 1 and not alone:
+        raise BadReply("It is not clear which of your actions you mean. Write only that one, with nothing after it.")
+    told = list(went_on(rest, end))
+    if len(blocks) > 1:
+        told.append("Only the last of the actions in your answer was read; those before it were taken as thoughts.")
+    elif passed is not None:
+        told.append(f"{echo(passed)} was not done: words stand before it. Write each action on a line of its own.")
+    labels = _labels(rest[: block.begins])
+    described = labels.get("action_summary", "")
+    thought = labels.get("thought") or described or thinking or labels.get("", "")
+    return ReplyParts(tuple(block.calls), thought, labels.get("summary") or described, tuple(told), alone)
+
+
+def _without_parentheses(text: str, limit: int) -> _Block:
+    """An action that takes nothing, written by its name alone. Raises BadReply when there is none."""
+    found = _WITHOUT_PARENTHESES.search(text, 0, limit)
+    name = found["name"].lower() if found else ""
+    if found and name in _BARE:
+        return _Block(found.start(), [Call(name, (), {}, found.end())])
+    if name in KNOWN:
+        raise BadReply(f"Write {name}() with its parentheses.")
+    if limit < len(text):
+        raise imagined_first()
+    if _DANGLING.search(text):
+        raise BadReply("There is nothing after `Action:`.")
+    raise BadReply("There is no action in your answer.")
+
+
+def _blocks(text: str, begins: int, start: int) -> tuple[list[_Block], str | None]:
+    """The calls in blocks, and the name of a call that stands among words behind the last of them."""
+    blocks = [_Block(begins)]
+    number = 0
+    while True:
+        number += 1
+        if number > MAX_CALLS:
+            raise BadReply(f"There are more than {MAX_CALLS} actions in your answer. Nothing was done.")
+        call = _call(text, start)
+        blocks[-1].calls.append(call)
+        limit = turn_end(text, call.end, acted=True)
+        joined = _JOINED.match(text, call.end, limit)
+        labelled = _LABELLED.search(text, call.end, limit)
+        if joined and joined["name"].lower() in KNOWN:
+            start = joined.start("name")
+        elif labelled:
+            start = labelled.start("name")
+            if has_words(text[call.end : labelled.start()]):
+                blocks.append(_Block(labelled.start()))
+        else:
+            named = (found["name"] for found in _ANY_CALL.finditer(text, call.end, limit))
+            return blocks, next((name for name in named if name.lower() in KNOWN), None)
+
+
+def _call(text: str, start: int) -> Call:
+    try:
+        return read_call(text, start)
+    except BadCall as bad:
+        raise BadReply(f"The action cannot be read: {bad}.") from None
+
+
+def _first_call(text: str, limit: int) -> tuple[int, int] | None:
+    """Where the words before the first call end, and where the call begins: before `limit`."""
+    labelled = _LABELLED.search(text, 0, limit) or _WITHIN_LINE.search(text, 0, limit)
+    lines = (found for found in _LINE_CALL.finditer(text, 0, limit) if found["name"].lower() in KNOWN)
+    line = next((found.start("name") for found in lines), None)
+    if labelled is None:
+        return None if line is None else (line, line)
+    if line is not None and line < labelled.start():
+        try:
+            if read_call(text, line).end > labelled.start():
+                return line, line
+        except BadCall:
+            pass
+    return labelled.start(), labelled.start("name")
+
+
+def _labels(text: str) -> dict[str, str]:
+    """The text under each label; what stands before all of them is under ""."""
+    found = list(_LABEL.finditer(text))
+    parts = {"": text[: found[0].start() if found else len(text)].strip()}
+    for index, label in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(text)
+        parts.setdefault(label["label"].lower().replace(" ", "_"), text[label.end() : end].strip())
+    return parts
+
 
 _EXPECTED = "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: {example}`."
 _IMAGE_WINDOW = 5
@@ -53,7 +197,7 @@ class UiTarsDialect:
         parts: list[str | ImagePart] = [goal_text(scene)]
         for past in scene.past:
             parts += then(past) if past.in_window else (f"Screenshot {past.number}:", IMAGE_REMOVED)
-            messages += [user(parts), Message("assistant", (past.reply or past.did,))]
+            messages += [user(parts), Message("assistant", (past.reply or past.done,))]
             parts = [effect_text(past)]
         return (*messages, user([*parts, *now(scene, unnumbered(self._grid(space).written))])), ()
 
@@ -62,10 +206,10 @@ class UiTarsDialect:
         try:
             parts = read_reply(reply.text)
             actions = tuple(_action(call, self._grid(space)) for call in parts.calls)
+            return decided(actions, parts.thought or reply.reasoning, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
             example = "click(point='<point>200 300</point>')"
             raise BadReply(f"{bad} {_EXPECTED.format(example=example)}") from None
-        return Decision(actions, parts.thought or reply.reasoning, shortened(parts.summary))
 
     def _grid(self, space: Size) -> Grid:
         return Grid(space, thousandths=not self._pixels)
@@ -82,7 +226,7 @@ class UiTarsDialect:
 
 def _action(call: Call, grid: Grid) -> act.Action:
     given = Arguments(call)
-    action = _typed(call.name, given, grid)
+    action = _typed(call.name.lower(), given, grid)
     given.end()
     return action
 
@@ -111,8 +255,7 @@ def _typed(name: str, given: Arguments, grid: Grid) -> act.Action:
         case "hotkey":
             return _key(given.text("key", "hotkey"))
         case "wait":
-            seconds = number(given.take("time", "seconds", "duration"))
-            return act.Wait() if seconds is None else act.Wait(seconds=min(max(seconds, 0), act.MAX_WAIT_S))
+            return waiting(name, given.take("time", "seconds", "duration"))
         case _:
             return _spoken(name, given, grid)
 
@@ -133,10 +276,9 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
             target = None if place in {None, ""} else grid.target(place, name)
             return made(act.EnterSecret, name, question=question, target=target)
         case "finished":
-            content, status = given.optional_text("content"), given.optional_text("status") or "success"
-            return made(act.Finish, name, status=status, summary=content)
+            return ended(name, given.take_named("status", "success"), given.optional_text("content"))
         case _:
-            raise BadReply(f"There is no action {name}. The actions are listed in your instructions.")
+            raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 
 
 def _type(given: Arguments, grid: Grid) -> act.Action:
@@ -173,6 +315,8 @@ def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:
 def _point(given: Arguments, grid: Grid, name: str) -> act.PointTarget:
     value = given.take(*_START, by_place=False)
     if value is None:
+        value = given.take(*_END, by_place=False)
+    if value is None:
         rest = given.rest_by_place()
         value = rest[0] if len(rest) == 1 else rest
     return grid.target(value, name)
@@ -190,7 +334,9 @@ def _way(name: str, given: Arguments, grid: Grid) -> tuple[act.PointTarget, act.
 
 
 def _key(name: str) -> act.PressKey:
-    key = name.strip().lower()
-    if key not in {known.value for known in Key}:
-        raise BadReply(f"A phone has no key {name!r}. Use press_back, press_home, or end a text with \\n to submit it.")
-    return act.PressKey(key=Key(key))
+    key = key_named(name)
+    if key is None:
+        raise BadReply(
+            f"A phone has no key {echo(name)!r}. Use press_back, press_home, or end a text with \\n to submit it."
+        )
+    return key

@@ -1,38 +1,37 @@
 """Secrets that were typed must not be seen again, nor the apps that are never touched: not in pictures, lists,
 read-backs or effects.
 
-The values are kept in memory for the run. What survives a restart is only where they were seen (ids and labels of
-fields): those places stay covered for the rest of the run, whatever they hold. Where a phone draws a secret without
-telling it in its elements, nobody can know its place; on such a screen the picture is left out once no elements are
-told at all.
+The values are kept in memory only: in the run that typed them they are covered in everything, and with the phone
+(see agent.guards.typed) in every later task as well. What survives a restart is only where a run has seen them (ids and
+labels of fields): those places stay covered for the rest of the run, whatever they hold. Where a phone draws a secret
+without telling it in its elements, nobody can know its place; on such a screen the picture is left out once no elements
+are told at all, in the run and in the apps that got a secret.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 from PIL import Image, ImageDraw
 
+from agent.effect_facts import Effect, with_texts
+from agent.guards.typed import Place, Typed, is_among, pattern_of, place_of
 from devices.geometry import Bounds, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
-from devices.small import CELL
+from devices.thumbnail import CELL
+from devices.wording import Words
 
 BULLET = "•"
 COVERED = BULLET * 6
 COVER = (120, 120, 120)
-BETWEEN = r"[\W_]{0,4}"
-"""Signs that apps and effect lines put between the signs of a code: "246 810", "2-4-6", "'2', '4'"."""
-SHORTEST = 3
-"""Letters of a secret that is looked for in any text; a shorter one is covered in its own field only."""
 BOX_LETTERS = 3
 """A field of a row that together holds one code has no more letters than this."""
-
-Place = list[str]
-"""Where a secret was seen, as plain data: package, resource id, class, and hint."""
 
 
 def _none(_package: str) -> bool:
@@ -40,13 +39,16 @@ def _none(_package: str) -> bool:
 
 
 class Mask:
-    """Knows the secrets typed in a run and covers them wherever they would show.
+    """Knows the secrets typed in a run, and those typed into its phone before, and covers them where they would show.
 
     Of an app that is `closed`, by its package, nothing is shown at all.
     """
 
     def __init__(self, closed: Callable[[str], bool] = _none) -> None:
         self._closed = closed
+        self._typed = Typed()
+        self._package = ""
+        """The app that was seen last."""
         self._values: dict[str, re.Pattern[str]] = {}
         self._places: list[Place] = []
         self._restored: list[Place] = []
@@ -56,31 +58,43 @@ class Mask:
         """Where secrets were seen so far: for the state, to be handed to `restore` after a restart."""
         return [list(place) for place in (*self._restored, *self._places)]
 
-    def add(self, value: str) -> None:
-        """From now on this value is covered."""
-        signs = [re.escape(sign) for sign in value if sign.isalnum()]
-        if len(signs) >= SHORTEST:
-            # The value as it is first, so that signs at its ends go with it.
-            self._values[value] = re.compile(f"{re.escape(value)}|{BETWEEN.join(signs)}", re.IGNORECASE)
-        elif len(value) >= SHORTEST:
-            self._values[value] = re.compile(re.escape(value))
+    def on(self, typed: Typed) -> None:
+        """The run has its phone, into which this was typed before."""
+        self._typed = typed
+
+    def add(self, value: str, package: str = "", *, once: bool = False) -> None:
+        """From now on this value is covered: it is typed in this app, and good for `once`."""
+        self._typed.add(value, package, once=once)
+        if (pattern := pattern_of(value)) is not None:
+            self._values[value] = pattern
 
     def restore(self, places: Iterable[Place]) -> None:
         """Cover these places, whatever they hold: an earlier process knew what, this one does not."""
-        self._restored.extend(list(place) for place in places if list(place) not in self.places)
+        for place in [list(place) for place in places if list(place) not in self.places]:
+            self._restored.append(place)
+            self._typed.add_field(place)
 
     def cover_field(self, package: str, field: Element) -> None:
         """The field that a secret goes into is covered from now on."""
-        self._remember([_place(package, field)])
+        self._remember([place_of(package, field)])
+        self._typed.add_field(place_of(package, field))
 
     def _remember(self, places: Iterable[Place]) -> None:
         self._places.extend(place for place in places if place not in self._places)
 
+    def may_show(self, package: str) -> bool:
+        """Whether a secret may stand on any screen of this app, where its elements do not tell it too."""
+        return bool(self._values or self._places or self._restored) or self._typed.was_in(package)
+
     def text(self, text: str) -> str:
         """The text with every secret in it replaced by bullets."""
-        for pattern in self._values.values():
+        for pattern in self._patterns():
             text = pattern.sub(COVERED, text)
         return text
+
+    def _patterns(self) -> list[re.Pattern[str]]:
+        """All of the run, and what was typed before as far as it counts in the app that was seen last."""
+        return [*self._values.values(), *self._typed.patterns(self._package)]
 
     def told(self, data: dict[str, Any]) -> dict[str, Any]:
         """Plain data with every secret in its texts replaced."""
@@ -96,20 +110,49 @@ class Mask:
                 covered[name] = value
         return covered
 
+    def sentence(self, text: str) -> str:
+        """The text without secrets; a sentence of ours stays one, with values that have none."""
+        if not isinstance(text, Words):
+            return self.text(text)
+        covered = text.with_texts(self.sentence)
+        return covered if self.text(covered) == covered else self.text(covered)
+
+    def effects(self, effects: Iterable[Effect]) -> tuple[Effect, ...]:
+        """What came of a step with every secret in it replaced."""
+        return tuple(with_texts(effect, self._row) for effect in effects)
+
+    def _row(self, words: Sequence[str]) -> list[str]:
+        """Words that stand beside each other: a secret may stand in one of them, or sign by sign in several."""
+        covered = [self.text(word) for word in words]
+        ends = list(accumulate(len(word) + 1 for word in covered))
+        holding = {
+            place
+            for pattern in self._patterns()
+            for found in pattern.finditer(" ".join(covered))
+            for place in range(bisect_right(ends, found.start()), bisect_left(ends, found.end()) + 1)
+        }
+        return [COVERED if place in holding else word for place, word in enumerate(covered)]
+
     def observation(self, seen: Observation) -> Observation:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
         if self._closed(seen.package):
             return replace(seen.without_picture(), small=None, elements=(), focused_text=None, secure=True)
-        if not (self._values or self._places or self._restored):
+        self._package = seen.package
+        if not (self.may_show(seen.package) or self._patterns()):
             return seen
         focused = None if seen.focused_text is None else self.text(seen.focused_text)
+        if seen.elements is None and not self.may_show(seen.package):
+            return seen if focused == seen.focused_text else replace(seen, focused_text=focused)
         if seen.elements is None:
             # Nobody can tell where the secret stands: better no picture than a secret in it.
             return replace(seen.without_picture(), small=None, focused_text=None if focused is None else COVERED)
+        self._typed.seen(seen.package, seen.elements)
         showing = self._showing(seen.elements)
-        self._remember(_place(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
+        self._remember(place_of(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
         whole = {id(e): e for e in seen.elements if e.label and self._is_place(seen.package, e)}
         hidden = showing | whole
+        if not hidden and focused == seen.focused_text:
+            return seen
         if focused is not None and any(e.focused for e in hidden.values()):
             focused = COVERED
         areas = [area for e in hidden.values() if (area := e.bounds.clipped(seen.size)).area]
@@ -123,12 +166,14 @@ class Mask:
 
     def _is_place(self, package: str, element: Element) -> bool:
         """A field that got a secret; after a restart also what else had shown it."""
-        place = _place(package, element)
-        return place in self._restored or (element.editable and place in self._places)
+        place = place_of(package, element)
+        if is_among(place, self._restored):
+            return True
+        return element.editable and (is_among(place, self._places) or self._typed.holds(place))
 
     def _showing(self, elements: tuple[Element, ...]) -> dict[int, Element]:
         """The elements in which a secret stands, whole or sign by sign in a row of boxes."""
-        patterns = list(self._values.values())
+        patterns = self._patterns()
         shown = {
             id(e): e
             for e in elements
@@ -185,13 +230,3 @@ def _painted_over(jpeg: Jpeg, areas: list[Bounds], screen: Size) -> Jpeg:
 
 def _wider(area: Bounds) -> Bounds:
     return Bounds(area.left - CELL, area.top - CELL, area.right + CELL, area.bottom + CELL)
-
-
-def _place(package: str, element: Element) -> Place:
-    """What identifies it without its words: those may be the secret."""
-    if not element.editable:
-        return [package, element.resource_id, element.class_name, ""]
-    place = [package, element.resource_id, element.class_name, element.hint]
-    if not (element.resource_id or element.hint):
-        place.append(f"{element.bounds.left},{element.bounds.top}")
-    return place

@@ -8,18 +8,19 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from agent import actions as act
-from agent.guards.leaving import asked_for
-from agent.guards.pressing import focused_button, keys_of, stays, stays_on_button
+from agent.guards.dialogs import agreed, is_harmless
+from agent.guards.file_egress import asked_for
+from agent.guards.hit_test import TouchTarget, Words, beside, is_button, pressed, words_under
+from agent.guards.key_effects import focused_button, keys_of, on_slider, stays, stays_on_button, words_in_row
 from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
-from agent.guards.rules import App, Rules, fits
-from agent.guards.touching import Spot, Words, beside, is_button, words_under
+from agent.guards.rules import App, Rules, fits, shipped
+from agent.guards.surfaces import consent
 from agent.guards.words import ends_with, id_words, mentions, plain, says
 from agent.wording import words
 from devices.inputs import Key
@@ -28,14 +29,14 @@ from devices.wording import sentence_of
 
 MAX_SECRET = 64
 """Letters; longer texts are no codes or passwords."""
-MAX_QUESTION = 160
-"""Letters of a question that a dialog asks above its buttons."""
+MAX_BUTTONS = 100
+"""Buttons of one screen that a key may reach."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = ("send", "pay")
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
 _TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
-_MOVES = (act.Swipe, act.Drag)
-_SLIDES = ("slide", "swipe", "滑动")
+_MOVES = (act.Swipe, act.Drag, act.Scroll)
+_SLIDES = ("slide", "swipe", "drag", "pull", "hold", "滑动", "滑块", "右滑", "左滑", "上滑", "拖动", "按住")
 
 
 class PolicyError(Exception):
@@ -76,8 +77,7 @@ class Policy:
     @cache
     def default(cls) -> Policy:
         """The policy that ships with the program."""
-        text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
-        return cls(tomllib.loads(text))
+        return cls(shipped().model_dump())
 
     def app_name(self, package: str) -> str:
         """What people call an app, as far as the file knows it; else its package."""
@@ -88,7 +88,7 @@ class Policy:
         """Whether this app is never touched, and nothing of it is shown to a model."""
         return fits(package, self._rules.refuse.packages)
 
-    def gate(self, action: act.Action, spot: Spot) -> Gate:
+    def gate(self, action: act.Action, spot: TouchTarget) -> Gate:
         """What stands before this action, where it meets the screen."""
         if self._is_closed(action, spot.package):
             return Gate("refuse", closed_app(self.app_name(spot.package)))
@@ -102,7 +102,7 @@ class Policy:
                 return Gate("secret", "goes into a field for a password or code")
         return self.press_gate(action, spot)
 
-    def press_gate(self, action: act.Action, spot: Spot) -> Gate:
+    def press_gate(self, action: act.Action, spot: TouchTarget) -> Gate:
         """What stands before the touch and the keys of this action, whatever it types.
 
         A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
@@ -126,6 +126,23 @@ class Policy:
             return ALLOWED
         return Gate("approve", LEAVES)
 
+    def is_secret_field(self, field: Element) -> bool:
+        """Whether this field is for a password or code: Android says so, or its hint, description or id does."""
+        secret = self._rules.secret
+        return field.password or (_named(field, secret.labels) and not _named(field, secret.unless))
+
+    def is_one_time(self, field: Element) -> bool:
+        """Whether what goes into this field is good for one time only."""
+        return not field.password and _named(field, self._rules.secret.one_time)
+
+    def asks_for_secret(self, question: str) -> bool:
+        """Whether these words ask for a password, PIN or code; a "zip code" is none."""
+        secret, text = self._rules.secret, plain(question)
+        for word in secret.labels:
+            for other in secret.unless:
+                text = text.replace(f"{other} {word}", "")
+        return any(mentions(text, word) or mentions(text, f"{word}s") for word in secret.labels)
+
     def _is_closed(self, action: act.Action, package: str) -> bool:
         if isinstance(action, act.OpenApp):
             return self.closes(action.name)
@@ -133,37 +150,61 @@ class Policy:
             return self.closes(package) and action.key not in LEAVING
         return self.closes(package)
 
-    def _touch(self, spot: Spot) -> Gate:
+    def _touch(self, spot: TouchTarget) -> Gate:
         gate = self._named(spot)
         if gate is not ALLOWED or words_under(spot) or (spot.target is not None and spot.target.resource_id):
             return gate
         return self._blind(spot)
 
-    def _named(self, spot: Spot) -> Gate:
-        """The gate of what is touched by its words, its id, or the question above it."""
-        app, target = self._app(spot.package), spot.target
-        if app is not None and target is not None and _id(target) in app.harmless:
+    def _named(self, spot: TouchTarget) -> Gate:
+        """The gate of what is touched: by its words, its id, whose consent it gives, or what stands above it."""
+        app, touched = self._app(spot.package), pressed(spot)
+        if app is not None and touched is not None and _id(touched) in app.harmless:
             return ALLOWED
-        words = words_under(spot)
-        gate = self._first(words, spot.package, tuple(self._rules.approve))
+        gate = self._captions(spot)
         if gate is not ALLOWED:
             return gate
-        if target is not None and (rule := self._by_id(target, spot.package)):
-            return Gate("approve", self._rules.approve[rule].reason)
-        if any(w.button and plain(w.label) in map(plain, self._rules.confirm.labels) for w in words):
-            return self._confirmed(spot.around)
+        captions = [w.label for w in words_under(spot) if w.button]
+        if not (captions and all(is_harmless(each, self._rules) for each in captions)) and (reason := consent(spot)):
+            return Gate("approve", reason)
+        rule = agreed(spot, self._rules)
+        return Gate("approve", f"{ANSWERS}{rule.reason}") if rule is not None else ALLOWED
+
+    def _captions(self, spot: TouchTarget) -> Gate:
+        """The gate of what is touched by its own words and ids."""
+        gate = self._first(words_under(spot), spot.package, tuple(self._rules.approve))
+        if gate is not ALLOWED:
+            return gate
+        for element in filter(None, {id(each): each for each in (spot.target, pressed(spot))}.values()):
+            if rule := self._by_id(element, spot.package):
+                return Gate("approve", self._rules.approve[rule].reason)
         return ALLOWED
 
-    def _move(self, action: act.Action, spot: Spot) -> Gate:
-        """A drag begins with a long press; a swipe presses the button that it does not leave, or slides its knob."""
-        if isinstance(action, act.Drag) or stays_on_button(spot):
+    def _move(self, action: act.Action, spot: TouchTarget) -> Gate:
+        """A drag begins with a long press and drops what it holds; a swipe presses the button that it does not leave;
+        each of them slides the knob that it begins on, and so does a scroll.
+        """
+        if isinstance(action, act.Drag) or (isinstance(action, act.Swipe) and stays_on_button(spot)):
             gate = self._named(spot)
             if gate is not ALLOWED:
                 return gate
-        slides = [each for each in words_under(spot) if any(mentions(each.label, word) for word in _SLIDES)]
-        return self._first(slides, spot.package, tuple(self._rules.approve))
+        if isinstance(action, act.Drag) and spot.end is not None:
+            gate = self._captions(replace(spot, target=None, point=spot.end, end=None))
+            if gate is not ALLOWED:
+                return gate
+        return self._slid(spot)
 
-    def _keys(self, action: act.Action, spot: Spot) -> Gate:
+    def _slid(self, spot: TouchTarget) -> Gate:
+        """The gate of a control that is slid, by the words in its row."""
+        row = words_in_row(spot)
+        if any(mentions(label, word) for _, label in row for word in _SLIDES):
+            for rule in self._rules.approve.values():
+                if any(mentions(label, word) for _, label in row for word in rule.labels):
+                    return Gate("approve", rule.reason)
+        words = [Words(element, label, True) for element, label in row]
+        return self._first(words, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
+
+    def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
         """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
         keys, gate = keys_of(action), ALLOWED
         if not (keys.enter or keys.space):
@@ -172,11 +213,20 @@ class Policy:
             buttons = [e for e in spot.around if is_button(e) and not e.editable]
             words = [Words(e, label, True) for e in buttons for label in (e.text, e.description) if label]
             gate = self._first(words, spot.package, tuple(self._rules.approve))
-        elif spot.target is None and (pressed := focused_button(spot.around)) is not None:
+            if gate is ALLOWED:
+                gate = self._any(buttons, spot)
+        elif spot.target is None and (pressed := focused_button(spot)) is not None:
             gate = self._named(replace(spot, target=pressed, point=None))
         return self._enter(spot) if gate is ALLOWED and keys.enter else gate
 
-    def _enter(self, spot: Spot) -> Gate:
+    def _any(self, buttons: list[Element], spot: TouchTarget) -> Gate:
+        """The gate of the first button that has one; so many that nobody reads them are as good as nameless."""
+        if len(buttons) > MAX_BUTTONS:
+            return Gate("approve", NAMELESS)
+        gates = (self._named(replace(spot, target=button, point=None)) for button in buttons)
+        return next((gate for gate in gates if gate is not ALLOWED), ALLOWED)
+
+    def _enter(self, spot: TouchTarget) -> Gate:
         package, around = spot.package, spot.around
         field = spot.target or _focused(around)
         for element in around:
@@ -217,15 +267,7 @@ class Policy:
         name = " ".join(id_words(element.resource_id))
         return next((rule for rule, have in self._rules.approve.items() if name and name in have.labels), "")
 
-    def _confirmed(self, around: tuple[Element, ...]) -> Gate:
-        """The gate of the rule that a dialog's question is about."""
-        asked = [e.label for e in around if not is_button(e) and "?" in plain(e.label)[:MAX_QUESTION]]
-        for rule in self._rules.approve.values():
-            if any(mentions(label, word) for label in asked for word in rule.labels):
-                return Gate("approve", f"{ANSWERS}{rule.reason}")
-        return ALLOWED
-
-    def _blind(self, spot: Spot) -> Gate:
+    def _blind(self, spot: TouchTarget) -> Gate:
         screens = self._rules.screens
         sensitive = fits(spot.package, screens.packages) or any(
             says(e.label, word, button=is_button(e)) for e in spot.around for word in screens.labels
@@ -241,13 +283,8 @@ class Policy:
     def _is_secret(self, field: Element, text: str) -> bool:
         if not text.strip():
             return False
-        if field.password:
-            return True
-        words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
-        secret = self._rules.secret
-        named = any(mentions(each, word) for each in words for word in secret.labels)
-        harmless = any(mentions(each, word) for each in words for word in secret.unless)
-        return named and not harmless and len(text.split()) == 1 and len(text) <= MAX_SECRET
+        short = len(text.split()) == 1 and len(text) <= MAX_SECRET
+        return self.is_secret_field(field) and (field.password or short)
 
     def _app(self, package: str) -> App | None:
         return next((app for app in self._rules.app if app.is_for(package)), None)
@@ -255,6 +292,12 @@ class Policy:
 
 def _focused(around: tuple[Element, ...]) -> Element | None:
     return next((e for e in around if e.focused and e.editable), None)
+
+
+def _named(field: Element, labels: tuple[str, ...]) -> bool:
+    """Whether its hint, description or id has one of these words."""
+    words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
+    return any(mentions(each, word) for each in words for word in labels)
 
 
 def _id(element: Element) -> str:

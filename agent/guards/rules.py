@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -12,12 +15,15 @@ class _Part(BaseModel):
 
 
 class Rule(_Part):
-    """What waits for an approval: buttons that are or begin with `labels`, or end with `endings`."""
+    """What waits for an approval: buttons that are or begin with `labels`, or end with `endings`, and those that agree
+    to one of `statements`.
+    """
 
     reason: str
     labels: tuple[str, ...]
     endings: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
 
 
 class Refuse(_Part):
@@ -27,9 +33,10 @@ class Refuse(_Part):
 
 
 class Confirm(_Part):
-    """Buttons that mean what the question above them asks."""
+    """Buttons that mean what the words above them say, and those that do not whatever these say."""
 
     labels: tuple[str, ...] = ()
+    harmless: tuple[str, ...] = ()
 
 
 class Screens(_Part):
@@ -40,10 +47,14 @@ class Screens(_Part):
 
 
 class SecretFields(_Part):
-    """Fields that only a person fills, by the words of their hint, description or id."""
+    """Fields that only a person fills, by the words of their hint, description or id.
+
+    What goes into those of `one_time` is good once.
+    """
 
     labels: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+    one_time: tuple[str, ...] = ()
 
 
 class Urls(_Part):
@@ -60,11 +71,19 @@ class FileKind(_Part):
 
 
 class Files(_Part):
-    """What words of a task let a file leave the phone without an approval. Without any, every file waits for one."""
+    """What words of a task let a file leave the phone without an approval. Without any, every file waits for one.
+
+    A word that stands with a kind of file says which it is, unless it is one of `plain`; `bounds` end such words, and
+    begin new ones after one of `places` (where the file is) or `relations`.
+    """
 
     verbs: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
     negations: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
+    bounds: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
     kinds: tuple[FileKind, ...] = ()
 
 
@@ -104,6 +123,13 @@ class Rules(_Part):
                 if rule not in self.approve:
                     raise ValueError(f"the app {app.name} names the rule {rule!r}, but there is no [approve.{rule}]")
         return self
+
+
+@cache
+def shipped() -> Rules:
+    """The rules that ship with the program."""
+    text = resources.files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8")
+    return Rules.model_validate(tomllib.loads(text))
 
 
 def fits(package: str, patterns: tuple[str, ...]) -> bool:

@@ -1,1 +1,1 @@
-"""Models: the border, the OpenAI-compatible client, and the offline pilot."""
+"""Models: the border, and the client for OpenAI-compatible endpoints."""

@@ -8,13 +8,13 @@ from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec
 from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
+from agent.models.endpoint_quirks import DEEP_EFFORT, EFFORT, Adapting, Habits
 from agent.models.formats import AnswerFormat, is_strict, strict_schema
-from agent.models.habits import DEEP_EFFORT, EFFORT, Adapting, Habits
 from agent.models.picture_url import data_url
 from agent.models.pricing import priced
-from agent.models.shown import ShownOnce
+from agent.models.stream_dedup import ShownOnce
 from agent.models.tokens import usage_of
-from agent.models.trouble import Trouble
+from agent.models.trouble import ActionError
 from agent.picture import ImagePart
 
 PATH = "/chat/completions"
@@ -28,16 +28,16 @@ class ChatApi:
         self._connection = connection
         self._adapting = adapting
 
-    async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble:
+    async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError:
         """One answer."""
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ChatReader | Trouble:
+        async def attempt(habits: Habits) -> ChatReader | ActionError:
             payload = chat_payload(self._settings.model, request, habits)
             return await self._connection.exchange(PATH, payload, lambda: ChatReader(shown.attempt()), limit)
 
         outcome = await self._adapting.send(request, attempt)
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, ActionError):
             return outcome
         reply = outcome.reply(self._settings.model)
         usage = usage_of(outcome.usage, request.messages, reply)

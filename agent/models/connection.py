@@ -14,9 +14,9 @@ from typing import Protocol, TypeVar
 import httpx2
 from openai import APIError, AsyncOpenAI, AsyncStream
 
-from agent.models.bounds import bounded_client
 from agent.models.endpoint import NO_KEY, EndpointSettings
-from agent.models.trouble import Trouble, trouble_of
+from agent.models.limits import bounded_client
+from agent.models.trouble import ActionError, trouble_of
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Connection:
         payload: Mapping[str, object],
         new_reader: Callable[[], R],
         limit: float,
-    ) -> R | Trouble:
+    ) -> R | ActionError:
         """POST and read the answer: streamed JSON values, or a single one when the endpoint does not stream.
 
         Every attempt has a new reader; the one of the complete answer is returned, or else the last trouble.
@@ -86,7 +86,7 @@ class Connection:
         while True:
             attempt += 1
             outcome = await self._attempt(path, payload, new_reader(), silence=limit / 2)
-            if not isinstance(outcome, Trouble) or not outcome.transient or attempt >= self._retry.attempts:
+            if not isinstance(outcome, ActionError) or not outcome.transient or attempt >= self._retry.attempts:
                 return outcome
             wait = self._retry.wait(attempt, outcome.retry_after)
             if self._retry.clock() + wait >= end:
@@ -106,7 +106,7 @@ class Connection:
         """Close all connections."""
         await self._client.close()
 
-    async def _attempt(self, path: str, payload: Mapping[str, object], reader: R, silence: float) -> R | Trouble:
+    async def _attempt(self, path: str, payload: Mapping[str, object], reader: R, silence: float) -> R | ActionError:
         try:
             stream = await self._client.post(
                 path,

@@ -35,8 +35,9 @@ SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
 class EndpointSettings:
     """One model at one OpenAI-compatible endpoint. The key never shows in a repr.
 
-    `base_url` "" is OpenAI itself. `timeout` is how many seconds a step's call may take in all, retries included;
-    the other purposes have a share of it. `prices` are per model name.
+    `base_url` "" is OpenAI itself. `timeout` is how many seconds one call for a step may take, retries included; the
+    other purposes have a share of it. Waiting out an outage is no part of it (`agent.outage_retry`). `prices` are
+    per model name.
     """
 
     model: str

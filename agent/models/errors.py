@@ -19,7 +19,14 @@ class ModelError(Exception):
 
 
 class ModelUnreachable(ModelError):
-    """No answer, after all retries."""
+    """No answer, after all retries. `status` is the HTTP status of the last one, 0 for none; `retry_after` is for how
+    many seconds the endpoint asked to be left alone, None when it asked for nothing.
+    """
+
+    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after
 
 
 class ModelRefused(ModelError):

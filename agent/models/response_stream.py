@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pydantic import BaseModel, Field
 
 from agent.models.base import Delta, ModelReply, ToolCall
-from agent.models.bounds import MAX_CALLS, MAX_LETTERS, TooMuch, whole_signs
+from agent.models.json_text import whole_signs
+from agent.models.limits import MAX_CALLS, MAX_LETTERS, TooMuch
 from agent.models.tokens import ReportedUsage
 from agent.models.trouble import Broken, CutShort
 

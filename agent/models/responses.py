@@ -1,4 +1,4 @@
-"""The Responses API: like chat completions, or as a conversation that the endpoint keeps."""
+"""The Responses API: only what is new is sent, with the id of what the endpoint has already."""
 
 from __future__ import annotations
 
@@ -7,17 +7,73 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agent.models.base import ModelReply, ModelRequest, Usage
+from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec, Usage
 from agent.models.connection import Connection
 from agent.models.conversations import Conversations, Turn
 from agent.models.endpoint import EndpointSettings
-from agent.models.habits import Adapting, Habits
+from agent.models.endpoint_quirks import DEEP_EFFORT, EFFORT, Adapting, Habits
+from agent.models.formats import AnswerFormat, is_strict, strict_schema
+from agent.models.picture_url import data_url
 from agent.models.pricing import priced
-from agent.models.response_items import response_payload
 from agent.models.response_stream import ResponseReader
-from agent.models.shown import ShownOnce
+from agent.models.stream_dedup import ShownOnce
 from agent.models.tokens import usage_of
-from agent.models.trouble import Trouble
+from agent.models.trouble import ActionError
+from agent.picture import ImagePart
+
+CALL_WAS_DONE = "The next message shows what came of it."
+"""The output of every tool call: the endpoint insists on one, and the new observation says it better."""
+
+
+def response_payload(
+    model: str, request: ModelRequest, turn: Turn, habits: Habits, *, store: bool
+) -> dict[str, object]:
+    """The body of the request for this turn."""
+    outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
+    payload: dict[str, object] = {
+        "model": model,
+        "input": [*outputs, *(_item(message) for message in turn.messages)],
+        "store": store,
+        "stream": habits.sends("stream"),
+    }
+    if turn.previous:
+        payload["previous_response_id"] = turn.previous
+    if request.tools:
+        payload["tools"] = [_tool(tool, strict=habits.sends("strict")) for tool in request.tools]
+    if request.conversation and habits.sends("prompt_cache_key"):
+        payload["prompt_cache_key"] = request.conversation
+    if request.deep and habits.sends(EFFORT):
+        payload["reasoning"] = {"effort": DEEP_EFFORT}
+    if request.schema is not None and habits.answer_format is AnswerFormat.JSON_SCHEMA:
+        form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
+        payload["text"] = {"format": {"type": "json_schema"} | form}
+    elif request.schema is not None and habits.answer_format is AnswerFormat.JSON_OBJECT:
+        payload["text"] = {"format": {"type": "json_object"}}
+    return payload
+
+
+def _item(message: Message) -> dict[str, object]:
+    if message.role == "assistant":
+        return {"role": "assistant", "content": "\n".join(part for part in message.parts if isinstance(part, str))}
+    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+
+
+def _part(part: str | ImagePart) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "input_text", "text": part}
+    return {"type": "input_image", "image_url": data_url(part), "detail": "high"}
+
+
+def _tool(tool: ToolSpec, *, strict: bool) -> dict[str, object]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        # Absent would mean true here, unlike in chat completions.
+        "strict": strict and is_strict(tool.parameters),
+    }
+
 
 logger = logging.getLogger(__name__)
 
@@ -45,17 +101,17 @@ class ResponsesApi:
         self._losses = 0
         self._deletions: set[asyncio.Task[None]] = set()
 
-    async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble:
+    async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError:
         """One answer to the whole request; the endpoint is asked to keep nothing."""
         outcome = await self._call(request, Turn(request.messages), shown, store=False)
-        return outcome if isinstance(outcome, Trouble) else self._reply(outcome, request)
+        return outcome if isinstance(outcome, ActionError) else self._reply(outcome, request)
 
-    async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | Trouble | Lost:
+    async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError | Lost:
         """One answer in the request's conversation, of which only what is new is sent where that is possible."""
         name = request.conversation
         turn = self._conversations.next_turn(name, request.messages)
         outcome = await self._call(request, turn, shown, store=True)
-        if turn.previous and isinstance(outcome, Trouble) and is_lost_context(outcome):
+        if turn.previous and isinstance(outcome, ActionError) and is_lost_context(outcome):
             logger.info("%s forgot the conversation; it is sent again in full", self._settings.host)
             self._delete(self._conversations.lost(name))
             self._losses += 1
@@ -63,7 +119,7 @@ class ResponsesApi:
                 return Lost(Usage())
             turn = Turn(request.messages)
             outcome = await self._call(request, turn, shown, store=True)
-        if isinstance(outcome, Trouble):
+        if isinstance(outcome, ActionError):
             return outcome
         reply = self._reply(outcome, request)
         if turn.previous and outcome.continued != turn.previous:
@@ -75,7 +131,7 @@ class ResponsesApi:
         self._delete(stale)
         return reply
 
-    async def keeps_context(self, request: ModelRequest) -> bool | Trouble:
+    async def keeps_context(self, request: ModelRequest) -> bool | ActionError:
         """Try with two tiny calls whether the endpoint keeps a response and says that it continues it.
 
         Returns a trouble when that could not be found out.
@@ -83,11 +139,11 @@ class ResponsesApi:
         limit = self._settings.limit(request.purpose)
         probe: dict[str, object] = {"model": self._settings.model, "stream": True, "max_output_tokens": 16}
         first = await self._exchange(probe | {"input": "Say: ok", "store": True}, ShownOnce(None), limit)
-        if isinstance(first, Trouble):
+        if isinstance(first, ActionError):
             return first
         more = {"input": "Again", "store": True, "previous_response_id": first.response}
         second = await self._exchange(probe | more, ShownOnce(None), limit)
-        if isinstance(second, Trouble):
+        if isinstance(second, ActionError):
             self._delete((first.response,))
             return second if second.transient else False
         self._delete((first.response, second.response))
@@ -100,16 +156,18 @@ class ResponsesApi:
 
     async def _call(
         self, request: ModelRequest, turn: Turn, shown: ShownOnce, *, store: bool
-    ) -> ResponseReader | Trouble:
+    ) -> ResponseReader | ActionError:
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ResponseReader | Trouble:
+        async def attempt(habits: Habits) -> ResponseReader | ActionError:
             payload = response_payload(self._settings.model, request, turn, habits, store=store)
             return await self._exchange(payload, shown, limit)
 
         return await self._adapting.send(request, attempt)
 
-    async def _exchange(self, payload: dict[str, object], shown: ShownOnce, limit: float) -> ResponseReader | Trouble:
+    async def _exchange(
+        self, payload: dict[str, object], shown: ShownOnce, limit: float
+    ) -> ResponseReader | ActionError:
         return await self._connection.exchange(PATH, payload, lambda: ResponseReader(shown.attempt()), limit)
 
     def _reply(self, answer: ResponseReader, request: ModelRequest) -> ModelReply:
@@ -125,7 +183,7 @@ class ResponsesApi:
             task.add_done_callback(self._deletions.discard)
 
 
-def is_lost_context(trouble: Trouble) -> bool:
+def is_lost_context(trouble: ActionError) -> bool:
     """Whether the endpoint does not know the response to continue (OpenAI: 400; vLLM: 404 about the id)."""
     return trouble.status in {400, 404} and (
         trouble.code == "previous_response_not_found" or trouble.param in {"previous_response_id", "response_id"}

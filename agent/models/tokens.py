@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pydantic import AliasChoices, AliasPath, BaseModel, Field, field_validator
 
 from agent.models.base import Message, ModelReply, Usage
-from agent.models.bounds import MAX_TOKENS_REPORTED
+from agent.models.limits import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
 LETTERS_PER_TOKEN = 4

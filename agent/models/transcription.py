@@ -11,9 +11,9 @@ import httpx2
 from openai import APIError, AsyncOpenAI
 
 from agent.models.base import Usage
-from agent.models.bounds import bounded_client
 from agent.models.connection import CONNECT_TIMEOUT
 from agent.models.endpoint import NO_KEY, EndpointSettings
+from agent.models.limits import bounded_client
 from agent.models.trouble import trouble_of
 
 PATIENCE_S: Final = 60.0

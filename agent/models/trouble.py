@@ -13,7 +13,7 @@ import aiohttp
 import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
-from agent.models.bounds import TooMuch
+from agent.models.limits import TooMuch
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
@@ -45,7 +45,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ActionError:
     """One failed attempt. `retry_after` is in seconds; `status` is 0 unless the kind is STATUS."""
 
     kind: Kind
@@ -65,7 +65,7 @@ class Trouble:
         return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
 
 
-def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> Trouble:
+def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> ActionError:
     """The trouble that an exception of the SDK, or an unreadable answer, stands for.
 
     Unreadable is what is no JSON (ValueError), or nested deeper than any model writes (RecursionError).
@@ -73,13 +73,13 @@ def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError,
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
         case APITimeoutError() | httpx2.TimeoutException() if not _away(error):
-            return Trouble(Kind.NO_ANSWER)
+            return ActionError(Kind.NO_ANSWER)
         case APIConnectionError() | httpx2.TransportError() | CutShort():
-            return Trouble(Kind.NO_CONNECTION)
+            return ActionError(Kind.NO_CONNECTION)
         case TooMuch():
-            return Trouble(Kind.TOO_MUCH)
+            return ActionError(Kind.TOO_MUCH)
         case APIStatusError():
-            return Trouble(
+            return ActionError(
                 Kind.STATUS,
                 error.status_code,
                 error.code or "",
@@ -88,11 +88,13 @@ def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError,
                 _retry_after(error.response.headers),
             )
         case APIError():
-            return Trouble(Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key))
+            return ActionError(
+                Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key)
+            )
         case Broken():
-            return Trouble(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
+            return ActionError(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
         case _:
-            return Trouble(Kind.NONSENSE)
+            return ActionError(Kind.NONSENSE)
 
 
 def _away(error: BaseException | None) -> bool:

@@ -1,1 +1,1 @@
-"""What the mind needs from outside, as protocols. The bot's store and tasks implement them."""
+"""What the agent needs from outside, as protocols. The bot's store and tasks implement them."""

@@ -65,3 +65,7 @@ class Runner(Protocol):
     async def release(self, run: str) -> None:
         """The task is over: give the phone back as it was."""
         ...
+
+    async def shutdown(self) -> None:
+        """Stop every run at its next safe point and give its phone back; its events end without RunEnded."""
+        ...

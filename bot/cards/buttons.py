@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2s
 
-from bot.chats.outgoing import Button
+from bot.domain.outgoing import Button
 from bot.texts import say
 
 VERSION = "1"

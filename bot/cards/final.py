@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
+from bot.cards.formatting import receipt, title_of
 from bot.cards.picture import screen_picture, sheet_picture
-from bot.cards.words import receipt, title_of
-from bot.chats.outgoing import Message, Picture
-from bot.tasks.model import Task
+from bot.domain.outgoing import Message, Picture
+from bot.domain.task import Task
 from bot.texts import say
 
 

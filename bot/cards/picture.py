@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import ExitStack
 
 from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
 
 from agent.ports.frames import Frames
-from bot.chats.outgoing import Picture
+from bot.domain.outgoing import Picture
+from devices.recent import Recent
 
 LONG_SIDE = 1280
 """Pixels. Chats show pictures smaller than this; it keeps text readable when opened."""
@@ -31,7 +31,7 @@ DRAWN_KEPT = 160
 """Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock and in
 the recap. As many as eight runs of 20 steps have.
 """
-_drawn: OrderedDict[tuple[str, tuple[int, int] | None], bytes] = OrderedDict()
+_drawn: Recent[tuple[str, tuple[int, int] | None], bytes] = Recent(DRAWN_KEPT)
 """By the reference of the screen, which is that of its bytes alone, and the mark; the last used at the end."""
 
 logger = logging.getLogger(__name__)
@@ -151,12 +151,10 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
         return None
     key = (reference, mark)
     try:
-        drawn = _drawn.pop(key, None)
+        drawn = _drawn.get(key)
         if drawn is None:
             drawn = await asyncio.to_thread(_shown, await frames.load(reference), mark)
         _drawn[key] = drawn
-        if len(_drawn) > DRAWN_KEPT:
-            _drawn.popitem(last=False)
         return Picture("screen.jpg", drawn)
     except KeyError:
         logger.info("the frame %s is not kept any more", reference)

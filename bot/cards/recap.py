@@ -13,8 +13,8 @@ from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
 from bot.cards.picture import screen_picture
-from bot.chats.outgoing import Picture
-from bot.tasks.model import StepRow
+from bot.domain.outgoing import Picture
+from bot.domain.task import StepRow
 from devices.resizing import resized
 
 FRAMES = 24

@@ -6,9 +6,8 @@ import os
 from http import HTTPStatus
 from typing import Any
 
-from bot.checks.asking import json_at
-from bot.checks.finding import Finding
-from bot.settings import Settings
+from bot.checks.finding import Finding, json_at
+from bot.config.settings import Settings
 from bot.texts import paragraph, say
 from devices.wording import said, sentence_of
 
@@ -67,7 +66,7 @@ async def _discord(settings: Settings, token: str) -> list[Finding]:
 
 async def _discord_places(settings: Settings, token: str) -> list[Finding]:
     """What the bot lacks in each channel of the list, else in each server of the list."""
-    from bot.chats.discord.survey import survey  # noqa: PLC0415 - loads Discord's library only where it is used
+    from bot.chats.discord.diagnostics import survey  # noqa: PLC0415 - loads Discord's library only where it is used
 
     guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
     if not guilds and not channels:

@@ -9,9 +9,9 @@ import stat
 from pathlib import Path
 
 from bot.checks.finding import Finding
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.retention import LITTLE_ROOM
 from bot.store.housekeeping import kept_in
-from bot.store.keeping import LITTLE_ROOM
 from bot.texts import say
 
 

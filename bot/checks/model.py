@@ -8,15 +8,14 @@ from http import HTTPStatus
 
 from PIL import Image
 
+from agent.model_roles import build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.build import build_models, close_models
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
 from agent.picture import ImagePart
-from bot.checks.asking import json_at
-from bot.checks.finding import Finding
-from bot.endpoints import dialect_of, model_settings
-from bot.settings import Settings, SettingsError
+from bot.checks.finding import Finding, json_at
+from bot.config.endpoints import dialect_of, model_settings
+from bot.config.settings import Settings, SettingsError
 from bot.texts import say
 from devices.geometry import Size
 from devices.wording import said, sentence_of

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import SecretStr
 
-from bot.settings import Settings
+from bot.config.settings import Settings
 
 Kind = Literal["value", "secret", "entries", "address", "unset"]
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?P<host>[^/?#\s]+)", re.IGNORECASE)

@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 from bot.cli.exits import OK
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.store.backup import back_up
 from bot.texts import say
 

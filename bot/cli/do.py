@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from agent.events import TaskEnded
 from agent.outcome import Outcome
-from bot.chats.incoming import Attachment
-from bot.cli.errors import Refused
-from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE
+from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE, Refused
 from bot.cli.remote import Remote, running_service
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.incoming import Attachment
 from bot.tasks.files import BadFiles, check
-from bot.tasks.lines import Heard, line_of
+from bot.tasks.follow import Heard, line_of
 from bot.texts import say
 
 if TYPE_CHECKING:
     from bot.cli.local import Local
+
+STANDARD_INPUT = "-"
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
@@ -33,20 +34,24 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
         return USAGE
     try:
         files = await asyncio.to_thread(_read, options.file)
+        answers = [*options.answer, *await asyncio.to_thread(_answers, options.answer_file)]
     except OSError as error:
         _complain(say("cli.do.unread", file=error.filename, reason=error.strerror))
+        return USAGE
+    except UnicodeDecodeError:
+        _complain(say("cli.do.no_text"))
         return USAGE
     except BadFiles as error:
         _complain(str(error))
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await _follow(remote, options, files)
+            return await _follow(remote, options, files, answers)
     # Here and not above: who hands a task to a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
-        return await _follow(local, options, files)
+        return await _follow(local, options, files, answers)
 
 
 def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
@@ -55,9 +60,18 @@ def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
     return tuple(Attachment(path.name, path.read_bytes()) for path in paths)
 
 
-async def _follow(door: Local | Remote, options: argparse.Namespace, files: tuple[Attachment, ...]) -> int:
+def _answers(paths: Sequence[str]) -> list[str]:
+    """The lines of these files, "-" for standard input; empty ones are none. Raises OSError and UnicodeDecodeError."""
+    given = [sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths]
+    lines = [line.removesuffix("\r") for data in given for line in data.decode("utf-8-sig").split("\n")]
+    return [line for line in lines if line]
+
+
+async def _follow(
+    door: Local | Remote, options: argparse.Namespace, files: tuple[Attachment, ...], given: Sequence[str]
+) -> int:
     """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
-    answers = iter(options.answer)
+    answers = iter(given)
     task = ""
     cancelling: list[asyncio.Task[None]] = []
 

@@ -1,4 +1,4 @@
-"""Exit codes: they tell the outcome."""
+"""Exit codes, which tell the outcome, and what can go wrong for a command."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ OF_OUTCOME: Final = {
     Outcome.FAILED: 4,
     Outcome.CANCELLED: 5,
 }
+
+
+class Refused(Exception):
+    """The task was not taken in."""
+
+
+class ServiceGone(Exception):
+    """The running service went away, or answers what it should not."""

@@ -7,7 +7,7 @@ import argparse
 from agent.graph.executor.build import build_executor
 from agent.graph.main.build import build_main
 from bot.cli.exits import OK
-from bot.settings import Settings
+from bot.config.settings import Settings
 
 
 async def graph(options: argparse.Namespace, settings: Settings) -> int:

@@ -7,19 +7,18 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from bot.chats.address import Address, Person, Place
-from bot.chats.incoming import Attachment, CommandCall, Invocation
-from bot.chats.outgoing import Reply
-from bot.cli.errors import Refused
-from bot.commands.intake import Commands
+from bot.cli.exits import Refused
+from bot.commands.dispatcher import Commands
 from bot.commands.request import Services
-from bot.core import Core, open_core
-from bot.settings import Settings
-from bot.tasks.following import Following
-from bot.tasks.lines import line_of
-from bot.tasks.views import phone_json
+from bot.config.settings import Settings
+from bot.domain.address import Address, Person, Place
+from bot.domain.incoming import Attachment, CommandCall, Invocation
+from bot.domain.outgoing import Reply
+from bot.domain.zones import zone_named
+from bot.tasks.follow import TaskFollowers, line_of
 from bot.texts import spoken
-from bot.zones import zone_named
+from bot.views.tasks import phone_json
+from bot.wiring.core import Core, open_core
 
 PLATFORM = "cli"
 PLACE = Place(Address(PLATFORM, "local", "terminal"), private=True)
@@ -28,10 +27,10 @@ PLACE = Place(Address(PLATFORM, "local", "terminal"), private=True)
 class Local:
     """The same door as a running service has, without the network."""
 
-    def __init__(self, core: Core, following: Following) -> None:
+    def __init__(self, core: Core, following: TaskFollowers) -> None:
         zone = zone_named(core.settings.time_zone)
         self._commands = Commands(
-            Services(core.desk, core.store, core.phones, core.rights, core.quotas, core.live, {}, zone),
+            Services(core.task_service, core.store, core.phones, core.rights, core.quotas, core.live, {}, zone),
             language=core.settings.language,
         )
         self._phones = core.phones
@@ -75,7 +74,7 @@ class Local:
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
     """A core of its own for one task. Raises StoreError."""
     async with open_core(settings) as core:
-        following = Following(core.desk)
+        following = TaskFollowers(core.task_service)
         try:
             yield Local(core, following)
         finally:

@@ -10,18 +10,16 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 
-from bot.cli.errors import ServiceGone
-from bot.cli.exits import FAULT, UNAVAILABLE, USAGE
-from bot.cli.language import terminal_language, wished
+from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, ServiceGone
 from bot.cli.options import parser
-from bot.cli.pipes import leave_quietly, reader_is_gone
-from bot.logs import set_up_logs
-from bot.loops import service_loop
-from bot.settings import Settings, SettingsError, load_settings
+from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
+from bot.config.settings import Settings, SettingsError, load_settings
+from bot.logs.setup import set_up_logs
+from bot.logs.terminals import tame_terminals
+from bot.monitoring.tracing import keep_tracing_off
 from bot.store.errors import StoreError
-from bot.terminals import tame_terminals
 from bot.texts import say, speaking
-from bot.watching.tracing import keep_tracing_off
+from bot.wiring.service import service_loop
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from bot.cli.exits import USAGE
 from bot.texts import say
-from devices.simulator.options import add_options as add_phone_options
+from devices.virtual_phone.options import add_options as add_phone_options
 
 
 class _Help(argparse.HelpFormatter):
@@ -72,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
     add_json(one)
     one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
+    one.add_argument(
+        "--answer-file", action="append", default=[], metavar="PATH", help=say("cli.option.do_answer_file")
+    )
     listed = add("tasks")
     add_json(listed)
     listed.add_argument("--limit", type=_number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
@@ -102,4 +105,5 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--overwrite", action="store_true", help=say("cli.option.service_overwrite"))
     put_back = add("restore")
     put_back.add_argument("file", metavar="FILE", help=say("cli.option.restore_file"))
+    put_back.add_argument("--yes", action="store_true", help=say("cli.option.restore_yes"))
     return whole

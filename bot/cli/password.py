@@ -7,10 +7,10 @@ import getpass
 import secrets
 import sys
 
-from bot.chats.web.passwords import Password, UnfitPassword
 from bot.cli.exits import OK, USAGE
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import say
+from bot.web.passwords import Password, UnfitPassword
 from devices.wording import said, sentence_of
 
 NEW_BYTES = 18

@@ -6,9 +6,9 @@ import argparse
 import sys
 
 from bot.cli.exits import OK, UNAVAILABLE
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import say
-from devices.simulator.runner import run
+from devices.virtual_phone.runner import run
 
 
 async def phone(options: argparse.Namespace, settings: Settings) -> int:

@@ -13,10 +13,10 @@ from typing import Any
 
 import aiohttp
 
-from bot.chats.incoming import Attachment
-from bot.chats.web import handover
-from bot.cli.errors import Refused, ServiceGone
+from bot.cli.exits import Refused, ServiceGone
+from bot.domain.incoming import Attachment
 from bot.texts import say, spoken
+from bot.web import handover
 
 CONNECT_S = 3.0
 LINE_LIMIT = 1024 * 1024

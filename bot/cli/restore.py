@@ -1,21 +1,88 @@
-"""`opengui restore`: a backup becomes what the service goes on with."""
+"""`opengui restore`: a backup becomes what the service goes on with, once somebody has seen what it brings."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bot.cli.exits import OK
-from bot.settings import Settings
-from bot.store.restore import restore as put_back
+from bot.cli.exits import OK, USAGE
+from bot.config.settings import Settings
+from bot.domain.address import Person, name_on_one_line
+from bot.domain.right import Grant
+from bot.people.subjects import Subject
+from bot.store.brought import Brought, Waiting
+from bot.store.restore import unpacked
 from bot.texts import say
+
+TEXT_SHOWN = 200
+"""Characters of a task."""
 
 
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
-    """Put the backup in place and say where the former databases are."""
-    copied, aside = await asyncio.to_thread(put_back, settings.data_dir, Path(options.file))
+    """Say what the backup brings, ask, put it in place, and say where the former databases are."""
+    file = Path(options.file)
+    with unpacked(settings.data_dir, file) as backup:
+        print(say("cli.restore.brings", file=file))
+        for line in _told(backup.brings):
+            print(line)
+        if not options.yes and not sys.stdin.isatty():
+            print(say("cli.failed", prog="opengui", why=say("cli.restore.unasked")), file=sys.stderr)
+            return USAGE
+        if not options.yes and not _agreed():
+            print(say("cli.restore.left"))
+            return USAGE
+        # Ctrl-C at the question is heard here, whatever was typed behind it.
+        await asyncio.sleep(0)
+        copied, aside = backup.take()
     print(say("cli.restore.done", path=settings.data_dir, number=copied.frames))
     if aside is not None:
         print(say("cli.restore.aside", path=aside))
     return OK
+
+
+def _agreed() -> bool:
+    try:
+        return input(f"{say('cli.restore.ask')} ").strip().lower() in {"y", "yes", "是"}
+    except EOFError:
+        print()
+        return False
+
+
+def _told(brings: Brought) -> Iterator[str]:
+    yield from _part("people", map(_who, brings.people))
+    yield from _part("rights", map(_right, brings.grants))
+    yield from _part("links", (" = ".join(map(_who, accounts)) for accounts in brings.links))
+    yield from _part("moves", (f"{platform}: {old} → {new}" for platform, old, new in brings.moves))
+    tiers = ((Subject(gift.platform, gift.id, gift.guild), gift.tier) for gift in brings.tiers)
+    yield from _part("tiers", (f"{subject}: {tier}" for subject, tier in tiers))
+    yield from _part("settings", (f"{name} = {value}" for name, value in brings.settings))
+    yield from _part("schedules", map(_waiting, brings.schedules))
+    yield from _part("tasks", map(_waiting, brings.tasks))
+
+
+def _part(name: str, lines: Iterable[str]) -> Iterator[str]:
+    """A heading with its lines, also when there are none. What is in a file breaks and turns round no line."""
+    kept = list(lines)
+    yield say(f"cli.restore.part.{name}", number=len(kept))
+    yield from (f"  {name_on_one_line(line)}" for line in kept)
+
+
+def _who(person: Person) -> str:
+    return say("link.account", name=person.name or person.id, who=Subject.of_person(person))
+
+
+def _right(grant: Grant) -> str:
+    who = Subject.of(grant)
+    if grant.phone:
+        return say("people.grant_phone", who=who, right=grant.right, phone=grant.phone)
+    return say("people.grant", who=who, right=grant.right)
+
+
+def _waiting(waiting: Waiting) -> str:
+    who, text = _who(waiting.person), waiting.text[:TEXT_SHOWN]
+    if waiting.when:
+        return say("cli.restore.schedule", number=waiting.id, who=who, when=waiting.when, text=text)
+    return say("cli.restore.task", number=waiting.id, who=who, text=text)

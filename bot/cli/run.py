@@ -6,10 +6,10 @@ import argparse
 from contextvars import copy_context
 
 from bot.cli.exits import OK
-from bot.memory import keep_small
-from bot.service import serve
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
+from bot.wiring.memory import keep_small
+from bot.wiring.service import serve
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

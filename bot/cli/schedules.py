@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
-from bot.settings import Settings
+from bot.cli.terminal import padded
+from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
-from bot.tasks.views import schedule_json
 from bot.texts import say
+from bot.views.tasks import schedule_json
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.installing.plan import Where, install, uninstall
 from bot.cli.installing.steps import Failed, State, Step
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import say
 
 MARKS = {State.RIGHT: "=", State.MISSING: "+", State.CHANGED: "!", State.SKIPPED: "-"}

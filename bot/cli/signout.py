@@ -7,7 +7,7 @@ import sys
 
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import say
 
 

@@ -6,14 +6,14 @@ import argparse
 import json
 from typing import Any
 
-from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
-from bot.settings import Settings
+from bot.cli.terminal import padded
+from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
-from bot.tasks.views import task_json
 from bot.texts import say
+from bot.views.tasks import task_json
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:

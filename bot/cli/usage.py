@@ -7,16 +7,16 @@ import json
 import time
 from typing import Any
 
-from bot.cli.columns import padded
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
-from bot.settings import Settings
+from bot.cli.terminal import padded
+from bot.config.settings import Settings
+from bot.domain.zones import last_days, zone_named
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
 from bot.store.usage import UsageBy
-from bot.tasks.views import usage_json
 from bot.texts import say
-from bot.zones import last_days, zone_named
+from bot.views.tasks import usage_json
 
 LABEL_CELLS = 24
 

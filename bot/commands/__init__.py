@@ -1,1 +1,1 @@
-"""What people can ask for, the same on every surface. `bot.commands.intake.Commands` is the way in."""
+"""What people can ask for, the same on every surface. `bot.commands.dispatcher.Commands` is the way in."""

@@ -6,17 +6,16 @@ import asyncio
 import logging
 
 from agent.questions import DENY, Question, QuestionKind
-from bot.access import Right
+from bot.cards.formatting import title_of
 from bot.cards.question import closed_line
-from bot.cards.words import title_of
-from bot.chats.address import MessageRef
-from bot.chats.base import ChatError, FloodWait
-from bot.chats.outgoing import Reply
-from bot.commands.choose import task_named
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
-from bot.tasks.errors import TaskError
-from bot.tasks.model import OpenQuestion, Task
-from bot.tasks.wording import answer_of
+from bot.commands.resolve import task_named
+from bot.domain.address import MessageRef
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from bot.domain.task import OpenQuestion, Task, TaskError
+from bot.tasks.input import answer_of
 from bot.texts import say
 
 DELETE_LIMIT = 5.0
@@ -53,14 +52,14 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
     """Who answered what, in one line. Raises Refused."""
     question = open_question.question
-    task = await services.desk.get(open_question.task)
+    task = await services.task_service.get(open_question.task)
     owner = None if task is None else task.person
     right = Right.APPROVE if question.kind is QuestionKind.APPROVE else Right.USE
     require(request, services.policy, right, owner=owner, phone="" if task is None else task.phone)
     if open_question.answer is not None or open_question.expired:
         raise Refused(closed_line(open_question))
     _in_time(request, open_question, text)
-    answered = await services.desk.answer(question.id, _choice(question, text), request.person)
+    answered = await services.task_service.answer(question.id, _choice(question, text), request.person)
     if not answered.won:
         raise Refused(closed_line(answered.question))
     return closed_line(answered.question)
@@ -108,11 +107,11 @@ async def _meant(request: Request, services: Services) -> OpenQuestion:
     named = request.option("task").removeprefix("#").strip()
     if named:
         task = await task_named(named, request, services)
-        found = await services.desk.open_questions(task=task.id)
+        found = await services.task_service.open_questions(task=task.id)
     else:
-        found = await services.desk.open_questions(place=request.address)
+        found = await services.task_service.open_questions(place=request.address)
         if not found:
-            everywhere = await services.desk.open_questions()
+            everywhere = await services.task_service.open_questions()
             found = tuple([one for one in everywhere if await own(request, services, one)])
     return await sole(found, services)
 
@@ -123,7 +122,7 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
         raise Refused(say("answer.none"))
     if len(found) == 1:
         return found[0]
-    tasks = [await services.desk.get(one.task) for one in found]
+    tasks = [await services.task_service.get(one.task) for one in found]
     lines = [
         say("answer.line", task=title_of(task), question=one.question.text)
         for task, one in zip(tasks, found, strict=True)
@@ -134,7 +133,7 @@ async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuest
 
 async def own(request: Request, services: Services, one: OpenQuestion) -> bool:
     """Whether it is about a task of this person that may be shown here."""
-    task: Task | None = await services.desk.get(one.task)
+    task: Task | None = await services.task_service.get(one.task)
     return (
         task is not None
         and services.policy.same(task.person, request.person)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bot.access import OPERATOR_PLATFORMS, Right
-from bot.chats.outgoing import Reply
 from bot.commands.request import Refused, Request, Services, aside, verdict
+from bot.domain.outgoing import Reply
+from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.people.pairing import ALPHABET, LENGTH, Locked
 from bot.people.subjects import Subject
 from bot.texts import listed, say

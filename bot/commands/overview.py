@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from bot.access import Right
 from bot.cards.buttons import Deed, button
 from bot.cards.card import render_card, state_line
 from bot.cards.final import render_final
-from bot.cards.words import duration, elapsed, receipt, title_of
-from bot.chats.outgoing import Message, Reply
-from bot.commands.choose import task_meant
+from bot.cards.formatting import duration, elapsed, receipt, title_of
 from bot.commands.request import Refused, Request, Services, may_see, verdict
-from bot.tasks.model import Task, TaskState
+from bot.commands.resolve import task_meant
+from bot.domain.outgoing import Message, Reply
+from bot.domain.right import Right
+from bot.domain.task import Task, TaskState
 from bot.texts import listed, say
 
 PAGE = 10
@@ -27,12 +27,12 @@ async def status(request: Request, services: Services) -> Reply:
     task = await task_meant(request, services)
     now = time.time()
     if task.state is TaskState.ENDED:
-        parts = await services.desk.parts(task.id)
+        parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
         return Reply(replace(final, notify=False, mention=None))
-    steps = await services.desk.steps(task.id)
-    place = await services.desk.place_in_queue(task.id)
-    last, parts_now = steps[-1] if steps else None, await services.desk.parts_now(task.id)
+    steps = await services.task_service.steps(task.id)
+    place = await services.task_service.place_in_queue(task.id)
+    last, parts_now = steps[-1] if steps else None, await services.task_service.parts_now(task.id)
     card = await render_card(
         task,
         last,
@@ -49,13 +49,13 @@ async def status(request: Request, services: Services) -> Reply:
 async def _also_waiting(task: Task, request: Request, services: Services) -> str:
     """The places of the person's other tasks that wait for a phone, where they may be shown."""
     places = []
-    for other in await services.desk.active():
+    for other in await services.task_service.active():
         if (
             task.id not in {other.id, other.parent}
             and other.state is TaskState.QUEUED
             and services.policy.same(other.person, request.person)
         ):
-            place = await services.desk.place_in_queue(other.id)
+            place = await services.task_service.place_in_queue(other.id)
             if place is not None and may_see(request, services.policy, other):
                 places.append(say("status.place", task=other.called, place=place))
     return say("status.waiting", places=listed(places)) if places else ""
@@ -80,7 +80,7 @@ async def _page(request: Request, services: Services, before: str | None) -> tup
     """One page of what may be shown here, and whether there is more behind it."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
     accounts = services.policy.accounts(request.person) if request.place.private and not admin else None
-    recent = await services.desk.recent(SCANNED, before, accounts)
+    recent = await services.task_service.recent(SCANNED, before, accounts)
     shown = [task for task in recent if may_see(request, services.policy, task)]
     return shown[:PAGE], len(shown) > PAGE
 
@@ -88,6 +88,6 @@ async def _page(request: Request, services: Services, before: str | None) -> tup
 async def _standing(task: Task, services: Services, now: float) -> str:
     by = task.person.name or task.person.id
     if task.state is TaskState.QUEUED:
-        place = await services.desk.place_in_queue(task.id)
+        place = await services.task_service.place_in_queue(task.id)
         return " · ".join((state_line(task, None, place), by, duration(elapsed(task, now))))
     return " · ".join((state_line(task, None), by, receipt(task, now)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.access import OPERATOR_PLATFORMS, Grant, Right
-from bot.chats.outgoing import Reply
 from bot.commands import linking
 from bot.commands.request import Refused, Request, Services, aside, require, verdict
+from bot.domain.outgoing import Reply
+from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
 from bot.people.pairing import Locked, Pairing
 from bot.people.subjects import Subject
 from bot.texts import say

@@ -1,17 +1,20 @@
-"""About the person and the bot: help, whoami, why."""
+"""people: who may do what, and how much in a day."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.access import OPERATOR_PLATFORMS, Right, authorize
-from bot.chats.address import Address, Person, Place
-from bot.chats.outgoing import Message, Reply
-from bot.commands.forms import forms_of
+from bot.commands import linking
 from bot.commands.linking import linked_line
-from bot.commands.parser import unknown_command
+from bot.commands.parser import forms_of, unknown_command
 from bot.commands.request import Refused, Request, Services, aside, plain, require, verdict
+from bot.commands.resolve import phone_named
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
+from bot.domain.address import Address, Person, Place
+from bot.domain.outgoing import Message, Reply
+from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift
+from bot.domain.tier import QUOTAS, Tier
+from bot.people.access import Lists, authorize
 from bot.people.subjects import Subject, subject_named
 from bot.texts import listed, say
 
@@ -101,3 +104,122 @@ async def why(request: Request, services: Services) -> Reply:
     if asked.person.platform != request.person.platform:
         heading = say("why.in_private", person=Subject.of_person(asked.person))
     return aside("\n".join(lines), heading=heading)
+
+
+NONE = "default"
+"""Typed in the place of a tier: the one that was given is taken back."""
+
+
+async def tier(request: Request, services: Services, who: str = "", name: str = "") -> Reply:
+    """Show the tiers, or put somebody into one."""
+    settings = services.live.now
+    if not who:
+        lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
+        return aside("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
+    subject = subject_meant(request, who)
+    if name.lower() == NONE:
+        taken = await services.rights.take_tier(subject, request.person)
+        return aside(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
+    if name.lower() not in settings.tiers:
+        raise Refused(say("tier.unknown", name=name[:40], known=listed((*settings.tiers, NONE))))
+    await services.rights.give_tier(subject, name.lower(), request.person)
+    return aside(say("tier.given", who=subject, tier=name.lower()))
+
+
+def subject_meant(request: Request, who: str) -> Subject:
+    """Whom the word means. Raises Refused when nobody, or when this admin's rights do not reach there."""
+    subject = subject_named(who, request.address)
+    if subject is None:
+        raise Refused(say("people.unknown", name=who[:40]))
+    if request.person.platform not in OPERATOR_PLATFORMS | {subject.platform}:
+        raise Refused(say("people.other_platform"))
+    return subject
+
+
+def line(gift: TierGift) -> str:
+    """Who is in which tier, for the list of people."""
+    return say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
+
+
+def _defined(name: str, limits: Tier, default: str) -> str:
+    found = {quota: getattr(limits, quota) for quota in QUOTAS}
+    words = [say(f"quota.limit.{quota}", limit=f"{limit:,}") for quota, limit in found.items() if limit is not None]
+    told = listed(words) or say("quota.no_limit")
+    return say("tier.default" if name == default else "tier.defined", tier=name, limits=told)
+
+
+LISTED = 100
+"""Rights that one answer lists."""
+
+
+async def people(request: Request, services: Services) -> Reply:
+    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
+    words = request.call.rest.split()
+    match [word.lower() for word in words[:1]]:
+        case []:
+            return _shown(services)
+        case ["allow"] if len(words) in {2, 3}:
+            return await _allow(request, services, words[1], words[2] if len(words) > 2 else Right.USE.value)
+        case ["deny"] if len(words) == 2:
+            return await _deny(request, services, words[1])
+        case ["unlink"] if len(words) == 2:
+            return await linking.unlink(request, services, subject_meant(request, words[1]))
+        case ["tier"] if len(words) in {1, 3}:
+            return await tier(request, services, *words[1:])
+    raise Refused(say("people.usage", prefix=request.prefix))
+
+
+async def _allow(request: Request, services: Services, who: str, wanted: str) -> Reply:
+    subject = subject_meant(request, who)
+    right = next((right for right in Right if right.value == wanted.lower()), None)
+    if right is None:
+        raise Refused(say("people.no_right", name=wanted[:40]))
+    grant = Grant(subject.platform, subject.id, right, guild=subject.guild, phone=_phone(request, services))
+    await services.rights.allow(grant, request.person)
+    return aside(say("people.allowed", grant=_line(grant)))
+
+
+async def _deny(request: Request, services: Services, who: str) -> Reply:
+    subject = subject_meant(request, who)
+    # A phone that is not there any more is still named by its id.
+    wished = request.option("device")
+    known = any(grant.phone == wished for grant in services.policy.grants)
+    phone = wished if known else _phone(request, services)
+    taken = await services.rights.deny(subject, request.person, phone)
+    lines = [say("people.denied", grant=_line(grant)) for grant in taken] or [say("people.had_none", who=subject)]
+    if not phone and not subject.guild and (others := await services.rights.unlink(subject, request.person)):
+        # Else the rights of the other accounts would let this one in all the same.
+        names = listed(str(Subject.of_person(other)) for other in others)
+        lines.append(say("link.ended", who=subject, others=names))
+    lists = services.policy.platforms.get(subject.platform, Lists())
+    if not subject.guild and subject.id in lists.users | lists.admins:
+        lines.append(say("people.listed_still", who=subject))
+    return aside("\n".join(lines))
+
+
+def _phone(request: Request, services: Services) -> str:
+    wished = request.option("device")
+    return phone_named(wished, services.phones.list()).id if wished else ""
+
+
+def _shown(services: Services) -> Reply:
+    lines = []
+    for platform, lists in services.policy.platforms.items():
+        lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.ADMIN) for one in sorted(lists.admins)]
+        users = sorted(lists.users - lists.admins)
+        lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.APPROVE) for one in users]
+    lines += [_line(grant) for grant in services.policy.grants]
+    lines += [
+        say("link.listed", accounts=" = ".join(map(str, map(Subject.of_person, one)))) for one in services.policy.links
+    ]
+    lines += [line(gift) for gift in services.policy.tiers]
+    if len(lines) > LISTED:
+        lines = [*lines[:LISTED], say("people.more", number=len(lines) - LISTED)]
+    return aside("\n".join(lines) or say("people.none"), heading=say("people.heading"))
+
+
+def _line(grant: Grant) -> str:
+    who = Subject.of(grant)
+    if grant.phone:
+        return say("people.grant_phone", who=who, right=grant.right, phone=grant.phone)
+    return say("people.grant", who=who, right=grant.right)

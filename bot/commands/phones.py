@@ -1,4 +1,4 @@
-"""Looking at phones: devices and screen."""
+"""devices, screen, name, file: what can be asked of the phones without a task."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.cards.picture import draw_screen, whole_screen
-from bot.chats.outgoing import Message, Picture, Reply
-from bot.commands.choose import open_phones, phone_named, require_usable, state_of
-from bot.commands.request import Refused, Request, Services, may_see, plain
+from bot.commands.request import Refused, Request, Services, may_see, plain, verdict
+from bot.commands.resolve import open_phones, phone_named, require_usable, state_of
+from bot.domain.outgoing import Message, Picture, Reply
+from bot.domain.right import Right
+from bot.domain.task import Task, TaskState
 from bot.store.audit import AuditKind
-from bot.tasks.model import Task, TaskState
-from bot.tasks.wording import health_words
-from bot.texts import listed, say
+from bot.tasks.input import health_words
+from bot.texts import listed, say, words
 from devices.app_titles import readable
-from devices.errors import NameTaken, NameUnfit, PhoneError
+from devices.errors import FileRejected, NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
 from devices.phone_names import LONGEST
+from devices.storage import StoredFile, run_of, safe_name
 from devices.wording import said, sentence_of
 
 QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
@@ -31,7 +33,7 @@ async def devices(request: Request, services: Services) -> Reply:
     phones = open_phones(request, services)
     if not phones:
         return plain(say("phone.none"))
-    active = await services.desk.active()
+    active = await services.task_service.active()
     return plain("\n".join(_lines(phone, active) for phone in phones), heading=say("devices.heading"))
 
 
@@ -62,7 +64,7 @@ async def screen(request: Request, services: Services) -> Reply:
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
     """The task that works on this phone now."""
-    for task in await services.desk.active():
+    for task in await services.task_service.active():
         if task.phone == phone.id and task.state is not TaskState.QUEUED:
             return task
     return None
@@ -113,7 +115,7 @@ async def phone_meant(request: Request, services: Services) -> PhoneInfo:
         raise Refused(say("phone.none"))
     if len(phones) == 1:
         return phones[0]
-    task = await services.desk.latest_for(services.policy.accounts(request.person), request.address)
+    task = await services.task_service.latest_for(services.policy.accounts(request.person), request.address)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
     if used is None:
         raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
@@ -139,3 +141,86 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
         facts.append(say("devices.waiting", number=waiting))
     second = " · ".join(fact for fact in facts if fact)
     return f"{first}\n  {second}" if second else first
+
+
+MAX_FILE = 50 * 1024 * 1024
+"""Bytes, whatever a chat takes: the file is held in memory while it is sent."""
+MEGABYTE = 1_000_000
+SHOWN = 5
+"""Older files of the same name that are told."""
+WISH_SHOWN = 80
+
+
+async def file(request: Request, services: Services) -> Reply:
+    """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
+    info = await phone_meant(request, services)
+    require_usable(info)
+    wish = request.call.rest.strip()
+    await _require_free(info, wish, request, services)
+    try:
+        phone = services.phones.get(info.id)
+        search = await phone.find_files(wish)
+        found = await _shown(search.files, request, services)
+        stopped = [say("fetch.stopped", name=info.name, number=search.stopped_at)] if search.stopped_at else []
+        if not found:
+            if search.files:
+                await _refused(words("audit.detail.hidden", file=f"{info.name} {wish}"), request, services)
+            raise Refused("\n".join([say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]), *stopped]))
+        limit = _limit(request, services)
+        if found[0].size > limit:
+            why = words("audit.detail.large", file=f"{info.name} {found[0].path}", size=found[0].size)
+            await _refused(why, request, services)
+            size, most = f"{found[0].size / MEGABYTE:.1f}", f"{limit / MEGABYTE:.0f}"
+            raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
+        data = await phone.pull(found[0].path, limit=limit)
+    except PhoneError as error:
+        if isinstance(error, FileRejected):
+            await _refused(words("audit.detail.elsewhere", file=f"{info.name} {wish}"), request, services)
+        raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
+    detail = words("audit.detail.fetched", file=f"{info.name} {found[0].path}", size=len(data))
+    await services.store.audit.note(AuditKind.FETCHED, request.person, detail=detail)
+    body = "\n".join([_told(found), *stopped])
+    return Reply(Message(heading=info.name, body=body, files=(Picture(safe_name(found[0].name), data),)))
+
+
+async def _refused(why: str, request: Request, services: Services) -> None:
+    """Keep in the audit what was not given to somebody who may use the phone."""
+    await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=why)
+
+
+async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
+    """Raise Refused while the phone works for somebody else: what it makes there is theirs. An admin may."""
+    used = await user_of(phone, services)
+    if used is None or services.policy.same(used.person, request.person):
+        return
+    if not verdict(request, services.policy, Right.ADMIN).allowed:
+        why = words("audit.detail.busy", file=f"{phone.name} {wish}", task=used.id)
+        await _refused(why, request, services)
+        person = used.person.name or used.person.id
+        raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))
+
+
+async def _shown(found: tuple[StoredFile, ...], request: Request, services: Services) -> tuple[StoredFile, ...]:
+    """Without what came with tasks that may not be shown here: somebody gave it in another chat, perhaps in private."""
+    runs = {run for each in found if (run := run_of(each.path))}
+    hidden = {run for run in runs if not await _may_see_run(run, request, services)}
+    return tuple(each for each in found if run_of(each.path) not in hidden)
+
+
+async def _may_see_run(run: str, request: Request, services: Services) -> bool:
+    task = await services.task_service.get(run.partition("-")[0])
+    if task is None:
+        return verdict(request, services.policy, Right.ADMIN).allowed
+    return may_see(request, services.policy, task)
+
+
+def _limit(request: Request, services: Services) -> int:
+    """Bytes that go to this chat."""
+    chat = services.chats.get(request.address.platform)
+    return min(MAX_FILE, chat.capabilities.file_limit) if chat is not None else MAX_FILE
+
+
+def _told(found: tuple[StoredFile, ...]) -> str:
+    rest = found[1:]
+    older = listed(each.path for each in rest[:SHOWN])
+    return "\n".join([found[0].path, *([say("fetch.others", number=len(rest), names=older)] if rest else [])])

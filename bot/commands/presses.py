@@ -8,26 +8,26 @@ from dataclasses import replace
 from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line, render_question
-from bot.chats.base import ChatError, FloodWait
-from bot.chats.incoming import CommandCall, Press
-from bot.chats.outgoing import Reply
-from bot.commands import again, hurrying, overview, scheduling, work
+from bot.commands import overview, scheduling, tasks
 from bot.commands.answers import give_answer
+from bot.commands.free_text import Talk
 from bot.commands.request import Refused, Request, Services, may_see
-from bot.commands.talk import Talk
-from bot.tasks.model import OpenQuestion
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.incoming import CommandCall, Press
+from bot.domain.outgoing import Reply
+from bot.domain.task import OpenQuestion
 from bot.texts import say, speaking
 
 TOAST_LIMIT = 200
 """Characters of a notice (Telegram's limit of an answered callback query)."""
 
 _COMMANDS = {
-    Deed.STOP: ("cancel", work.cancel),
-    Deed.PAUSE: ("pause", work.pause),
-    Deed.RESUME: ("resume", work.resume),
-    Deed.TAKE: ("take over", work.take_over),
-    Deed.AGAIN: ("again", again.again),
-    Deed.NOW: ("now", hurrying.now),
+    Deed.STOP: ("cancel", tasks.cancel),
+    Deed.PAUSE: ("pause", tasks.pause),
+    Deed.RESUME: ("resume", tasks.resume),
+    Deed.TAKE: ("take over", tasks.take_over),
+    Deed.AGAIN: ("again", tasks.again),
+    Deed.NOW: ("now", tasks.now),
 }
 
 
@@ -86,7 +86,7 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
 async def _turn_page(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
     """Show another page of a question's menu, in place, to people who may see its task. Raises Refused."""
     question = await _question(press, data.subject, services)
-    task = None if question is None else await services.desk.get(question.task)
+    task = None if question is None else await services.task_service.get(question.task)
     chat = services.chats.get(press.message.address.platform)
     if question is None or task is None or chat is None or not may_see(request, services.policy, task):
         raise Refused(say("press.question_gone"))
@@ -107,10 +107,10 @@ async def _turn_page(press: Press, data: ButtonData, request: Request, services:
 
 async def _question(press: Press, place: str, services: Services) -> OpenQuestion | None:
     """By the button first; a closed question is only found by its message."""
-    for one in await services.desk.open_questions():
+    for one in await services.task_service.open_questions():
         if locator(one.question.id) == place:
             return one
-    shown = await services.desk.question_by_message(press.message)
+    shown = await services.task_service.question_by_message(press.message)
     return shown if shown is not None and locator(shown.question.id) == place else None
 
 

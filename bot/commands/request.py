@@ -9,17 +9,18 @@ from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
-from bot.access import OPERATOR_PLATFORMS, Policy, Right, Verdict, authorize
-from bot.chats.address import Address, MessageRef, Person, Place
-from bot.chats.base import Chat
-from bot.chats.incoming import Attachment, CommandCall
-from bot.chats.outgoing import Message, Reply, Turn, at_once
-from bot.live.settings import LiveSettings
+from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.chat import Chat
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Message, Reply, Turn, at_once
+from bot.domain.right import OPERATOR_PLATFORMS, Right
+from bot.domain.task import Task
+from bot.people.access import Policy, Verdict, authorize
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
+from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
+from bot.tasks.service import TaskService
 from devices.phone import Phones
 
 UTC = ZoneInfo("UTC")
@@ -29,12 +30,12 @@ UTC = ZoneInfo("UTC")
 class Services:
     """What the commands work with."""
 
-    desk: TaskDesk
+    task_service: TaskService
     store: Store
     phones: Phones
     rights: Rights
     quotas: Quotas
-    live: LiveSettings
+    live: RuntimeSettings
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC

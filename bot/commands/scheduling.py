@@ -7,21 +7,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from bot.access import Right
 from bot.cards.buttons import ButtonData, Deed, button
-from bot.cards.words import shortened
-from bot.chats.outgoing import Button, Message, Reply
-from bot.commands.choose import open_phones
+from bot.cards.formatting import shortened
 from bot.commands.parser import parse
-from bot.commands.phones_meant import phones_named
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
+from bot.commands.resolve import open_phones, phones_named
+from bot.commands.scheduler import local_time
+from bot.domain.outgoing import Button, Message, Reply
+from bot.domain.right import Right
+from bot.domain.schedule import BadRule, Plan, RuleKind, Schedule, next_due, oddity_of, read_rule
+from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
-from bot.schedules.model import Plan, Schedule
-from bot.schedules.rules import BadRule, RuleKind, next_due, oddity_of, read_rule
-from bot.schedules.scheduler import local_time
-from bot.tasks.wording import clean
+from bot.tasks.input import clean
 from bot.texts import listed, say
-from bot.zones import zone_named
 
 MOST = 20
 """Schedules of one person, on all their accounts together."""

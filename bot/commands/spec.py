@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.access import Right
+from bot.domain.right import Right
 from bot.texts import say
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bot.access import Right
-from bot.cards.words import duration, tokens
-from bot.chats.outgoing import Reply
+from bot.cards.formatting import duration, tokens
 from bot.commands.request import Refused, Request, Services, aside, verdict
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from bot.domain.tier import QUOTAS
+from bot.domain.zones import last_days
 from bot.people.quotas import amount
-from bot.people.tiers import QUOTAS
 from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
 from bot.texts import counted, listed, say
-from bot.zones import last_days
 
 DAYS = 30
 """Days that are summed up when none are named."""

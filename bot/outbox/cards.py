@@ -9,17 +9,17 @@ from contextlib import suppress
 
 from agent.ports.frames import Frames
 from bot.cards.card import render_card
-from bot.cards.words import title_of
-from bot.chats.address import Address
-from bot.chats.base import ChatError, ChatGone
-from bot.chats.outgoing import Message
-from bot.outbox.asides import Asides
-from bot.outbox.line import Line
+from bot.cards.formatting import title_of
+from bot.domain.address import Address
+from bot.domain.chat import ChatError, ChatGone
+from bot.domain.outgoing import Message
+from bot.domain.task import Task, TaskState
 from bot.outbox.places import place_of
-from bot.store.cards import CardRef, Cards
+from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task, TaskState
+from bot.store.outbox import CardRef, Cards
+from bot.tasks.service import TaskService
 from bot.texts import say
 
 LIFETIME_MARGIN = 300.0
@@ -34,10 +34,16 @@ class CardSlot:
     """The cards of one conversation. Only the newest state of a task is ever shown."""
 
     def __init__(
-        self, line: Line, desk: TaskDesk, cards: Cards, frames: Frames, asides: Asides, clock: Callable[[], float]
+        self,
+        line: RateLimitedChat,
+        task_service: TaskService,
+        cards: Cards,
+        frames: Frames,
+        asides: StatusNotes,
+        clock: Callable[[], float],
     ) -> None:
         self._line = line
-        self._desk = desk
+        self._task_service = task_service
         self._cards = cards
         self._frames = frames
         self._asides = asides
@@ -52,13 +58,15 @@ class CardSlot:
     async def show(self, task: Task) -> bool:
         """Bring the card to the task's present state. False when nothing had to be sent.
 
-        A card that somebody deleted is made anew. Raises FloodWait, ChatGone (the place is gone) or ChatError.
+        A card that somebody deleted is made anew, and so is one that stands where the task is not any more. Raises
+        FloodWait, ChatGone (the place is gone) or ChatError.
         """
         message = await self._rendered(task)
         card = await self._card(task.id)
-        if self._shown.get(task.id) == message and not (card is not None and self._is_old(card)):
+        moves = card is not None and (self._is_old(card) or card.message.address != task.place)
+        if self._shown.get(task.id) == message and not moves:
             return False
-        if card is not None and self._is_old(card):
+        if card is not None and moves:
             await self._retire(card, task)
             card = None
         if card is not None:
@@ -68,7 +76,7 @@ class CardSlot:
                 logger.info("the card of task %s is gone; it is made anew", task.id)
                 card = None
         if card is None:
-            place = await place_of(task, self._line.chat, self._desk)
+            place = await place_of(task, self._line.chat, self._task_service)
             await self._send(task, place, message)
         self._shown[task.id] = message
         return True
@@ -106,9 +114,9 @@ class CardSlot:
         self._unkept.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
-        last = await self._desk.last_step(task.id)
-        place = await self._desk.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
-        parts = await self._desk.parts_now(task.id) if task.parts else ()
+        last = await self._task_service.last_step(task.id)
+        place = await self._task_service.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
+        parts = await self._task_service.parts_now(task.id) if task.parts else ()
         return await render_card(
             task,
             last,

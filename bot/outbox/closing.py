@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from bot.cards.question import render_answered
-from bot.chats.base import ChatError, ChatGone
-from bot.outbox.line import Line
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
+from bot.domain.chat import ChatError, ChatGone
+from bot.domain.task import Task
+from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.tasks.service import TaskService
 
 TRIES = 100
 """So often the change of a closed question is tried, a while apart: longer than a chat is likely to be away."""
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 class ShownQuestions:
     """The questions of one conversation, with their task."""
 
-    def __init__(self, line: Line, desk: TaskDesk) -> None:
+    def __init__(self, line: RateLimitedChat, task_service: TaskService) -> None:
         self._line = line
-        self._desk = desk
+        self._task_service = task_service
         self._open: dict[str, str] = {}
         self._failures: dict[str, int] = {}
 
@@ -31,7 +31,7 @@ class ShownQuestions:
 
     async def adopt(self, task: Task) -> None:
         """Take over what a former process showed."""
-        for question in await self._desk.open_questions(task=task.id):
+        for question in await self._task_service.open_questions(task=task.id):
             if question.message is not None:
                 self.shown(question.question.id, task.id)
 
@@ -42,7 +42,7 @@ class ShownQuestions:
         """
         settled = True
         for question_id in [known for known, owner in self._open.items() if owner == task.id]:
-            question = await self._desk.question(question_id)
+            question = await self._task_service.question(question_id)
             if question is not None and question.answer is None and not question.expired:
                 continue
             if question is not None and question.message is not None:

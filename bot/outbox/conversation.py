@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from dataclasses import replace
 
-from bot.chats.address import Address
-from bot.chats.base import Chat, ChatError, ChatGone, ChatRefused, FloodWait
-from bot.outbox.asides import Asides
+from bot.domain.address import Address
+from bot.domain.chat import Chat, ChatError, ChatGone, ChatRefused, FloodWait
+from bot.domain.clock import WaitingClock
+from bot.domain.task import Task, TaskState
 from bot.outbox.cards import CardSlot
-from bot.outbox.clockwork import Clockwork
 from bot.outbox.closing import ShownQuestions
-from bot.outbox.gentle import Gentle
-from bot.outbox.line import Line
-from bot.outbox.pace import Pace, Urgency
+from bot.outbox.low_priority import Gentle, StepStream, Streaming
 from bot.outbox.places import another_place, place_of
-from bot.outbox.post import Pointless, lessened, message_for
-from bot.outbox.steps import StepStream, Streaming
+from bot.outbox.rate_limit import ChatRateLimit, Urgency
+from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.render import Pointless, lessened, message_for
+from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task, TaskState
+from bot.tasks.service import TaskService
 from bot.texts import speaking
+from devices.recent import Recent
 
 RETRY_FIRST = 2.0
 """Seconds before the first repeat of a message that could not be sent; doubled each time."""
@@ -46,27 +45,29 @@ class Conversation:
     def __init__(
         self,
         chat: Chat,
-        desk: TaskDesk,
+        task_service: TaskService,
         store: Store,
         streaming: Streaming,
-        asides: Asides,
-        time: Clockwork,
+        asides: StatusNotes,
+        time: WaitingClock,
         *,
-        pace: Pace,
+        pace: ChatRateLimit,
     ) -> None:
-        self._desk = desk
+        self._task_service = task_service
         self._store = store
         self._time = time
-        self._line = Line(chat, pace, time)
-        self._questions = ShownQuestions(self._line, desk)
-        self._steps = StepStream(desk, store.tasks, streaming)
-        cards = CardSlot(self._line, desk, store.cards, store.frames, asides, time.now)
-        self._gentle = Gentle(self._line, desk, store, cards, self._steps, self._questions, time)
+        self._line = RateLimitedChat(chat, pace, time)
+        self._questions = ShownQuestions(self._line, task_service)
+        self._steps = StepStream(task_service, store.tasks, streaming)
+        cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
+        self._gentle = Gentle(self._line, task_service, store, cards, self._steps, self._questions, time, self.leave)
         self._rows: dict[int, OutboxRow] = {}
-        self._finished: OrderedDict[int, None] = OrderedDict()
+        self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
         """The last rows that were sent or given up: one that was read just before is not offered again."""
         self._refused: dict[int, int] = {}
         """How often the chat did not take a row as it was."""
+        self._left: set[str] = set()
+        """Tasks whose place is gone."""
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -86,6 +87,11 @@ class Conversation:
         self._gentle.changed(task)
         self._wake.set()
 
+    def leave(self, task: str) -> None:
+        """The place of the task is gone: it goes on at another one, as far as there is one."""
+        self._left.add(task)
+        self._wake.set()
+
     def stop(self) -> None:
         """Finish what is being sent, and no more."""
         self._stopping = True
@@ -96,6 +102,8 @@ class Conversation:
         """Work until stopped."""
         while not self._stopping:
             self._wake.clear()
+            while self._left:
+                await self._move_on(self._left.pop())
             loud = self._next_row()
             gentle = self._gentle.waiting()
             if loud is not None and not self._line.delay(Urgency.LOUD):
@@ -127,7 +135,7 @@ class Conversation:
 
     async def _deliver(self, row: OutboxRow) -> None:
         """Send one row, and write down what became of it."""
-        task = await self._desk.get(row.task)
+        task = await self._task_service.get(row.task)
         try:
             with speaking("" if task is None else task.person.language):
                 await self._send_row(row, task)
@@ -136,10 +144,11 @@ class Conversation:
         except FloodWait:
             await self._again(row, self._line.silent_until)
         except ChatGone as error:
-            if task is None or not await another_place(task, self._line.chat, self._desk):
+            if task is None or not await another_place(task, self._line.chat, self._task_service):
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
+                self.changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
             logger.warning("message %s of task %s goes with less of it: %s", row.id, row.task, refused)
@@ -155,14 +164,24 @@ class Conversation:
             logger.exception("message %s of task %s failed", row.id, row.task)
             await self._later(row, "a fault in the program, see the log")
 
+    async def _move_on(self, task_id: str) -> None:
+        """Bring card and open questions to the task's next place."""
+        task = await self._task_service.get(task_id)
+        if task is None or task.state is TaskState.ENDED:
+            return
+        if await another_place(task, self._line.chat, self._task_service):
+            for row in await self._store.outbox.ask_again(task_id, now=self._time.now()):
+                self.offer(row)
+            self.changed(task_id)
+
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
             raise Pointless("its task is not there")
-        place = await place_of(task, self._line.chat, self._desk)
+        place = await place_of(task, self._line.chat, self._task_service)
         message = await message_for(
             row,
             task,
-            desk=self._desk,
+            task_service=self._task_service,
             frames=self._store.frames,
             capabilities=self._line.capabilities,
             now=self._time.now(),
@@ -178,24 +197,22 @@ class Conversation:
         await self._store.outbox.sent(row.id, ref)
         self._finish(row)
         if row.kind == "question":
-            await self._desk.question_shown(row.subject, ref)
+            await self._task_service.question_shown(row.subject, ref)
             self._questions.shown(row.subject, task.id)
             self.changed(task.id)
         elif row.kind == "final":
             self._gentle.forget(task.id)
-            if await self._desk.made_for_tasks(place):
+            if await self._task_service.made_for_tasks(place):
                 await self._close(place)
 
     def _finish(self, row: OutboxRow) -> None:
         self._rows.pop(row.id, None)
         self._refused.pop(row.id, None)
         self._finished[row.id] = None
-        if len(self._finished) > FINISHED_KEPT:
-            self._finished.popitem(last=False)
 
     async def _close(self, place: Address) -> None:
         """A thread of tasks is not needed any more, unless one works there still; a failure to close it is no loss."""
-        latest = await self._desk.in_place(place)
+        latest = await self._task_service.in_place(place)
         if latest is not None and latest.state is not TaskState.ENDED:
             return
         try:

@@ -7,21 +7,22 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
+from datetime import UTC, tzinfo
 
 from agent.events import TaskEvent
-from bot.chats.address import Address
-from bot.chats.base import Chat
-from bot.outbox.asides import Asides
-from bot.outbox.clockwork import Clockwork
+from bot.domain.address import Address
+from bot.domain.chat import Chat
+from bot.domain.clock import WaitingClock
+from bot.domain.task import Task
 from bot.outbox.conversation import Conversation
-from bot.outbox.pace import Paces
+from bot.outbox.low_priority import Streaming
 from bot.outbox.places import conversation_of, is_group
-from bot.outbox.steps import Streaming
+from bot.outbox.rate_limit import ChatRateLimits
+from bot.outbox.status_notes import StatusNotes
 from bot.store.connection import Source
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
+from bot.tasks.service import TaskService
 
 LOOK_AGAIN = 15.0
 """Seconds between two looks at the table without news: for rows whose chat was not connected yet, or was put off."""
@@ -42,33 +43,34 @@ class Outbox:
 
     def __init__(
         self,
-        desk: TaskDesk,
+        task_service: TaskService,
         store: Store,
         chats: Mapping[str, Chat],
         streaming: Streaming,
         *,
-        paces: Paces | None = None,
+        paces: ChatRateLimits | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        zone: tzinfo = UTC,
     ) -> None:
-        self._desk = desk
+        self._task_service = task_service
         self._store = store
         self._chats = chats
         self._streaming = streaming
-        self._time = Clockwork(clock, sleep)
+        self._time = WaitingClock(clock, sleep)
         self._conversations: dict[Address, Conversation] = {}
-        self._paces = paces or Paces(clock)
+        self._paces = paces or ChatRateLimits(clock)
         self._actors: set[asyncio.Task[None]] = set()
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
         self._dispatcher: asyncio.Task[None] | None = None
-        self._asides = Asides()
+        self._asides = StatusNotes(zone)
         self._unsubscribe: tuple[Callable[[], None], ...] = ()
 
     async def start(self) -> None:
         """Begin to send. The cards of tasks that lived before are taken over."""
-        self._unsubscribe = (self._desk.subscribe(self._listen), self._desk.on_event(self._hear))
-        for task in await self._desk.active():
+        self._unsubscribe = (self._task_service.subscribe(self._listen), self._task_service.on_event(self._hear))
+        for task in await self._task_service.active():
             if task.parent:
                 continue  # it shows where the task shows of which it is a part
             conversation = self._conversation(task)
@@ -97,11 +99,22 @@ class Outbox:
         former = self._conversations.pop(replace(old, thread=""), None)
         if former is not None:
             former.stop()
-        for task in await self._desk.active():
+        for task in await self._task_service.active():
             conversation = self._conversation(task) if task.origin.chat == new else None
             if conversation is not None:
                 await conversation.adopt(task)
         self._wake.set()
+
+    async def leave(self, place: Address) -> None:
+        """Nobody can be reached at `place` any more, a thread, or a chat with its threads: what goes on there and is
+        not over, moves at once.
+        """
+        for task in await self._task_service.active():
+            here = task.place or task.origin
+            if task.parent or place not in {here, replace(here, thread="")}:
+                continue
+            if (conversation := self._conversation(task)) is not None:
+                conversation.leave(task.id)
 
     def _listen(self, task: str) -> None:
         self._changed.add(task)
@@ -137,7 +150,7 @@ class Outbox:
         return await self._store.read(work)
 
     async def _conversation_of(self, task_id: str) -> Conversation | None:
-        task = await self._desk.get(task_id)
+        task = await self._task_service.get(task_id)
         return None if task is None else self._conversation(task)
 
     def _conversation(self, task: Task) -> Conversation | None:
@@ -150,7 +163,7 @@ class Outbox:
         if conversation is None:
             conversation = Conversation(
                 chat,
-                self._desk,
+                self._task_service,
                 self._store,
                 self._streaming,
                 self._asides,

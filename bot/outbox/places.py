@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
-from bot.cards.words import title_of
-from bot.chats.address import Address
-from bot.chats.base import Chat, ChatError, FloodWait
-from bot.tasks.desk import TaskDesk
-from bot.tasks.model import Task
+from bot.cards.formatting import title_of
+from bot.domain.address import Address
+from bot.domain.chat import Chat, ChatError, FloodWait
+from bot.domain.task import Task
+from bot.tasks.service import TaskService
 
 logger = logging.getLogger(__name__)
 
@@ -24,24 +25,25 @@ def is_group(task: Task) -> bool:
     return task.origin.chat != task.person.id
 
 
-async def place_of(task: Task, chat: Chat, desk: TaskDesk) -> Address:
+async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address:
     """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:
         return task.place
     place = await chat.open_place(task.origin, task.anchor or None, title_of(task))
-    await desk.set_place(task.id, place)
+    await task_service.set_place(task.id, place)
     return place
 
 
-async def another_place(task: Task, chat: Chat, desk: TaskDesk) -> bool:
-    """Give a task whose place is gone the next one: where it was asked, then the private chat with its person.
+async def another_place(task: Task, chat: Chat, task_service: TaskService) -> bool:
+    """Give a task whose place is gone the next one: of a thread that was opened for tasks its chat, then the private
+    chat with its person. Any other thread may be one that not everybody in the chat reads.
 
     False when there is none left, so that what is to be told has to be given up.
     """
     place = task.place or task.origin
-    if place != task.origin and place.chat == task.origin.chat:
-        logger.warning("the place of task %s is gone; its messages go to where it was asked", task.id)
-        await desk.set_place(task.id, task.origin)
+    if place.thread and (place != task.origin or await task_service.made_for_tasks(place)):
+        logger.warning("the place of task %s is gone; its messages go to the chat around it", task.id)
+        await task_service.set_place(task.id, replace(place, thread=""))
         return True
     try:
         private = await chat.private_place(task.origin, task.person)
@@ -51,5 +53,5 @@ async def another_place(task: Task, chat: Chat, desk: TaskDesk) -> bool:
     if private in {place, task.origin}:
         return False
     logger.warning("the chat of task %s is gone; its messages go to its person privately", task.id)
-    await desk.set_place(task.id, private)
+    await task_service.set_place(task.id, private)
     return True

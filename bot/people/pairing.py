@@ -1,7 +1,5 @@
-"""Pairing: a stranger gets a code in private, and whoever may give rights approves it.
-
-Codes are kept in memory only, and there as hashes under a key of this process: nothing that is on the disk or in a log
-can be used. After a restart a stranger writes again and gets a new one.
+"""Codes that let an account in: pairing (an admin approves a stranger) and linking (one person's accounts on two
+platforms).
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.chats.address import Person
+from bot.domain.address import Person
 
 ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """Without what is read as something else: I, L and 1, O and 0, U and V."""
@@ -113,3 +111,37 @@ class Pairing:
 
 def _account(person: Person) -> tuple[str, str]:
     return person.platform, person.id
+
+
+class Linking:
+    """Codes as of `Pairing`, with a confirmation. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._codes = Pairing(clock)
+        self._told: dict[tuple[str, str], bytes] = {}
+
+    def code_for(self, person: Person) -> str:
+        """A new code for this account, "" when too many wait already, or theirs was given a moment ago."""
+        return self._codes.code_for(person)
+
+    def owner_of(self, code: str, by: Person) -> Person | None:
+        """Whose code it is, None when it is nobody's. Raises Locked for who has guessed too often."""
+        return self._codes.owner_of(code, by)
+
+    def missed(self, by: Person) -> None:
+        """The code that was typed was nobody's."""
+        self._codes.missed(by)
+
+    def confirmed(self, code: str, by: Person) -> bool:
+        """Whether this account has typed this code before, and was told what it means. The code is then used up."""
+        account, digest = (by.platform, by.id), self._codes.digest(code)
+        if self._told.get(account) == digest:
+            del self._told[account]
+            self._codes.approve(code, by)
+            return True
+        self._told[account] = digest
+        return False
+
+    def burn(self, code: str, by: Person) -> None:
+        """The code was seen by others: it links nobody any more."""
+        self._codes.approve(code, by)

@@ -11,22 +11,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from agent.faults import Fault, FaultKind
+from agent.error_mapping import Fault, FaultKind
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.access import is_admin
-from bot.chats.address import Address, Person
+from bot.config.settings import Settings
+from bot.domain.address import Address, Person
+from bot.domain.task import OverQuota, Task, TaskWish, UnknownTask
+from bot.domain.tier import QUOTAS, Tier, largest, smallest
+from bot.domain.zones import day_begins, day_of
+from bot.people.access import is_admin
 from bot.people.rights import Rights
-from bot.people.tiers import QUOTAS, Tier, largest, smallest
-from bot.settings import Settings
 from bot.store.audit import AuditKind
 from bot.store.connection import Source, Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageTotals
-from bot.tasks.errors import OverQuota, UnknownTask
-from bot.tasks.model import Task, TaskWish
 from bot.texts import say, speaking
-from bot.zones import day_begins, day_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Standing:
 
 
 class Quotas:
-    """Implements agent.ports.allowance.Allowance and bot.tasks.gate.Gate.
+    """Implements agent.limits.Allowance and bot.tasks.limits.Gate.
 
     `settings` gives those of this moment; days are those of `zone`, `clock` gives Unix seconds.
     """

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.access import Grant, Policy, TierGift
-from bot.chats.address import Person
-from bot.people.linking import Linking
-from bot.people.pairing import Pairing
+from bot.domain.address import Person
+from bot.domain.right import Grant, TierGift
+from bot.people.access import Policy
+from bot.people.pairing import Linking, Pairing
 from bot.people.subjects import Subject
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction

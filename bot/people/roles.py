@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from bot.access import Policy
-from bot.chats.address import Person, Place
-from bot.chats.base import Chat, ChatError, FloodWait, KnowsRoles
+from bot.domain.address import Person, Place
+from bot.domain.chat import Chat, ChatError, FloodWait, KnowsRoles
+from bot.people.access import Policy
 
 ANSWER_S: Final = 20.0
 """Seconds that a platform has to tell somebody's roles."""

@@ -1,12 +1,13 @@
-"""Who is meant by a right: a person, or everybody with a role on a Discord server."""
+"""Who is meant by a right (a person, or everybody with a role), and who is shown which commands."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from bot.access import OPERATOR_PLATFORMS, Grant
-from bot.chats.address import Address, Person
+from bot.domain.address import Address, Person
+from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
+from bot.people.access import Lists, Policy
 
 _MENTION = re.compile(r"<@(?P<role>&)?!?(?P<id>\d{1,20})>")
 _ROLE = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)
@@ -52,3 +53,27 @@ def subject_named(text: str, here: Address) -> Subject | None:
         platform = (found["platform"] or here.platform).lower()
         return None if platform in OPERATOR_PLATFORMS else Subject(platform, found["id"])
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Those who see one menu: everybody in a chat, or one person in it."""
+
+    chat: str
+    """A group's id, or a person's for the private chat."""
+    person: str = ""
+    admin: bool = False
+
+
+def audiences(policy: Policy, platform: str) -> tuple[Audience, ...]:
+    """The menus of people who are named and of the chats on the list. Only shows: what counts is asked at each use."""
+    lists = policy.platforms.get(platform, Lists())
+    grants = [grant for grant in policy.grants if grant.platform == platform and not grant.guild]
+    if not lists.any_set and not grants:
+        return ()
+    admins = lists.admins | {grant.id for grant in grants if grant.gives(Right.ADMIN, "")}
+    named = lists.users | admins | {grant.id for grant in grants}
+    private = [Audience(person, admin=person in admins) for person in sorted(named)]
+    groups = [Audience(chat) for chat in sorted(lists.chats)]
+    in_groups = [Audience(chat, admin, admin=True) for chat in sorted(lists.chats) for admin in sorted(admins)]
+    return (*private, *groups, *in_groups)

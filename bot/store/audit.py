@@ -1,6 +1,6 @@
 """Who did what: tasks that were taken in, answers, changes of rights, and what was refused to known people.
 
-Strangers are not in it; they are only counted (`bot.store.refusals`). A secret's text is never in it.
+Strangers are not in it; they are only counted (`bot.store.counters`). A secret's text is never in it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.chats.address import Person
+from bot.domain.address import Person
 from bot.store.connection import Transaction
 from bot.store.database import Database
 

@@ -22,12 +22,15 @@ from pathlib import Path
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
 from bot.store.schema import migrations
+from bot.store.shapes import checkpoints_shape, difference, shape_of, store_shape
 from bot.store.store import DATABASE_NAME, FRAMES_NAME
 from bot.texts import words
 
 MANIFEST = "backup.json"
 FORMAT = 1
 DATABASES = (CHECKPOINTS_NAME, DATABASE_NAME)
+SIGNED_IN = "console_sessions"
+"""The table of who is signed in: a backup that is put back must not open what was closed since."""
 BUSY_S = 15.0
 """How long a copy waits for a writer that holds the file."""
 
@@ -56,7 +59,7 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
             for name in DATABASES:
                 copy_database(directory / name, Path(folder) / name)
             version = looked_through(Path(folder))
-            _sign_out(Path(folder) / DATABASE_NAME)
+            empty(Path(folder) / DATABASE_NAME, SIGNED_IN)
             made = Path(folder) / file.name
             pictures = _pictures(directory) if frames else []
             kept = _pack(made, Path(folder), version, pictures)
@@ -81,27 +84,31 @@ def copy_database(source: Path, target: Path) -> None:
         written.execute("PRAGMA journal_mode = DELETE")
 
 
-def _sign_out(store: Path) -> None:
-    """Take who is signed in out of the copy: one that is put back must not open what was closed since."""
+def empty(store: Path, table: str) -> None:
+    """Take all rows out of a table of the copy; an older store may not have it."""
     with explained(store), closing(sqlite3.connect(store)) as database, database:
-        if database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'console_sessions'").fetchone():
-            database.execute("DELETE FROM console_sessions")
+        if database.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone():
+            database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our names
 
 
 def looked_through(folder: Path) -> int:
     """Check both databases in the folder and return the version of the store's schema.
 
-    Raises StoreCorrupt, or StoreTooNew when it is from a later program.
+    Raises StoreCorrupt, also for what is not ours in them, or StoreTooNew when it is from a later program.
     """
+    version = 0
     for name in DATABASES:
         with explained(folder / name), closing(sqlite3.connect(folder / name)) as database:
+            version = int(database.execute("PRAGMA user_version").fetchone()[0])
+            if version > (known := migrations()[-1][0]):
+                raise StoreTooNew(words("backup.too_new", version=version, known=known))
+            # Before anything is read by which something in it could be run.
+            ours = checkpoints_shape() if name == CHECKPOINTS_NAME else store_shape(version)
+            if other := difference(shape_of(database), ours):
+                raise StoreCorrupt(words("backup.other_shape", name=name, what=other))
             found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
                 raise StoreCorrupt(words("backup.copy_damaged", name=name, reason=found))
-            version = int(database.execute("PRAGMA user_version").fetchone()[0])
-    known = migrations()[-1][0]
-    if version > known:
-        raise StoreTooNew(words("backup.too_new", version=version, known=known))
     return version
 
 

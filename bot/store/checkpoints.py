@@ -24,8 +24,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from bot.store.database import explained
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.patience import PATIENCE_S, Writable, patiently
-from bot.store.shrinking import shrink
+from bot.store.schema import shrink
+from bot.store.waiting import PATIENCE_S, Writable, patiently
 from bot.texts import words
 
 CHECKPOINTS_NAME = "checkpoints.sqlite3"

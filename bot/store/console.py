@@ -1,11 +1,11 @@
-"""The console's messages. Implements `bot.chats.log.ConsoleLog`."""
+"""The console's messages. Implements `bot.domain.console_log.ConsoleLog`."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
 
-from bot.chats.log import Author, Content, Entry
+from bot.domain.console_log import Author, Content, Entry
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
 

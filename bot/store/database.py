@@ -15,9 +15,8 @@ import aiosqlite
 
 from bot.store.connection import Connection, Source, Statements, Transaction, Value, to_its_end
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.patience import Writable, patiently
-from bot.store.schema import migrate
-from bot.store.shrinking import shrink
+from bot.store.schema import migrate, shrink
+from bot.store.waiting import Writable, patiently
 from bot.texts import words
 from devices.measuring import measured
 

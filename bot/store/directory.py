@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +15,12 @@ from bot.store.errors import DirectoryInUse, StoreError
 from bot.texts import words
 
 LOCK_NAME = "lock"
+OTHERS = 0o077
+"""What everybody but the owner may do."""
+HOLD_DATA = ("*.sqlite3*", "console.json", "frames", "virtual-phones", "before-restore-*")
+"""In the directory; nothing else in it is touched, it may be a folder with other things."""
+
+logger = logging.getLogger(__name__)
 
 
 class DataDirectory:
@@ -26,7 +34,10 @@ class DataDirectory:
         self._lock: IO[str] | None = None
 
     def __enter__(self) -> Self:
-        """Make the directory when it is new, and lock it. Raises DirectoryInUse or StoreError."""
+        """Make the directory when it is new, lock it, and close it to others.
+
+        Raises DirectoryInUse, or StoreError, also when others could read it all the same.
+        """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = (self.path / LOCK_NAME).open("a+", encoding="ascii")
@@ -41,6 +52,11 @@ class DataDirectory:
             if owner:
                 raise DirectoryInUse(words("store.in_use", path=self.path, pid=owner)) from None
             raise DirectoryInUse(words("store.in_use_unknown", path=self.path)) from None
+        try:
+            _close_to_others(self.path)
+        except StoreError:
+            lock.close()
+            raise
         self._lock = lock
         # The number is only told to others: on a full disk the lock holds without it.
         with suppress(OSError):
@@ -55,3 +71,21 @@ class DataDirectory:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _close_to_others(path: Path) -> None:
+    """What was made by other hands may be open to all: tasks, pictures and the console's token stand in it."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_ISVTX and mode & OTHERS:
+        raise StoreError(words("store.open_to_others", path=path, reason=words("store.shared")))
+    try:
+        path.chmod(mode & ~OTHERS)
+        for each in (found for pattern in HOLD_DATA for found in path.glob(pattern)):
+            each.chmod(stat.S_IMODE(each.stat().st_mode) & ~OTHERS)
+    except OSError as error:
+        raise StoreError(words("store.open_to_others", path=path, reason=error.strerror)) from error
+    if stat.S_IMODE(path.stat().st_mode) & OTHERS:
+        # Some file systems, such as those of memory cards, know no rights and say nothing.
+        raise StoreError(words("store.open_to_others", path=path, reason=words("store.no_rights")))
+    if mode & OTHERS:
+        logger.warning("The data directory %s was open to others (%o); from now on its owner alone gets in", path, mode)

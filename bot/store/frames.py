@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.errors import StoreAway
-from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
-from bot.store.patience import PATIENCE_S, patiently
+from bot.store.waiting import PATIENCE_S, patiently
 from bot.texts import words
 from devices.measuring import measured
 

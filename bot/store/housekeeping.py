@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from bot.clocks import ClockWatch, seconds_since_boot
+from bot.domain.clock import ClockWatch, seconds_since_boot
+from bot.domain.retention import KEEP_TASKS_DAYS
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreError
 from bot.store.frames import kept_files
-from bot.store.keeping import KEEP_TASKS_DAYS
 from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
 
 logger = logging.getLogger(__name__)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.patience import PATIENCE_S
-from bot.store.texts import json_text
+from bot.store.json_columns import json_text
+from bot.store.waiting import PATIENCE_S
 
 
 class ActionJournal:
@@ -53,3 +53,17 @@ class ActionJournal:
             )
 
         await self._database.write(work, patience=PATIENCE_S)
+
+    async def in_flight(self, runs: Collection[str], *, since: float) -> bool:
+        """Whether the last input of these runs may still reach its phone: it was begun and nothing is known of it, or
+        it was cut off since then (Unix seconds). A file that leaves the phone is no input.
+        """
+        rows = await self._database.fetch(
+            "SELECT state, finished FROM actions WHERE run IN (SELECT value FROM json_each(?))"
+            " AND json_extract(action, '$.kind') IS NOT 'send_file'"
+            " ORDER BY begun DESC, subtask DESC, step DESC, part DESC LIMIT 1",
+            (json_text(list(runs)),),
+        )
+        return any(
+            row["state"] == "begun" or (row["state"] == "uncertain" and row["finished"] >= since) for row in rows
+        )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.files import GivenFile
-from bot.chats.address import MessageRef, Person, Place
+from bot.domain.address import MessageRef, Person, Place
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.texts import address_of, address_text, files_of, files_text
+from bot.store.json_columns import address_of, address_text, files_of, files_text
 
 KEEP_SECONDS: Final = 86400.0
 """How long an offer can be pressed for; ours."""

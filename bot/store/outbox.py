@@ -1,4 +1,6 @@
-"""What must be told to people: written together with the change that causes it, sent later, at least once."""
+"""What must be told to people, written together with the change that causes it and sent at least once, and where
+each task's card is.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,11 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.chats.address import MessageRef
+from bot.domain.address import MessageRef
 from bot.store.connection import Source, Transaction, Value
 from bot.store.database import Database
-from bot.store.patience import PATIENCE_S
-from bot.store.texts import message_of, message_text
+from bot.store.json_columns import message_of, message_text
+from bot.store.waiting import PATIENCE_S
 
 OutboxKind = Literal["final", "question", "notice", "file"]
 OutboxState = Literal["pending", "sending", "sent", "dead"]
@@ -118,6 +120,27 @@ class Outbox:
         """It can never arrive."""
         await self._change("UPDATE outbox SET state = 'dead', why = ? WHERE id = ?", why, row)
 
+    async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:
+        """The open questions of the task that were sent are due once more, as new messages."""
+
+        async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
+            gone = await transaction.fetch(
+                "DELETE FROM outbox WHERE task = ? AND kind = 'question' AND state = 'sent' AND subject IN"
+                " (SELECT id FROM questions WHERE answer IS NULL AND expired = 0) RETURNING subject",
+                (int(task),),
+            )
+            for row in gone:
+                await self.add(transaction, task, "question", row["subject"], now=now)
+            return tuple(
+                _row(row)
+                for row in await transaction.fetch(
+                    "SELECT * FROM outbox WHERE task = ? AND kind = 'question' AND state = 'pending' ORDER BY id",
+                    (int(task),),
+                )
+            )
+
+        return await self._database.write(work)
+
     async def of(self, task: str) -> tuple[OutboxRow, ...]:
         """All messages of a task, in order."""
         rows = await self._database.fetch("SELECT * FROM outbox WHERE task = ? ORDER BY id", (int(task),))
@@ -145,3 +168,35 @@ def _row(row: sqlite3.Row) -> OutboxRow:
         message=None if row["message"] is None else message_of(row["message"]),
         why=row["why"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CardRef:
+    """The message that shows a task, and the Unix time at which it was made."""
+
+    message: MessageRef
+    made: float
+
+
+class Cards:
+    """The table of cards."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, task: str) -> CardRef | None:
+        """The task's card, None while it has none."""
+        rows = await self._database.fetch("SELECT message, made FROM cards WHERE task = ?", (int(task),))
+        return CardRef(message_of(rows[0]["message"]), rows[0]["made"]) if rows else None
+
+    async def put(self, task: str, message: MessageRef, made: float) -> None:
+        """The card is this message from now on."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "INSERT INTO cards (task, message, made) VALUES (?, ?, ?)"
+                " ON CONFLICT (task) DO UPDATE SET message = excluded.message, made = excluded.made",
+                (int(task), message_text(message), made),
+            )
+
+        await self._database.write(work)

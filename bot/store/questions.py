@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 
 from agent.questions import Question, QuestionKind
-from bot.chats.address import Address, MessageRef
+from bot.domain.address import Address, MessageRef
+from bot.domain.task import Closing, OpenQuestion
 from bot.store.connection import Source, Transaction
 from bot.store.database import Database
-from bot.store.texts import address_text, message_of, message_text
-from bot.tasks.model import Closing, OpenQuestion
+from bot.store.json_columns import address_text, message_of, message_text
 
 
 class Questions:
@@ -121,3 +121,22 @@ def _question(row: sqlite3.Row) -> OpenQuestion:
         closed=row["closed"],
         closing=Closing(row["closing"]) if row["closing"] else None,
     )
+
+
+class Deadlines:
+    """What waits until a certain time: open questions, and interrupted tasks that wait for their Resume."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def move(self, seconds: float) -> None:
+        """The clock was set by so many seconds: everybody still has as long as they were told."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "UPDATE questions SET asked = asked + ?1, expires = expires + ?1 WHERE answer IS NULL AND expired = 0",
+                (seconds,),
+            )
+            await transaction.fetch("UPDATE tasks SET changed = changed + ? WHERE state = 'interrupted'", (seconds,))
+
+        await self._database.write(work)

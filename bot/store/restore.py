@@ -9,14 +9,16 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.store.backup import DATABASES, FORMAT, MANIFEST, Copied, explained, looked_through
+from bot.store.backup import DATABASES, FORMAT, MANIFEST, SIGNED_IN, Copied, empty, explained, looked_through
+from bot.store.brought import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
-from bot.store.store import FRAMES_NAME
+from bot.store.store import DATABASE_NAME, FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
@@ -25,36 +27,76 @@ _MANIFEST_BYTES = 64 * 1024
 """Ours has about a hundred; it is read as a whole."""
 _ENCRYPTED = 1
 """Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
+_DOORS = (SIGNED_IN, "offers", "missed")
+"""Tables whose rows open the console, or are done as they are kept once somebody presses for them."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")
 """SQLite's files of one database."""
 
 
-def restore(directory: Path, file: Path) -> tuple[Copied, Path | None]:
-    """Check the backup, put the present databases aside, and put its own in their place. Blocks.
+class Unpacked:
+    """A backup that was looked through and lies ready beside the data; nothing is replaced before `take`."""
 
-    Returns what was restored, and the folder in the data directory where the former databases are (None without any).
-    Pictures are named by their content: those of the backup come beside those that are there.
+    def __init__(self, directory: Path, folder: Path, copied: Copied, pictures: Sequence[str], brings: Brought) -> None:
+        self.brings = brings
+        self._directory = directory
+        self._folder = folder
+        self._copied = copied
+        self._pictures = pictures
+
+    def take(self) -> tuple[Copied, Path | None]:
+        """Put the present databases aside and those of the backup in their place. Blocks.
+
+        Returns what was restored, and the folder in the data directory where the former databases are (None without
+        any). Pictures are named by their content: those of the backup come beside those that are there.
+        Raises StoreError; everything is then as it was.
+        """
+        with _told(self._directory):
+            for picture in self._pictures:
+                _keep(self._folder / picture, self._directory / picture)
+            return self._copied, _swap(self._folder, self._directory)
+
+
+@contextmanager
+def unpacked(directory: Path, file: Path) -> Iterator[Unpacked]:
+    """Unpack the backup beside the data, check it, and hold the data directory until the block ends. Blocks.
+
+    Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
+    written that.
     Raises DirectoryInUse while a service runs, StoreCorrupt or StoreTooNew for a backup that cannot be used, and
     StoreError; everything is then as it was.
     """
     if not file.is_file():
         raise StoreError(words("backup.no_file", file=file))
     with DataDirectory(directory):
-        try:
-            with tempfile.TemporaryDirectory(dir=directory, prefix="restoring-") as folder:
-                fresh = Path(folder)
-                with explained(file), zipfile.ZipFile(file) as archive:
-                    pictures = _unpack(archive, file, fresh)
-                version = looked_through(fresh)
-                for picture in pictures:
-                    _keep(fresh / picture, directory / picture)
-                aside = _swap(fresh, directory)
-        except OSError as error:
-            if isinstance(error, StoreError):
-                raise
-            raise StoreError(words("backup.unrestored", path=directory, reason=error.strerror)) from error
-    return Copied(version, len(pictures)), aside
+        with _told(directory):
+            beside = tempfile.TemporaryDirectory(dir=directory, prefix="restoring-")
+        with beside as folder:
+            with _told(directory):
+                ready = _looked_through(directory, Path(folder), file)
+            yield ready
+
+
+def _looked_through(directory: Path, folder: Path, file: Path) -> Unpacked:
+    with explained(file), zipfile.ZipFile(file) as archive:
+        pictures = _unpack(archive, file, folder)
+    version = looked_through(folder)
+    store = folder / DATABASE_NAME
+    for table in _DOORS:
+        empty(store, table)
+    with explained(store):
+        return Unpacked(directory, folder, Copied(version, len(pictures)), pictures, brought(store))
+
+
+@contextmanager
+def _told(directory: Path) -> Iterator[None]:
+    """Turn what can be wrong with the disk into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(words("backup.unrestored", path=directory, reason=error.strerror)) from error
 
 
 def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from bot.chats.address import Person, Place
-from bot.schedules.model import Plan, Schedule
-from bot.schedules.rules import Rule, RuleKind
+from bot.domain.address import Person, Place
+from bot.domain.schedule import Plan, Rule, RuleKind, Schedule
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
-from bot.store.texts import address_of, address_text, json_text, row_number
+from bot.store.json_columns import address_of, address_text, json_text, row_number
 
 
 class Schedules:

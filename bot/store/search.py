@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.domain.task import Task
 from bot.store.database import Database
+from bot.store.json_columns import json_text
 from bot.store.tasks import task_of
-from bot.store.texts import json_text
-from bot.tasks.model import Task
 
 WORDS = 10
 """Words of one search; more are not looked for. Without an index 50,000 tasks are read through in 0.2 s."""

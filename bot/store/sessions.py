@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.texts import json_text
+from bot.store.json_columns import json_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from agent.effect_facts import effects_data, effects_of
+from bot.domain.task import StepRow
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.texts import json_text, usage_of, usage_text
-from bot.tasks.model import StepRow
+from bot.store.json_columns import json_text, usage_of, usage_text
 
 
 class Steps:
@@ -21,8 +22,9 @@ class Steps:
         """Keep a step. False when it was told before (after a restart): the first telling stays."""
         mark = row.mark or (None, None)
         added = await transaction.fetch(
-            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, app, app_name,"
-            " frame, mark_x, mark_y, usage, seconds, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, effects, app,"
+            " app_name, frame, mark_x, mark_y, usage, seconds, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
                 int(row.part or row.task),
@@ -33,7 +35,7 @@ class Steps:
                 row.summary,
                 row.thought,
                 json_text(row.action),
-                row.effect,
+                json_text(effects_data(row.effect)),
                 row.app,
                 row.app_name,
                 row.frame,
@@ -76,7 +78,8 @@ def _step(row: sqlite3.Row) -> StepRow:
         summary=row["summary"],
         thought=row["thought"],
         action=json.loads(row["action"]),
-        effect=row["effect"],
+        # Steps of before have a sentence.
+        effect=effects_of(json.loads(row["effects"]) if row["effects"] else row["effect"]),
         app=row["app"],
         app_name=row["app_name"],
         frame=row["frame"],

@@ -7,34 +7,29 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.audit import Audit
-from bot.store.cards import Cards
-from bot.store.changes import Changes
+from bot.store.backlog import MissedTable
+from bot.store.chat_moves import Moves
 from bot.store.connection import Source, Transaction
 from bot.store.console import ConsoleMessages
+from bot.store.counters import Figures, Refusals
 from bot.store.database import Database
-from bot.store.deadlines import Deadlines
-from bot.store.figures import Figures
 from bot.store.frames import FrameFiles
-from bot.store.grants import Grants
 from bot.store.journal import ActionJournal
-from bot.store.keeping import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.leases import LeaseTable
-from bot.store.links import Links
-from bot.store.missed import MissedTable
-from bot.store.moves import Moves
 from bot.store.offers import Offers
-from bot.store.outbox import Outbox
+from bot.store.outbox import Cards, Outbox
+from bot.store.people import Grants, Links, Tiers
 from bot.store.phone_names import PhoneNameTable
 from bot.store.pruning import Pruning
-from bot.store.questions import Questions
-from bot.store.refusals import Refusals
+from bot.store.questions import Deadlines, Questions
 from bot.store.schedules import Schedules
 from bot.store.search import TaskSearch
 from bot.store.sessions import ConsoleSessions
+from bot.store.setting_changes import Changes
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
-from bot.store.tiers import Tiers
 from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Collection
 
 from agent.outcome import Outcome
-from bot.chats.address import Address, Person
+from bot.domain.address import Address, Person
+from bot.domain.task import Task, TaskState, TaskWish
 from bot.store.connection import Source, Transaction
 from bot.store.database import Database
-from bot.store.texts import (
+from bot.store.json_columns import (
     address_of,
     address_text,
     entitlement_of,
@@ -23,7 +24,6 @@ from bot.store.texts import (
     usage_of,
     usage_text,
 )
-from bot.tasks.model import Task, TaskState, TaskWish
 
 _MAX_ID = 2**63 - 1
 

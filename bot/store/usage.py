@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 from agent.models.base import Usage
 from agent.models.transcription import Transcript
-from bot.chats.address import Person
+from bot.domain.address import Person
+from bot.domain.zones import day_of
 from bot.store.connection import Source, Transaction
 from bot.store.database import Database
-from bot.store.texts import json_text, usage_of
-from bot.zones import day_of
+from bot.store.json_columns import json_text, usage_of
 
 
 class UsageBy(StrEnum):

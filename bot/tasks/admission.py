@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent.graph.main.state import run_of
-from bot.access import Policy, Right, authorize
-from bot.chats.address import Person, Place
-from bot.tasks.model import Task
+from bot.domain.address import Person, Place
+from bot.domain.right import Right
+from bot.domain.task import Task
+from bot.people.access import Policy, authorize
 from bot.tasks.queue import Standing
 from bot.texts import say, speaking
 

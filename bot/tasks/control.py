@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 
-from agent.mind import Mind
 from agent.outcome import Outcome
-from bot.chats.address import Person
-from bot.tasks.calls import Calls
-from bot.tasks.errors import MindFailed, NotStill, WrongState
-from bot.tasks.keeping import Ending
-from bot.tasks.limits import DeskLimits
-from bot.tasks.model import Task, TaskState
-from bot.tasks.news import News
-from bot.tasks.record import Record
-from bot.tasks.states import require
+from agent.ports.agent import Agent
+from bot.domain.address import Person
+from bot.domain.task import AgentFailed, NotStill, Task, TaskState, WrongState, require
+from bot.tasks.event_bus import EventBus
+from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import TaskRepository
+from bot.tasks.shielded import Calls
+from bot.tasks.transitions import Ending
 from bot.tasks.workers import Workers
 from bot.texts import paragraph, say, speaking
 
@@ -25,9 +23,15 @@ class TaskControl:
     """Carries out what a person wants of a task that lives. The task is given as it was just read."""
 
     def __init__(
-        self, mind: Mind, record: Record, workers: Workers, news: News, calls: Calls, limits: DeskLimits
+        self,
+        agent: Agent,
+        record: TaskRepository,
+        workers: Workers,
+        news: EventBus,
+        calls: Calls,
+        limits: ServiceLimits,
     ) -> None:
-        self._mind = mind
+        self._agent = agent
         self._record = record
         self._workers = workers
         self._news = news
@@ -35,19 +39,21 @@ class TaskControl:
         self._limits = limits
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End the task. A mind that does not end it in time is left out: its phone is taken away, so that it can
+        """End the task. An agent that does not end it in time is left out: its phone is taken away, so that it can
         begin nothing more on it, and its worker is cut off.
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id
-        quiet = True
+        quiet, since = True, self._record.now()
         if self._workers.alive(task.id):
             self._workers.mark_cancelled(task.id, name)
-            self._calls.later(self._mind.cancel(task.id))
+            self._calls.later(self._agent.cancel(task.id))
             quiet = await self._workers.wait(task.id, self._limits.patience)
         with speaking(task.person.language):
-            words = [say("desk.ended.cancelled", name=name), *([] if quiet else [say("desk.ended.cut_off")])]
-            summary = paragraph(*words)
+            summary = say("desk.ended.cancelled", name=name)
+            if not quiet:
+                sent = await self._record.in_flight(self._workers.runs(task.id), since=since)
+                summary = paragraph(summary, say("desk.ended.cut_off_sending" if sent else "desk.ended.cut_off"))
         ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary))
         self._news.changed(task.id)
         if not quiet:
@@ -61,20 +67,21 @@ class TaskControl:
         if task.state is TaskState.QUEUED and not task.parent:
             # It would hold a phone that others wait for, once it is its turn.
             raise WrongState(task, "paused")
-        still = await self._calls.bounded(self._mind.pause(task.id))
+        since = self._record.now()
+        still = await self._calls.bounded(self._agent.pause(task.id))
         try:
             paused = await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
         except WrongState:
-            # It asked something or ended just now: nothing is paused, so the mind must not be either.
-            await self._calls.bounded(self._mind.resume(task.id))
+            # It asked something or ended just now: nothing is paused, so the agent must not be either.
+            await self._calls.bounded(self._agent.resume(task.id))
             raise
         self._news.changed(task.id)
         if not still:
-            raise NotStill(paused)
+            raise NotStill(paused, sent=await self._record.in_flight(self._workers.runs(task.id), since=since))
         return paused
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Go on. After a restart the mind begins where it stopped."""
+        """Go on. After a restart the agent begins where it stopped."""
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
             raise WrongState(task, "working")
         await self._record.close_hands(task.id)
@@ -83,18 +90,18 @@ class TaskControl:
             self._workers.start(going, note)
         else:
             try:
-                await self._calls.bounded(self._mind.resume(task.id, note))
-            except MindFailed:
+                await self._calls.bounded(self._agent.resume(task.id, note))
+            except AgentFailed:
                 await self._record.move(task.id, lambda _task, _asked: TaskState.PAUSED)
                 raise
         self._news.changed(task.id)
         return going
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Hand the note to the mind."""
+        """Hand the note to the agent."""
         if task.state is TaskState.ENDED or not self._workers.alive(task.id):
             raise WrongState(task, "steered")
-        await self._calls.bounded(self._mind.steer(task.id, note))
+        await self._calls.bounded(self._agent.steer(task.id, note))
         return task
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from agent.files import GivenFile
 from agent.ports.frames import Frames
-from bot.chats.incoming import Attachment
-from bot.tasks.errors import TaskError
+from bot.domain.incoming import Attachment
+from bot.domain.task import TaskError
 from bot.texts import say
 from devices.storage import safe_name
 

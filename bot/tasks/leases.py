@@ -7,13 +7,13 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
-from bot.store.patience import PATIENCE_S
+from bot.store.waiting import PATIENCE_S
 from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of
 from bot.texts import say
 from devices.phone import Phones
@@ -38,10 +38,17 @@ def _sure(_run: str, _told: Callable[[], None]) -> Standing:
 @dataclass
 class _Waiting:
     waiter: Waiter
-    news: asyncio.Event
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    due: bool = True
+    """Whether it has to be looked whether it can be served now; by others that is looked as what they do ends."""
     lease: Lease | None = None
     trouble: NoPhone | None = None
     hopeless_since: float | None = None
+
+    def learned(self) -> None:
+        """More is known of what it may have."""
+        self.due = True
+        self.news.set()
 
     def result(self) -> Lease | None:
         """The lease, None while there is none. Raises the NoPhone that ended the waiting."""
@@ -108,17 +115,18 @@ class PhoneLeases:
         if (trouble := hopeless(wish, self._phones.list(), self._held_phones(), admits)) is not None:
             raise trouble
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
-        news = asyncio.Event()
-        waiting = _Waiting(Waiter(run, wish, rank, admits, partial(self._standing, run, news.set)), news)
+        waiting = _Waiting(Waiter(run, wish, rank, admits, lambda: self._standing(run, waiting.learned)))
         self._waiting[run] = waiting
         self._tell_all()
         told = 0
         try:
             while True:
                 waiting.news.clear()
-                # Who cannot be served because nothing can be written is served by a later heartbeat.
-                with suppress(StoreAway):
-                    await self._serve()
+                if waiting.due:
+                    waiting.due = False
+                    # Who cannot be served because nothing can be written is served by a later heartbeat.
+                    with suppress(StoreAway):
+                        await self._serve()
                 if (lease := waiting.result()) is not None:
                     break
                 place = place_of(waiting.waiter, [other.waiter for other in self._waiting.values()])
@@ -180,23 +188,22 @@ class PhoneLeases:
                 waiting.lease = lease
                 waiting.news.set()
                 self._tell_all()
+            phones, held = self._phones.list(), self._held_phones()
             for waiting in self._waiting.values():
-                self._judge(waiting, now)
+                self._judge(waiting, hopeless(waiting.waiter.wish, phones, held, waiting.waiter.admits), now)
 
-    def _judge(self, waiting: _Waiting, now: float) -> None:
+    def _judge(self, waiting: _Waiting, trouble: NoPhone | None, now: float) -> None:
         """Whether the wish can still be served; its phone may be away for a while."""
-        waiter = waiting.waiter
-        trouble = hopeless(waiter.wish, self._phones.list(), self._held_phones(), waiter.admits)
         if isinstance(trouble, NotAdmitted):
             waiting.trouble = trouble
-            waiting.news.set()
+            waiting.learned()  # and says it again in the language of its person
         elif trouble is None:
             waiting.hopeless_since = None
         elif waiting.hopeless_since is None:
             waiting.hopeless_since = now
         elif now - waiting.hopeless_since >= GRACE_S:
             waiting.trouble = trouble
-            waiting.news.set()
+            waiting.learned()  # and says it again in the language of its person
 
     async def _leave(self, waiting: _Waiting) -> None:
         """The run stopped waiting. While the service stops, its ticket keeps its place."""

@@ -1,12 +1,16 @@
-"""The desk's limits, all in seconds unless said otherwise."""
+"""The limits of the task service, and what has to let a task in before it is accepted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
+
+from bot.domain.task import Task, TaskWish
+from bot.store.connection import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class DeskLimits:
+class ServiceLimits:
     """What may take how long. The defaults are the product's."""
 
     max_steps: int = 60
@@ -23,11 +27,19 @@ class DeskLimits:
     """A task that queued longer when the service starts is asked about first."""
     waited: float = 20.0
     """Whoever was told to wait and waited longer for a phone is told when the work begins."""
-    patience: float = 1.0
-    """How long a command waits for the mind."""
+    patience: float = 0.8
+    """How long a command waits for the agent: with what is written after that, a stop is over within a second."""
     goodbye: float = 5.0
-    """How long a mind that did not end a cancelled task in time may still clean up."""
+    """How long an agent that did not end a cancelled task in time may still clean up."""
     drain: float = 15.0
-    """How long the mind may take to come to a safe point when the service stops."""
+    """How long the agent may take to come to a safe point when the service stops."""
     tick: float = 5.0
     """How often it is looked what has expired; the shortest of these times are minutes."""
+
+
+class Gate(Protocol):
+    """Asked in the transaction that accepts a task: two tasks cannot both be the last one."""
+
+    async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:
+        """Let the task in that was just written. Raises OverQuota; then nothing is kept of it."""
+        ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bot.watching.redaction import REDACTION
+from bot.logs.redaction import REDACTION
 
 LIFETIME_S = 900.0
 """Nothing that was not taken stays longer: the run that asked is gone by then."""

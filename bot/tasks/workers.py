@@ -1,34 +1,34 @@
-"""The work itself: one worker for each live task, which commits every event that the mind tells."""
+"""The work itself: one worker for each live task, which commits every event that the agent tells."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
+from agent.error_mapping import fault_of
 from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
-from agent.faults import fault_of
-from agent.mind import Mind, TaskOrder
 from agent.outcome import Outcome
+from agent.ports.agent import Agent, TaskOrder
 from agent.ports.leases import Leases
 from agent.questions import Answer, QuestionKind
 from agent.wording import sentence
+from bot.domain.task import OpenQuestion, Task
+from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
-from bot.tasks.keeping import Ending
-from bot.tasks.model import OpenQuestion, Task
-from bot.tasks.news import News
-from bot.tasks.record import HANDS, Record
+from bot.tasks.event_bus import EventBus
+from bot.tasks.repository import HANDS, TaskRepository
+from bot.tasks.transitions import Ending
 from bot.texts import say, speaking
-from bot.watching.about import ABOUT, About
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class _Worker:
-    """`note` is handed over after the first event: before, the mind may not know the task."""
+    """`note` is handed over after the first event: before, the agent may not know the task."""
 
     note: str
     cancelled_by: str = ""
@@ -40,8 +40,10 @@ class _Worker:
 class Workers:
     """The live workers. They belong to the task group that `run` holds open."""
 
-    def __init__(self, mind: Mind, record: Record, news: News, leases: Leases, admission: Admission) -> None:
-        self._mind = mind
+    def __init__(
+        self, agent: Agent, record: TaskRepository, news: EventBus, leases: Leases, admission: Admission
+    ) -> None:
+        self._agent = agent
         self._record = record
         self._news = news
         self._leases = leases
@@ -58,8 +60,8 @@ class Workers:
             await helper()
 
     def start(self, task: Task, note: str = "") -> None:
-        """Let the mind work on the task, unless it does already."""
-        assert self._group is not None, "the desk was not started"
+        """Let the agent work on the task, unless it does already."""
+        assert self._group is not None, "the task service was not started"
         assert not task.parts, "its parts do the work"
         if task.id in self._workers or self._stopping:
             return
@@ -69,11 +71,16 @@ class Workers:
         worker.running = self._group.create_task(self._work(task, worker), name=f"task {task.id}")
 
     def alive(self, task: str) -> bool:
-        """Whether the mind works on the task."""
+        """Whether the agent works on the task."""
         return task in self._workers
 
+    def runs(self, task: str) -> Collection[str]:
+        """The runs that the work on the task has begun in this process."""
+        worker = self._workers.get(task)
+        return () if worker is None else tuple(worker.runs)
+
     def place(self, task: str) -> int | None:
-        """The task's place in the queue as the mind last told it."""
+        """The task's place in the queue as the agent last told it."""
         worker = self._workers.get(task)
         return None if worker is None else worker.place
 
@@ -109,16 +116,16 @@ class Workers:
         worker.running.cancel()
 
     async def free_phones(self, task: str) -> None:
-        """Give back whatever the task's runs hold: its end counts, whether the mind still moves or not."""
-        worker = self._workers.get(task)
-        for run in () if worker is None else tuple(worker.runs):
+        """Give back whatever the task's runs hold: its end counts, whether the agent still moves or not."""
+        for run in self.runs(task):
             await self._leases.release(run)
 
     async def deliver(self, question: OpenQuestion) -> None:
-        """Tell the mind what became of a question; of a secret its id, which is that of the question.
+        """Tell the agent what became of a question; of a secret its id, which is that of the question.
 
-        A mind that fails on it ends the task as failed. A question of the desk itself that nobody answered ends the
-        task: the mind does not know it.
+        An agent that fails on it ends the task as failed. A question of the task service itself that nobody answered
+        ends the
+        task: the agent does not know it.
         """
         # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
         with speaking((await self._record.known(question.task)).person.language):
@@ -136,9 +143,9 @@ class Workers:
             expired=question.expired,
         )
         try:
-            await self._mind.answer(question.task, answer)
+            await self._agent.answer(question.task, answer)
         except Exception as error:
-            logger.exception("the mind failed on the answer of task %s", question.task)
+            logger.exception("the agent failed on the answer of task %s", question.task)
             await self._fail(question.task, error)
             await self.abandon(question.task, 0.0)
 
@@ -150,9 +157,9 @@ class Workers:
             if not self.alive(each):
                 continue
             try:
-                await self._mind.cancel(each)
+                await self._agent.cancel(each)
             except Exception:
-                logger.exception("the mind failed on the end of task %s", each)
+                logger.exception("the agent failed on the end of task %s", each)
                 await self.abandon(each, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
@@ -187,22 +194,28 @@ class Workers:
             files=task.files,
         )
         ended = False
-        events = self._mind.work(order)
+        events = self._agent.work(order)
         try:
             async for event in events:
                 await self._take(task.id, worker, event)
                 ended = isinstance(event, TaskEnded)
                 if worker.note and not ended:
                     note, worker.note = worker.note, ""
-                    await self._mind.steer(task.id, note)
+                    await self._agent.steer(task.id, note)
         finally:
             if isinstance(events, AsyncGenerator):
                 await events.aclose()
         if not ended and not self._stopping:
-            raise RuntimeError(f"the mind left task {task.id} without an end")
+            raise RuntimeError(f"the agent left task {task.id} without an end")
 
     async def _take(self, task: str, worker: _Worker, event: TaskEvent) -> None:
         match event:
+            case Waiting() if worker.place is not None:
+                # Kept since its first place: all who wait move up at once, and whoever stops a task waits for no store.
+                worker.place = event.place
+                self._news.happened(task, event)
+                self._news.changed(task)
+                return
             case Waiting():
                 worker.place = event.place
             case Started():

@@ -1,13 +1,15 @@
-"""Takes pictures of a phone's screen, the quickest way that works."""
+"""Takes pictures of a phone's screen, the quickest way that works; foldables have two screens, and `screencap` takes
+the first unless told.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from functools import partial
 
-from devices.adb.displays import WARNING, in_use
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.fastlane.requests import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, Wanted, always, from_jpeg, from_png, from_raw
@@ -16,6 +18,24 @@ from devices.errors import CaptureFailed, NoMemory
 from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.wording import sentence_of, words
+
+WARNING = b"Multiple displays were found"
+"""How `screencap` begins to say so, before the picture (AOSP frameworks/base/cmds/screencap, since Android 10)."""
+# AOSP DisplayViewport.toString: display 0 is the one that apps and touches are on, whichever screen shows it now.
+_IN_USE = re.compile(
+    r"DisplayViewport\{(?:type=\w+, )?valid=true, (?:isActive=true, )?displayId=0, uniqueId='local:(\d+)'"
+)
+
+
+async def in_use(shell: Shell) -> str:
+    """The number by which `screencap -d` knows that screen, empty when the phone does not tell it.
+
+    Raises as `Shell.run`.
+    """
+    told = await shell.run("dumpsys display | grep 'DisplayViewport{'", doing=words("phone.doing.picture"))
+    found = _IN_USE.search(told.out)
+    return found.group(1) if found else ""
+
 
 logger = logging.getLogger(__name__)
 

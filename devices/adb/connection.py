@@ -18,7 +18,7 @@ from typing import TypeVar
 import adbutils
 from adbutils.errors import AdbConnectionError, AdbTimeout
 
-from devices.adb.complaints import error_for
+from devices.adb.adb_errors import error_for
 from devices.adb.serials import target
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
@@ -90,13 +90,17 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
     def make_connection(self, timeout: float | None = None) -> adbutils.AdbConnection:
         """A new connection to the adb server, owned by this call. The deadline is the call's, not `timeout`."""
         del timeout
-        connection = _Socket(self.host, self.port, self.remaining)
+        connection = self.connect()
         with self._guard:
             if self._severed:
                 connection.conn.close()
                 raise TimeoutError
             self._sockets.append(connection.conn)
         return connection
+
+    def connect(self) -> adbutils.AdbConnection:
+        """A socket to the adb server."""
+        return _Socket(self.host, self.port, self.remaining)
 
     def open(self, service: str) -> adbutils.AdbConnection:
         """A stream to a service of the phone, such as `shell,v2:…`; raises AdbError when adb or the phone refuses."""
@@ -152,12 +156,16 @@ class Connection:
         self.address = address
         self.serial = serial
 
+    def call(self, deadline: float) -> Call:
+        """A new call, which ends at `deadline` (monotonic seconds)."""
+        return Call(self.address, self.serial, deadline)
+
     async def run(self, work: Callable[[Call], Answer], *, timeout: float, doing: str) -> Answer:
         """`work` in a thread, at most `timeout` seconds, waiting for a free thread included.
 
         `doing` says in the error what took too long. Raises PhoneGone, PhoneUnavailable, PhoneTimeout.
         """
-        call = Call(self.address, self.serial, time.monotonic() + timeout)
+        call = self.call(time.monotonic() + timeout)
         try:
             async with asyncio.timeout(timeout):
                 return await asyncio.get_running_loop().run_in_executor(_threads, _guarded, work, call)

@@ -5,35 +5,34 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from PIL import Image
 
-from devices.adb import files, finding
-from devices.adb.acting import Hands, Seen
+from devices.adb import files
+from devices.adb.app_title import Titles
 from devices.adb.apps import Apps
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
-from devices.adb.loading import loads
+from devices.adb.input_driver import Hands, Seen
 from devices.adb.pictures import Frame, Wanted, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, loads
 from devices.adb.settling import settle as settled
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
-from devices.adb.titles import Titles
-from devices.adb.together import together
-from devices.adb.trees import Trees, focused_text
+from devices.adb.ui_tree import Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.phone import Done, Element, Observation, PhoneInfo
-from devices.small import black as all_black
 from devices.storage import FoundFiles
+from devices.thumbnail import black as all_black
 
 logger = logging.getLogger(__name__)
 
@@ -50,16 +49,20 @@ class AdbPhone:
         aliases: Mapping[str, str] = _NO_ALIASES,
         *,
         fast_lane: bool = False,
+        shell: Shell | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`shell` is one that works without an adb server. `clock` (seconds) is for the waits for the screen."""
         self._info = info
-        self._shell = Shell(connection)
+        self._shell = shell or Shell(connection)
+        self._clock = clock
         self._lane = FastLane(self._shell, allowed=fast_lane)
         self._camera = Camera(self._shell, self._lane)
         self._trees = Trees(self._shell, self._lane)
         self._preparation = Preparation(self._shell)
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)
-        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps)
+        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
         self._seen = Seen()
         self._launched = False
         self.number = ""
@@ -176,6 +179,7 @@ class AdbPhone:
                 patience=patience,
                 glance=glance,
                 shown=shown,
+                clock=self._clock,
             )
             if not reading.begun or reading.size != rest.frame.size:
                 reading.begin(rest.frame.size)
@@ -284,7 +288,7 @@ class AdbPhone:
 
     async def find_files(self, name: str) -> FoundFiles:
         """See `Phone.find_files`."""
-        return await finding.find(self._shell, name)
+        return await files.find(self._shell, name)
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See `Phone.pull`."""

@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 
 from devices.adb import host
-from devices.adb.acting import input_problem
 from devices.adb.connection import Connection
-from devices.adb.kept_settings import INPUT_METHOD, KEPT_PREFIX, SCREEN_TIMEOUT, STAY_ON, KeptSettings
+from devices.adb.input_driver import input_problem
+from devices.adb.preparation import INPUT_METHOD, KEPT_PREFIX, SCREEN_TIMEOUT, STAY_ON, KeptSettings
 from devices.adb.quoting import command
 from devices.adb.server import ServerAddress, adb_binary
 from devices.adb.shell import Shell

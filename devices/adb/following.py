@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from devices.adb import host
 from devices.adb.dialling import Dialling
-from devices.adb.presence import ATTACHED
+from devices.adb.link_state import ATTACHED
 from devices.adb.serials import dialled
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
@@ -27,7 +28,7 @@ Link = tuple[ServerAddress, str]
 """An adb server, and the name of a phone there, see `serials`."""
 
 
-class Following:
+class TaskFollowers:
     """Tells of links that came (`attached`, at once) and of bad news (`lost`, with adb's word for the state).
 
     `attached` may take its time; it is cancelled when the link goes meanwhile. `lost` gets an empty state when the
@@ -88,6 +89,10 @@ class Following:
     def expect(self, serial: str) -> None:
         """A phone on the network (`host:port`) that is connected whenever no server has it. Before `start`."""
         self._dialling.expect(serial)
+
+    def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
+        """While this is open those of them that are dialled are dialled every second."""
+        return self._dialling.awaited(serials)
 
     async def connect(self, link: Link) -> None:
         """Connects a phone on the network now, and after every restart of its server."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from devices.adb.kept_settings import KEPT_PREFIX
-from devices.adb.presence import STARTING
+from devices.adb.link_state import STARTING
+from devices.adb.preparation import KEPT_PREFIX
 from devices.adb.shell import Shell
 from devices.adb.state import COMMAND, State, parse_state
 from devices.errors import PhoneGone

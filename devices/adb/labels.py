@@ -1,25 +1,191 @@
-"""What apps are called on a phone, in its language, read from the apps' own files.
-
-A shell does not tell labels that stand in an app's resources. But every app's file can be read by everybody, and the
-phone's `unzip` takes one part out of it. That part has 0.1 to 10 MB, so it is only read when a name is not understood
-otherwise, and remembered for as long as app, version and language stay.
-"""
+"""What apps are called on a phone, in its language, read from the compiled resources of the apps' own files."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from devices.adb.app_names import App
 from devices.adb.quoting import command
-from devices.adb.resources import Locale, NotATable, best, texts
-from devices.adb.shell import Shell
-from devices.adb.together import together
+from devices.adb.shell import Shell, together
 from devices.errors import PhoneTimeout
 from devices.wording import words
+
+_POOL, _TABLE, _PACKAGE, _TYPE = 0x0001, 0x0002, 0x0200, 0x0201
+_UTF8 = 0x100
+_SPARSE, _SHORT = 1, 2
+_COMPLEX, _COMPACT = 1, 8
+_STRING, _REFERENCES = 3, frozenset({1, 7})
+_NO_ENTRY, _NO_SHORT_ENTRY = 0xFFFFFFFF, 0xFFFF
+MAX_REFERENCES = 8
+"""Resources that are looked at for one text: a label may stand for another resource, and that for a third."""
+_TRADITIONAL = frozenset({"TW", "HK", "MO"})
+
+
+class NotATable(ValueError):
+    """The bytes are no table of resources, or are cut off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """Language, script and country as in `zh-Hant-TW`; parts that are not told are empty."""
+
+    language: str = ""
+    script: str = ""
+    country: str = ""
+
+    @classmethod
+    def parse(cls, tag: str) -> Locale:
+        """`zh-Hans-CN`, `zh-CN`, `zh_CN`, `en`; of several, the first."""
+        language, *rest = tag.split(",", maxsplit=1)[0].strip().replace("_", "-").split("-")
+        script = next((part.title() for part in rest if len(part) == 4), "")
+        country = next((part.upper() for part in rest if len(part) in {2, 3}), "")
+        return cls(language.lower(), script or _script(language.lower(), country), country)
+
+    def fit(self, wanted: Locale) -> int:
+        """How well a text in this language serves who wants another: 0 not at all, 1 as the app's own default."""
+        if not self.language:
+            return 1
+        if self.language != wanted.language or (self.script and wanted.script and self.script != wanted.script):
+            return 0
+        return 4 if self.country == wanted.country else 3 if not self.country else 2
+
+
+def _script(language: str, country: str) -> str:
+    """Chinese without a country is the simplified one, as Android takes it."""
+    if language != "zh":
+        return ""
+    return "Hant" if country in _TRADITIONAL else "Hans"
+
+
+def best(texts: Mapping[Locale, str], locale: str) -> str:
+    """The text that a phone with this locale shows, empty when there is none."""
+    wanted = Locale.parse(locale)
+    fitting = [(each.fit(wanted), text) for each, text in texts.items() if each.fit(wanted)]
+    return max(fitting, key=lambda pair: pair[0], default=(0, ""))[1]
+
+
+def texts(table: bytes, resource: int) -> dict[Locale, str]:
+    """The resource's text by language; where it stands for other resources, theirs. Raises NotATable."""
+    found: dict[Locale, str] = {}
+    wanted = [resource]
+    try:
+        for each in wanted:  # it grows meanwhile
+            for locale, kind, data in _values(memoryview(table), each):
+                if isinstance(data, str):
+                    found.setdefault(locale, data)
+                elif kind in _REFERENCES and data not in wanted and len(wanted) < MAX_REFERENCES:
+                    wanted.append(data)
+    except (struct.error, IndexError, UnicodeDecodeError) as broken:
+        raise NotATable("the table ends too early") from broken
+    return found
+
+
+def _values(table: memoryview, resource: int) -> Iterator[tuple[Locale, int, int | str]]:
+    """Language, kind and data of each value of the resource; a text itself in place of its place in the pool."""
+    kind, header, size, _ = struct.unpack_from("<HHII", table)
+    if kind != _TABLE or size > len(table):
+        raise NotATable("no table of resources")
+    pool = -1
+    for kind, start, end in _chunks(table, header, size):
+        if kind == _POOL and pool < 0:
+            pool = start
+        elif kind == _PACKAGE and struct.unpack_from("<I", table, start + 8)[0] == resource >> 24:
+            inner = start + struct.unpack_from("<H", table, start + 2)[0]
+            for part, at, _ in _chunks(table, inner, end):
+                if part == _TYPE and table[at + 8] == resource >> 16 & 0xFF:
+                    locale, value = _entry(table, at, resource & 0xFFFF)
+                    if value is not None:
+                        yield locale, value[0], _string(table, pool, value[1]) if value[0] == _STRING else value[1]
+
+
+def _chunks(table: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Kind, start and end of each chunk."""
+    while start + 8 <= end:
+        kind, header, size = struct.unpack_from("<HHI", table, start)
+        if size < 8 or header > size or start + size > len(table):
+            raise NotATable("a part of the table has no sensible size")
+        yield kind, start, start + size
+        start += size
+
+
+def _entry(table: memoryview, at: int, index: int) -> tuple[Locale, tuple[int, int] | None]:
+    """Language of a type's configuration, and kind and data of the value that it has for the entry."""
+    header = struct.unpack_from("<H", table, at + 2)[0]
+    flags = table[at + 9]
+    count, entries = struct.unpack_from("<II", table, at + 12)
+    locale = _locale(table, at + 20)
+    offset = _offset(table, at + header, flags, count, index)
+    if offset is None:
+        return locale, None
+    entry = at + entries + offset
+    size, entry_flags, _ = struct.unpack_from("<HHI", table, entry)
+    if entry_flags & _COMPACT:
+        return locale, (entry_flags >> 8, struct.unpack_from("<I", table, entry + 4)[0])
+    if entry_flags & _COMPLEX:
+        return locale, None
+    _, _, data_type, data = struct.unpack_from("<HBBI", table, entry + size)
+    return locale, (data_type, data)
+
+
+def _offset(table: memoryview, offsets: int, flags: int, count: int, index: int) -> int | None:
+    if flags & _SPARSE:
+        for place in range(count):
+            number, offset = struct.unpack_from("<HH", table, offsets + 4 * place)
+            if number == index:
+                return int(offset) * 4
+        return None
+    if index >= count:
+        return None
+    if flags & _SHORT:
+        short = struct.unpack_from("<H", table, offsets + 2 * index)[0]
+        return None if short == _NO_SHORT_ENTRY else int(short) * 4
+    offset = struct.unpack_from("<I", table, offsets + 4 * index)[0]
+    return None if offset == _NO_ENTRY else int(offset)
+
+
+def _locale(table: memoryview, config: int) -> Locale:
+    """ResTable_config: language at 8, country at 10, script at 36 where the configuration is long enough."""
+    size = struct.unpack_from("<I", table, config)[0]
+    language = _letters(bytes(table[config + 8 : config + 10]), "a")
+    country = _letters(bytes(table[config + 10 : config + 12]), "0")
+    script = bytes(table[config + 36 : config + 40]).rstrip(b"\0").decode("ascii") if size >= 40 else ""
+    return Locale(language, script.title() or _script(language, country.upper()), country.upper())
+
+
+def _letters(packed: bytes, base: str) -> str:
+    """Two letters as they are, or three in five bits each."""
+    if not packed[0] & 0x80:
+        return packed.rstrip(b"\0").decode("ascii")
+    number = packed[0] << 8 | packed[1]
+    fives = (number & 0x1F, number >> 5 & 0x1F, number >> 10 & 0x1F)
+    return "".join(chr(ord(base) + five) for five in fives)
+
+
+def _string(table: memoryview, pool: int, index: int) -> str:
+    header, _, count, _, flags, strings = struct.unpack_from("<HIIIII", table, pool + 2)
+    if index >= count:
+        raise NotATable("a text is missing")
+    at = pool + strings + struct.unpack_from("<I", table, pool + header + 4 * index)[0]
+    if flags & _UTF8:
+        at += 2 if table[at] & 0x80 else 1  # how many signs; the number of bytes follows
+        length = table[at]
+        at += 1
+        if length & 0x80:
+            length = (length & 0x7F) << 8 | table[at]
+            at += 1
+        return bytes(table[at : at + length]).decode("utf-8", "replace")
+    length = struct.unpack_from("<H", table, at)[0]
+    at += 2
+    if length & 0x8000:
+        length = (length & 0x7FFF) << 16 | struct.unpack_from("<H", table, at)[0]
+        at += 2
+    return bytes(table[at : at + 2 * length]).decode("utf-16-le", "replace")
+
 
 logger = logging.getLogger(__name__)
 

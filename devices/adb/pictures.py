@@ -14,7 +14,7 @@ from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.jpeg import Fit, Jpeg
 from devices.resizing import AS_IT_CAME
-from devices.small import CELL, small_of, small_of_bytes
+from devices.thumbnail import CELL, small_of, small_of_bytes
 from devices.wording import Words, words
 
 MAX_SIDE = 16384

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
-from devices.adb.together import together
-from devices.adb.trees import Trees
+from devices.adb.ui_tree import Trees
 from devices.geometry import Size
 from devices.phone import Element, Observation
 

@@ -1,4 +1,4 @@
-"""Waiting for a screen to come to rest, by looking at it instead of sleeping."""
+"""Waiting for a screen to come to rest, or for a loading screen to go, by looking at it instead of sleeping."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from PIL import Image, ImageChops
 from devices.adb.pictures import Frame, Wanted
 from devices.geometry import Size
 from devices.measuring import measured
-from devices.small import CELL, small_of
+from devices.phone import Element
+from devices.thumbnail import CELL, small_of
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
@@ -79,6 +80,7 @@ async def settle(
     patience: float,
     glance: bool = False,
     shown: Callable[[Frame, bool], None] = lambda _frame, _new: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Rest:
     """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
 
@@ -89,21 +91,21 @@ async def settle(
     More than the small picture, which takes most of a frame's processor time, is made of a frame that shows something
     new, and of one after so long that it may be the last.
     """
-    began = time.monotonic()
+    began = clock()
     previous = before
     changed = False
     last: Frame | None = None
 
     def wanted(small: Image.Image, size: Size) -> bool:
-        over = not changed and time.monotonic() - began >= min(first_change, patience)
+        over = not changed and clock() - began >= min(first_change, patience)
         return over or not Probe.of_small(small, size).same_as(previous)
 
     while True:
-        taken = time.monotonic()
+        taken = clock()
         frame = await capture(wanted)
         probe = Probe.of_small(frame.small, frame.size)
         same = probe.same_as(previous)
-        now = time.monotonic()
+        now = clock()
         last = frame if frame.shows else last
         if last is not None and same and (changed or now - began >= first_change):
             return Rest(last, settled=True)
@@ -116,3 +118,22 @@ async def settle(
             return Rest(last, settled=False)
         previous = probe
         await asyncio.sleep(max(0.0, taken + GAP - now))
+
+
+WORDS = frozenset(
+    {"loading", "please wait", "just a moment", "one moment", "wait a moment"}
+    | {"加载中", "正在加载", "请稍候", "请稍等", "载入中"}
+)
+BAR = "android.widget.ProgressBar"
+"""A circle that turns, or a bar without a number; one that moves is seen by itself."""
+MOST_LABELS = 6
+"""What else such a screen has: a title, a way back, an address. A player or a list with a bar in it has more."""
+
+
+def loads(elements: tuple[Element, ...] | None) -> bool:
+    """Whether there is a sign of loading and little beside it."""
+    if not elements:
+        return False
+    signs = [e for e in elements if e.class_name == BAR or e.label.strip(" .…").casefold() in WORDS]
+    labels = {e.label for e in elements if e.label}
+    return bool(signs) and len(labels) <= MOST_LABELS

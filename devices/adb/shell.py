@@ -1,16 +1,63 @@
-"""Commands on the phone: its shell with a real exit code, and raw output for pictures."""
+"""Commands on the phone: its shell with a real exit code, raw output for pictures, several questions at once."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from devices.adb.buffers import Buffers, fill
 from devices.adb.connection import Call, Connection
 from devices.errors import PhoneError, PhoneGone, PhoneTimeout
 from devices.wording import words
+
+MOST = 4
+"""Pictures that are received at the same time; the others wait in their sockets. More cores than that are rare."""
+STEP = 4 * 1024 * 1024
+"""By so many bytes a piece grows that is too small."""
+
+
+class Buffers:
+    """Lends out at most `MOST` pieces at a time."""
+
+    def __init__(self) -> None:
+        self._turn = threading.BoundedSemaphore(MOST)
+        self._idle: list[bytearray] = []
+
+    @contextmanager
+    def lent(self, timeout: float) -> Iterator[bytearray]:
+        """One piece, of any size, for this thread. Raises TimeoutError when none is free for so many seconds."""
+        if not self._turn.acquire(timeout=timeout):
+            raise TimeoutError
+        piece = self._idle.pop() if self._idle else bytearray(STEP)
+        try:
+            yield piece
+        finally:
+            self._idle.append(piece)
+            self._turn.release()
+
+
+def fill(piece: bytearray, first: bytes, receive: Callable[[memoryview], int], most: int) -> int:
+    """Writes `first` and then all that `receive` gives (0 at the end) into the piece, which grows; the length.
+
+    It ends as soon as there are more bytes than `most`: the piece is kept, and must not grow for ever.
+    """
+    length = len(first)
+    if length > len(piece):
+        piece.extend(bytes(length - len(piece)))
+    piece[:length] = first
+    while True:
+        if length == len(piece):
+            piece.extend(bytes(STEP))
+        with memoryview(piece) as whole, whole[length:] as room:
+            taken = receive(room)
+        length += taken
+        if not taken or length > most:
+            return length
+
 
 T = TypeVar("T")
 
@@ -157,3 +204,16 @@ def _run_v2(call: Call, line: str, most: int) -> Result:
     if call.severed:
         raise PhoneTimeout(words("phone.error.no_answer", serial=call.serial))
     raise PhoneGone(words("phone.error.link_command", serial=call.serial))
+
+
+@asynccontextmanager
+async def together() -> AsyncIterator[asyncio.TaskGroup]:
+    """A task group that raises the first failure itself instead of a group of them; the other tasks are cancelled.
+
+    The border promises a `PhoneError`; when the cable is out, every question fails with the same one.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None

@@ -2,6 +2,6 @@
 
 from devices.pool.names import NameBook
 from devices.pool.phones import AdbPhones
-from devices.pool.standins import VirtualPhones
+from devices.pool.virtual_phones import VirtualPhones
 
 __all__ = ["AdbPhones", "NameBook", "VirtualPhones"]

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
-from devices.adb.following import Following, Link
-from devices.adb.presence import SILENT, health_of
+from devices.adb.following import Link, TaskFollowers
+from devices.adb.link_state import SILENT, health_of
 from devices.adb.serials import dialled, known_as
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
-from devices.pool.greeting import greeted
+from devices.pool.handshake import greeted
+from devices.pool.health_poll import HEALTH_EVERY, Rounds
+from devices.pool.identity_conflicts import id_of
 from devices.pool.names import NameBook, PhoneNames
-from devices.pool.rounds import HEALTH_EVERY, Rounds
-from devices.pool.standins import StandIns, VirtualPhones
-from devices.pool.twins import id_of
-from devices.simulator.process import SimulatedPhone
+from devices.pool.virtual_phones import StandIns, VirtualPhones
+from devices.virtual_phone.process import StartedPhone
 from devices.wording import words
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class AdbPhones:
         """The phone's id behind every link that works now."""
         self._owners: dict[Link, str] = {}
         """The phone's id behind every link that ever worked."""
-        self._following = Following(servers, self._attached, self._lost)
+        self._following = TaskFollowers(servers, self._attached, self._lost)
         self._rounds = Rounds(self._working, self._tell, health_every)
         self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()
@@ -112,7 +112,7 @@ class AdbPhones:
         await self._standins.stop()
 
     @property
-    def virtual_phones(self) -> tuple[SimulatedPhone, ...]:
+    def virtual_phones(self) -> tuple[StartedPhone, ...]:
         """The virtual phones that were started here, with the addresses of their controls."""
         return self._standins.phones
 
@@ -158,15 +158,11 @@ class AdbPhones:
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
         """See `Phones.wait_for`. It is asked, whatever is known of it: bad news of a link is believed late."""
+        links = {serial for (_, serial), owner in self._owners.items() if owner == phone_id}
         try:
-            async with asyncio.timeout(timeout):
-                while True:
-                    phone = self._phones.get(phone_id)
-                    if phone is not None and self._works(phone):
-                        await self._rounds.ask(phone)
-                        if phone.info.health.usable:
-                            return phone
-                    await self._news_or(RETRY)
+            with self._following.awaited(links):
+                async with asyncio.timeout(timeout):
+                    return await self._answering(phone_id)
         except TimeoutError:
             name, why = self._called(phone_id), self._why_away(phone_id)
             late = words("phone.error.not_back", name=name, seconds=f"{timeout:.0f}", why=why)
@@ -182,15 +178,15 @@ class AdbPhones:
         phone_id = await id_of(identity, link, self._phones, self._works)
         if not self._wanted(link[1], phone_id):
             return
-        self._links[link] = self._owners[link] = phone_id
-        self._real_seen = self._real_seen or not virtual
         if phone_id != link[1]:
             self._phones.pop(link[1], None)  # it was known by its serial while it could not be asked
         phone = self._phones.get(phone_id)
         if phone is None:
             phone = self._add(link, phone_id, identity.model, virtual=virtual)
         elif not self._works(phone):
-            phone.attach(Connection(*link))
+            phone.attach(Connection(*link))  # also one of the same name is a new link
+        self._links[link] = self._owners[link] = phone_id
+        self._real_seen = self._real_seen or not virtual
         phone.learn(identity)
         await self._names.remember(phone_id, link[1], phone.info.name, identity.model)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
@@ -257,6 +253,15 @@ class AdbPhones:
     def _wanted(self, serial: str, phone_id: str) -> bool:
         named = self._serials & {phone_id, *known_as(serial)}
         return not self._serials or bool(named) or serial in self._standins.serials
+
+    async def _answering(self, phone_id: str) -> AdbPhone:
+        while True:
+            phone = self._phones.get(phone_id)
+            if phone is not None and self._works(phone):
+                await self._rounds.ask(phone)
+                if phone.info.health.usable:
+                    return phone
+            await self._news_or(RETRY)
 
     def _why_away(self, phone_id: str) -> str:
         phone = self._phones.get(phone_id)

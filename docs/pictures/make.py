@@ -24,8 +24,8 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 from playwright.async_api import Page, ViewportSize, async_playwright, expect
 
-from devices.simulator.apps.browser import search
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.apps.browser import search
+from devices.virtual_phone.phone import VirtualPhone
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
@@ -85,7 +85,7 @@ async def main() -> None:
             await page.keyboard.press("ArrowRight")
         await expect(page.locator("#view .screen circle").first).to_be_visible()
         await shoot(page, "console-replay.png")
-        other.desk.launch("shop")
+        other.windows.launch("shop")
         other.changed()
         await page.set_viewport_size(LOW)
         await page.evaluate("location.hash = '#phones'")
@@ -106,10 +106,10 @@ async def phone_screens() -> None:
     screens = []
     async with VirtualPhone(clock=lambda: MORNING) as phone:
         screens.append(await phone.encoded(png=True))
-        phone.desk.launch("browser")
-        search(phone.desk, "OpenGUI")
+        phone.windows.launch("browser")
+        search(phone.windows, "OpenGUI")
         screens.append(await phone.encoded(png=True))
-        phone.desk.launch("shop")
+        phone.windows.launch("shop")
         screens.append(await phone.encoded(png=True))
     write(side_by_side(screens), "phone.png")
 

@@ -1,4 +1,4 @@
-"""What an action did, in words."""
+"""What an action did, as facts and in the words that models read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from PIL import Image
 
-from agent.effects import changed, describe, fingerprint
+from agent.effect_facts import in_english
+from agent.effects import changed, difference, fingerprint
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 
@@ -22,13 +23,17 @@ def look(*elements: Element, colour: int = 0, package: str = "app") -> Observati
     return Observation(SIZE, image, elements, package=package, activity="Main")
 
 
+def described(before: Observation, after: Observation) -> str:
+    return in_english(difference(before, after))
+
+
 def test_nothing_changed() -> None:
-    assert describe(look(text("A")), look(text("A"))) == "nothing visible changed"
+    assert described(look(text("A")), look(text("A"))) == "nothing visible changed"
     assert not changed(look(text("A")), look(text("A")))
 
 
 def test_the_clock_in_the_status_bar_does_not_count() -> None:
-    assert describe(look(text("10:00", top=0)), look(text("10:01", top=0))) == "nothing visible changed"
+    assert described(look(text("10:00", top=0)), look(text("10:01", top=0))) == "nothing visible changed"
     assert fingerprint(look(text("10:00", top=0))) == fingerprint(look(text("10:01", top=0)))
 
 
@@ -37,25 +42,25 @@ def test_words_app_keyboard_and_switches_are_told() -> None:
     after = replace(
         look(text("Wi-Fi", checkable=True, checked=True), text("New"), package="other"), keyboard_shown=True
     )
-    said = describe(before, after)
+    said = described(before, after)
     assert said == "app is now other; new: 'New'; gone: 'Old'; keyboard opened; 'Wi-Fi' is now on"
     assert changed(before, after)
     assert fingerprint(before) != fingerprint(after)
 
 
 def test_pixels_alone_are_a_change() -> None:
-    assert describe(look(), look(colour=80)) == "the screen changed"
+    assert described(look(), look(colour=80)) == "the screen changed"
     assert fingerprint(look()) != fingerprint(look(colour=80))
 
 
 def test_many_new_words_are_cut_short() -> None:
-    said = describe(look(), look(*[text(f"word {n}", top=50 + n) for n in range(9)]))
+    said = described(look(), look(*[text(f"word {n}", top=50 + n) for n in range(9)]))
     assert said.endswith("and 3 more")
 
 
 def test_a_word_that_stands_elsewhere_too_is_told() -> None:
     before = look(text("Wi-Fi"), text("On", top=120), text("Bluetooth", top=160), text("Off", top=180))
     after = look(text("Wi-Fi"), text("On", top=120), text("Bluetooth", top=160), text("On", top=180))
-    assert describe(before, after) == "new: 'On'; gone: 'Off'"
+    assert described(before, after) == "new: 'On'; gone: 'Off'"
     assert changed(before, after)
     assert fingerprint(before) != fingerprint(after)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.observing import MAX_LINES, Sight, screen_of
+from agent.observing import MAX_LINES, ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
@@ -57,7 +57,7 @@ def test_no_list_is_told_as_none() -> None:
 @given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
 def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
     look = seen()
-    sight = Sight(look, screen_of(look, SPACE)[0], ())
+    sight = ScreenView(look, screen_of(look, SPACE)[0], ())
     point = sight.native(Point(x, y))
     assert SCREEN.holds(point)
     assert abs(point.x / SCREEN.width - x / SPACE.width) < 1 / SPACE.width

@@ -13,9 +13,9 @@ import pytest
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PointTarget, PressKey, Scroll, SendFile, Tap, Type
 from agent.describing import describe, described
-from agent.faults import fault_of
+from agent.error_mapping import fault_of
 from agent.files import FileLost
-from agent.graph.executor.condition import PhoneSpent
+from agent.graph.executor.device_health import PhoneSpent
 from agent.guards.reasons import ANSWERS, SENSITIVE, reason_words
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
@@ -34,14 +34,14 @@ def placeholders(text: str) -> set[str]:
 
 
 def said() -> dict[str, set[str]]:
-    """Kinds (or their fixed beginnings, with a dot at the end) and the names of their values."""
+    """Kinds (or their fixed beginnings, with a star at the end) and the names of their values."""
     found: dict[str, set[str]] = {}
     for file in AGENT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
-            called = isinstance(node.func, ast.Name) and node.func.id == "sentence"
+            called = isinstance(node.func, ast.Name) and node.func.id in {"sentence", "words"}
             if called and isinstance(node.args[0], ast.IfExp):
                 for each in (node.args[0].body, node.args[0].orelse):
                     assert isinstance(each, ast.Constant)
@@ -49,7 +49,7 @@ def said() -> dict[str, set[str]]:
                 continue
             if name == "recognised" and ast.unparse(node.args[1]) == "SENTENCES":
                 area = ast.literal_eval(node.args[2])
-                found |= {area: set()} if area.endswith(".") else {}
+                found |= {f"{area}*": set()} if area.endswith(".") else {}
                 continue
             kind = node.args[0]
             spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
@@ -58,14 +58,14 @@ def said() -> dict[str, set[str]]:
             if isinstance(kind, ast.Constant) and isinstance(kind.value, str) and "." in kind.value[:-1]:
                 found[kind.value] = {word.arg for word in node.keywords if word.arg}
             elif isinstance(kind, ast.JoinedStr) and isinstance(kind.values[0], ast.Constant):
-                found[str(kind.values[0].value)] = set()
+                found[str(kind.values[0].value) + "*"] = set()
     return found
 
 
 def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
     kinds = said()
-    whole = {kind: values for kind, values in kinds.items() if not kind.endswith(".")}
-    begun = tuple(kind for kind in kinds if kind.endswith("."))
+    whole = {kind: values for kind, values in kinds.items() if not kind.endswith("*")}
+    begun = tuple(kind.removesuffix("*") for kind in kinds if kind.endswith("*"))
     assert {kind: placeholders(SENTENCES[kind]) for kind in whole} == whole
     assert [kind for kind in SENTENCES if kind not in whole and not kind.startswith(begun)] == []
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from PIL import Image
 
+from agent.effect_facts import PageChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.chats.address import Address, Person
-from bot.tasks.model import OpenQuestion, StepRow, Task, TaskState
+from bot.domain.address import Address, Person
+from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
 
 ANNA = Person("discord", "42", "Anna")
 HOME = Address("discord", "bot", "chan", "guild")
@@ -62,7 +63,7 @@ def a_step(**changes: object) -> StepRow:
         "summary": "Tapped Network and internet",
         "thought": "",
         "action": {},
-        "effect": "The page changed.",
+        "effect": (PageChanged(),),
         "app": "Settings",
         "frame": None,
         "mark": None,

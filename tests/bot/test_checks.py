@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.checks import chats, model, phones
-from bot.checks.waiting import waited
-from bot.settings import Settings
-from bot.tasks.views import phone_json
+from bot.checks import chats, model, service
+from bot.checks.service import waited
+from bot.config.settings import Settings
+from bot.views.tasks import phone_json
 from devices.phone import Health, PhoneInfo
 
 MODEL = {"vlm_api_key": SecretStr("key-0123"), "vlm_base_url": "http://127.0.0.1:1/v1", "vlm_model": "qwen3-vl-plus"}
@@ -46,9 +46,9 @@ def test_phones_as_they_are_known() -> None:
     ready = PhoneInfo("a", "a", "Pixel", Health.READY)
     locked = PhoneInfo("b", "b", "Desk", Health.LOCKED, "It is locked.", "Unlock it.")
     gone = PhoneInfo("c", "c", "Old", Health.OFFLINE, "It is away.", "Plug it in.")
-    found = phones.findings([phone_json(phone, ()) for phone in (ready, locked, gone)])
+    found = service.findings([phone_json(phone, ()) for phone in (ready, locked, gone)])
     assert [(one.verdict, one.fix) for one in found] == [("good", ""), ("note", "Unlock it."), ("bad", "Plug it in.")]
-    assert phones.findings([])[0].verdict == "bad"
+    assert service.findings([])[0].verdict == "bad"
 
 
 def test_what_is_waited_for() -> None:

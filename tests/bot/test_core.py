@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent.outcome import Outcome
-from bot.chats.address import Address, Person
-from bot.core import open_core
-from bot.settings import Settings, SettingsError
+from bot.config.settings import Settings, SettingsError
+from bot.domain.address import Address, Person
+from bot.domain.task import Task, TaskWish
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import DirectoryInUse, StoreCorrupt
-from bot.tasks.model import Task, TaskWish
-from devices.simulator.phone import VirtualPhone
+from bot.wiring.core import open_core
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
 LIMIT = 30.0
@@ -46,12 +46,12 @@ async def ended(settings: Settings, text: str) -> Task:
     """Give a task to a core of its own, and wait for its end."""
     async with open_core(settings) as core:
         changed = asyncio.Event()
-        core.desk.subscribe(lambda _: changed.set())
-        accepted = await core.desk.accept(TaskWish(text=text, person=OPERATOR, origin=HERE, event=""))
+        core.task_service.subscribe(lambda _: changed.set())
+        accepted = await core.task_service.accept(TaskWish(text=text, person=OPERATOR, origin=HERE, event=""))
         async with asyncio.timeout(LIMIT):
             while True:
                 changed.clear()
-                task = await core.desk.known(accepted.task.id)
+                task = await core.task_service.known(accepted.task.id)
                 if task.outcome is not None:
                     return task
                 await changed.wait()
@@ -95,4 +95,4 @@ async def test_what_was_opened_is_closed_when_the_rest_cannot_be(settings: Setti
             pass
     checkpoints.unlink()
     async with open_core(settings) as core:
-        assert await core.desk.active() == ()
+        assert await core.task_service.active() == ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.endpoints import dialect_of, model_settings
-from bot.settings import Settings, SettingsError
+from bot.config.endpoints import dialect_of, model_settings
+from bot.config.settings import Settings, SettingsError
 
 
 def test_the_pilot_speaks_tool_calls_whatever_is_set() -> None:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bot.logs import CHATTY, set_up_logs
-from bot.settings import Settings
-from bot.watching.about import ABOUT, About
-from bot.watching.redaction import HIDDEN
+from bot.config.settings import Settings
+from bot.logs.context import ABOUT, About
+from bot.logs.redaction import HIDDEN
+from bot.logs.setup import CHATTY, set_up_logs
 
 TELEGRAM = f"123456789:{'A' * 35}"
 DISCORD = f"{'M' * 24}.{'x' * 6}.{'y' * 38}"

@@ -7,8 +7,8 @@ import sys
 
 LOOK = """
 import gc
-import bot.service
-from bot.memory import settle
+import bot.wiring.service
+from bot.wiring.memory import settle
 settle()
 circle = []
 circle.append(circle)

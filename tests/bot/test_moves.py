@@ -12,14 +12,14 @@ import pytest
 
 from agent.events import Asked, Started
 from agent.questions import Question, QuestionKind
-from bot.access import Lists, Policy
-from bot.chats.address import Person, Place
-from bot.chats.outgoing import Message
 from bot.chats.telegram import TelegramChat
-from bot.moves import ChatMoves
+from bot.domain.address import Person, Place
+from bot.domain.outgoing import Message
+from bot.domain.task import Task, TaskState
 from bot.outbox.outbox import Outbox
+from bot.people.access import Lists, Policy
 from bot.people.rights import Rights
-from bot.tasks.model import Task, TaskState
+from bot.wiring.chat_moves import ChatMoves
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.conftest import home as home  # noqa: PLC0414 - a fixture
 from tests.bot.world import Clock, World, a_world
@@ -38,7 +38,7 @@ class Service:
         before = len(self.home.fake.from_bot(self.home.group))
         task = await self.world.do(text, self.person, Place(self.home.address(self.home.group)))
         phone = self.world.phones.phones[0]
-        self.world.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
         await self.world.until(task, TaskState.WORKING)
         await self.home.fake.wait_until(lambda: len(self.home.fake.from_bot(self.home.group)) > before)
         return task
@@ -52,7 +52,7 @@ async def service(home: Home, path: Path) -> AsyncIterator[Service]:
     """Commands, outbox and adapter, from start to stop; the time is real."""
     lists = Lists(chats=frozenset({str(home.group.id)}), users=frozenset({str(home.alice.id)}))
     async with a_world(path, policy=Policy({"telegram": lists}), clock=Clock(time.time())) as world:
-        outbox = Outbox(world.desk, world.store, world.chats, "none")
+        outbox = Outbox(world.task_service, world.store, world.chats, "none")
         moves = ChatMoves(world.services, outbox)
         async with running(home, world.commands, moved=moves) as chat:
             world.chats["telegram"] = chat
@@ -68,7 +68,7 @@ async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplo
     async with service(home, tmp_path) as here:
         task = await here.working("open settings")
         asked = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=QuestionKind.ASK, text="Which colour?")
-        here.world.mind.tell(task.id, Asked(question=asked))
+        here.world.agent.tell(task.id, Asked(question=asked))
         await here.told(home.group, "Which colour?")
         await home.fake.say(home.alice, home.group, "/schedule every day 07:30 do read mail")
         await here.told(home.group, "07:30")
@@ -79,7 +79,7 @@ async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplo
         question = next(one for one in home.fake.from_bot(new) if "Which colour?" in one.text)
         await home.fake.say(home.alice, new, "blue", reply_to=question)
         await here.told(new, "blue")
-        found = await here.world.desk.known(task.id)
+        found = await here.world.task_service.known(task.id)
         assert (found.origin, found.place) == (home.address(new), home.address(new))
         assert [one.plan.place.address for one in await here.world.store.schedules.all()] == [home.address(new)]
         await home.fake.say(home.alice, new, "/whoami")

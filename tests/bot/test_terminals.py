@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminals import tame
+from bot.logs.terminals import tame
 from tests.bot.world import ANNA, Clock, a_world
 
 ORDERS = "\x1b]0;owned\x07\x9b31m\x08 open\tsettings"

@@ -1,4 +1,4 @@
-"""Everything between chat and phone, real, with a mind that is led by hand and chats in memory."""
+"""Everything between chat and phone, real, with an agent that is led by hand and chats in memory."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ from pathlib import Path
 from PIL import Image
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
-from agent.mind import TaskOrder
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
-from bot.access import Lists, Policy
-from bot.chats.address import Address, MessageRef, Person, Place
-from bot.chats.base import Chat
-from bot.chats.incoming import Attachment, CommandCall, Incoming, Invocation, Press
-from bot.chats.outgoing import Reply
-from bot.commands.intake import Commands
+from bot.commands.dispatcher import Commands
 from bot.commands.request import UTC, Services
-from bot.live.settings import LiveSettings
-from bot.people.linking import Linking
-from bot.people.pairing import Pairing
+from bot.config.settings import Settings
+from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.chat import Chat
+from bot.domain.incoming import Attachment, CommandCall, Incoming, Invocation, Press
+from bot.domain.outgoing import Reply
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.people.access import Lists, Policy
+from bot.people.pairing import Linking, Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
-from bot.settings import Settings
+from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.admission import Admission
-from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import DeskLimits
-from bot.tasks.model import OpenQuestion, Task, TaskState
+from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
+from bot.tasks.service import TaskService
 from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
 from devices.inputs import Input
@@ -160,7 +159,7 @@ class SeenPhones:
 
 
 class HandMind:
-    """Implements agent.mind.Mind: tells what the test says, and records what it is asked for."""
+    """Implements agent.ports.agent.Agent: tells what the test says, and records what it is asked for."""
 
     def __init__(self) -> None:
         self._events: dict[str, asyncio.Queue[TaskEvent | None]] = {}
@@ -240,8 +239,8 @@ class World:
     """A service without its chats' adapters."""
 
     store: Store
-    desk: TaskDesk
-    mind: HandMind
+    task_service: TaskService
+    agent: HandMind
     phones: SeenPhones
     secrets: MemorySecrets
     chat: LoopbackChat
@@ -321,24 +320,24 @@ class World:
         """A task that was accepted."""
         reply = await self.type(f"do {text}", person, place)
         assert reply.task, reply
-        return await self.desk.known(reply.task)
+        return await self.task_service.known(reply.task)
 
     async def working(self, text: str = "open settings", person: Person = ANNA, place: Place = CHANNEL) -> Task:
         """A task at work on the first phone."""
         task = await self.do(text, person, place)
         phone = self.phones.phones[0]
-        self.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
         return await self.until(task, TaskState.WORKING)
 
     async def in_thread(self, task: Task) -> Place:
         """The task gets a thread of its own."""
         place = Address("discord", "bot", "chan", "guild", f"thread{task.id}")
-        await self.desk.set_place(task.id, place)
+        await self.task_service.set_place(task.id, place)
         return Place(place)
 
     async def step(self, task: Task, number: int, *, summary: str = "Tapped Search", frame: str | None = None) -> None:
         """The task does a step, and it is stored."""
-        self.mind.tell(task.id, a_step_event(task, number, summary, frame))
+        self.agent.tell(task.id, a_step_event(task, number, summary, frame))
         await self.until(task, lambda found: found.steps >= number)
 
     async def ask(
@@ -346,19 +345,19 @@ class World:
     ) -> OpenQuestion:
         """The task asks, and the question is shown in its place."""
         asked = Question(id=f"{task.id}.q{number}", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
-        self.mind.tell(task.id, Asked(question=asked))
+        self.agent.tell(task.id, Asked(question=asked))
         await self.until(task, TaskState.WAITING)
-        current = await self.desk.known(task.id)
+        current = await self.task_service.known(task.id)
         ref = self.chat.write(current.place or current.origin, asked.text)
-        await self.desk.question_shown(asked.id, ref)
-        found = await self.desk.question(asked.id)
+        await self.task_service.question_shown(asked.id, ref)
+        found = await self.task_service.question(asked.id)
         assert found is not None
         return found
 
     async def end(self, task: Task, outcome: Outcome = Outcome.SUCCEEDED) -> Task:
         """The task ends."""
-        steps = (await self.desk.known(task.id)).steps
-        self.mind.tell(task.id, TaskEnded(outcome=outcome, summary="It is done.", steps=steps))
+        steps = (await self.task_service.known(task.id)).steps
+        self.agent.tell(task.id, TaskEnded(outcome=outcome, summary="It is done.", steps=steps))
         return await self.until(task, TaskState.ENDED)
 
     async def until(self, task: Task, is_so: TaskState | Callable[[Task], bool]) -> Task:
@@ -366,7 +365,7 @@ class World:
         async with asyncio.timeout(PATIENCE):
             while True:
                 self._changed.clear()
-                found = await self.desk.known(task.id)
+                found = await self.task_service.known(task.id)
                 if found.state is is_so if isinstance(is_so, TaskState) else is_so(found):
                     return found
                 await self._changed.wait()
@@ -405,33 +404,35 @@ async def a_world(
     clock = clock or Clock()
     store = await Store.open(path, clock=clock)
     try:
-        mind, secrets = HandMind(), MemorySecrets()
+        agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))
         rights = await Rights.open(policy, store, Pairing(clock) if pairing else None, Linking(clock))
-        live = await LiveSettings.open(settings or Settings.model_construct(), store)
+        live = await RuntimeSettings.open(settings or Settings.model_construct(), store)
         quotas = Quotas(store, rights, lambda: live.now, UTC, clock)
         admission = Admission(lambda: rights.policy)
-        desk = TaskDesk(
+        task_service = TaskService(
             store,
-            mind,
+            agent,
             PhoneLeases(store.leases, seen, clock, admission.admits),
             secrets,
             clock=clock,
-            limits=DeskLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
+            limits=ServiceLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
             gate=quotas,
             admission=admission,
         )
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        services = Services(desk, store, seen, rights, quotas, live, chats, clock=clock)
-        world = World(store, desk, mind, seen, secrets, chat, chats, Commands(services), clock, rights, services)
-        desk.subscribe(lambda _task: world._changed.set())
-        await desk.start()
+        services = Services(task_service, store, seen, rights, quotas, live, chats, clock=clock)
+        world = World(
+            store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services
+        )
+        task_service.subscribe(lambda _task: world._changed.set())
+        await task_service.start()
         try:
             yield world
         finally:
             async with asyncio.timeout(PATIENCE):
-                await desk.stop()
+                await task_service.stop()
     finally:
         await store.close()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.mind import restless
+from tests.chaos.agent import restless
 from tests.chaos.people import REPEAT, OnDiscord, OnTelegram, People
 from tests.chaos.records import TaskRow, damage, rows, tasks
 from tests.end_to_end.service import START_S, Place, place_with

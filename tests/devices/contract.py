@@ -11,8 +11,8 @@ from devices.errors import InputRejected, PhoneGone, PhoneTimeout, UnknownApp
 from devices.geometry import Point, Size
 from devices.inputs import Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Element, Observation, Phone
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class PhoneContract:
     async def test_apps_open_by_name_and_unknown_ones_say_so(self, subject: Subject) -> None:
         for name, package in (("Settings", "com.android.settings"), ("时钟", "com.android.deskclock")):
             done = await subject.phone.act(OpenApp(name), receipt="o")
-            assert "in front" in done.note
+            assert "in front" in " ".join(done.notes)
             assert (await subject.phone.observe()).package == package
         before = len(subject.receipts())
         with pytest.raises(UnknownApp):

@@ -6,16 +6,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import uiautomator2
 
-from devices.adb.kept_settings import STAY_ON
-from devices.adb.presence import health_of
+from devices.adb.link_state import health_of
+from devices.adb.preparation import STAY_ON
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneUnavailable
-from devices.phone import Health, PhoneInfo
+from devices.phone import Health, Phone, PhoneInfo
 from devices.pool import AdbPhones
 from devices.pool.phones import FIRST_LOOK
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.uiautomator.server import JAR
 from tests.fixtures.adb import AdbServer
 
 Infos = tuple[PhoneInfo, ...]
@@ -248,7 +250,7 @@ async def test_health_is_asked_again_while_nobody_looks(adb_server: AdbServer) -
     async with VirtualPhone(number=15) as virtual:
         async with pool_on(adb_server, serials=[virtual.address], health_every=0.2) as pool:
             await until(pool, healthy(virtual.address, Health.READY))
-            virtual.desk.lock("1234")
+            virtual.windows.lock("1234")
             await until(pool, healthy(virtual.address, Health.LOCKED))
             virtual.state.locked, virtual.state.battery, virtual.state.charging = False, 9, False
             (info,) = await until(pool, healthy(virtual.address, Health.LOW_BATTERY))
@@ -295,3 +297,30 @@ async def test_a_phone_that_comes_back_within_a_run_stays_prepared(adb_server: A
             assert not [entry for entry in virtual.journal.entries if entry.argv[:2] == ("settings", "delete")]
             await phone.restore()
         await adb_server.disconnect(virtual.address)
+
+
+async def test_the_fast_lane_comes_back_with_the_link(adb_server: AdbServer) -> None:
+    """Seen failing with a link of the same name taken for the one that was lost: the run went on by plain adb."""
+    async with VirtualPhone(number=18) as virtual:
+        virtual.files.write(JAR, (Path(uiautomator2.__file__).parent / "assets" / "u2.jar").read_bytes())
+        async with pool_on(adb_server, serials=[virtual.address], fast_lane=True) as pool:
+            (info,) = await until(pool, healthy(virtual.address, Health.READY))
+            phone = pool.get(info.id)
+            await phone.prepare()
+            await in_lane(phone, "fast")
+            await virtual.set_link(LinkState.GONE)
+            await until(pool, healthy(virtual.address, Health.OFFLINE))
+            await virtual.set_link(LinkState.OPEN)
+            await pool.wait_for(info.id, timeout=20)
+            assert (await phone.observe()).elements
+            await in_lane(phone, "fast")
+            assert virtual.uiautomator.running
+            await phone.restore()
+        await adb_server.disconnect(virtual.address)
+
+
+async def in_lane(phone: Phone, lane: str) -> None:
+    """Waits until the phone is worked with that way: nobody is told of it."""
+    async with asyncio.timeout(15):
+        while phone.info.lane != lane:
+            await asyncio.sleep(0.01)

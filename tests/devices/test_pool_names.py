@@ -6,7 +6,7 @@ import pytest
 
 from devices.errors import NameTaken, NameUnfit, PhoneGone
 from devices.phone import Health
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.devices.test_pool import healthy, of, pool_on, until
 from tests.fixtures.adb import AdbServer
 

@@ -16,8 +16,8 @@ from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone
 from devices.phone import Health
 from devices.pool import AdbPhones
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 from tests.devices.test_pool import healthy, pool_on, until
 from tests.fixtures.adb import AdbServer
 

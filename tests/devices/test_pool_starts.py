@@ -6,8 +6,9 @@ import pytest
 
 from devices.errors import PhoneGone
 from devices.phone import Health
-from devices.simulator.happenings import Reboot, happen
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.happenings import happen
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.scenario import Reboot
 from tests.devices.test_pool import healthy, pool_on, until
 from tests.fixtures.adb import AdbServer
 
@@ -61,7 +62,7 @@ async def test_copies_of_one_phone_are_two_phones(adb_server: AdbServer) -> None
             assert ids[0] == one.state.identity.android_id
             assert all(each.startswith(f"{ids[0]}@") for each in ids[1:])
             assert any("@VIRTUAL002" in each for each in ids[1:])
-            two.desk.launch("notes")
+            two.windows.launch("notes")
             fronts = {each.serial: (await pool.get(each.id).observe()).package for each in infos}
             assert [serial for serial, app in fronts.items() if app == "org.example.notes"] == [two.address]
         for serial in serials:

@@ -13,8 +13,8 @@ import uiautomator2
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.phone import Health
 from devices.pool import AdbPhones
-from devices.simulator.phone import VirtualPhone
-from devices.simulator.uiautomator.server import JAR
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.uiautomator.server import JAR
 from tests.devices.test_pool import healthy, of, until
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.usb import NO_PERMISSIONS, UsbPhone, UsbServer, usb_server
@@ -139,7 +139,7 @@ async def test_two_phones_with_one_serial_number_are_two_phones(usb: UsbServer) 
             assert {info.id for info in infos} == {one.state.identity.android_id, two.state.identity.android_id}
             assert pool.get(first.id) is kept, "it has another name at adb now, and is the same phone"
             assert usb.meant(same) == "more than one device", "adb does not guess"
-            two.desk.launch("notes")
+            two.windows.launch("notes")
             looks = [await pool.get(info.id).observe() for info in sorted(infos, key=lambda info: info.id != first.id)]
             assert [look.package for look in looks] == ["com.android.launcher3", "org.example.notes"]
             await pool.get(infos[1].id).push("a.txt", b"a")

@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 
-from devices.adb import identity, presence
+from devices.adb import identity, link_state
 from devices.adb.state import State
 from devices.wording import SENTENCES, Words, recognised, said, worded, words
 
@@ -53,7 +53,7 @@ def test_a_sentence_inside_a_sentence_is_worded_with_it() -> None:
 def test_every_state_of_a_phone_is_worded() -> None:
     links = ("", "no permissions (x)", "unauthorized", "recovery", "offline")
     screens = (State(screen_on=False), State(locked=True), State(battery=9))
-    states = [*map(presence.health_of, links), *map(identity.health_of, screens)]
+    states = [*map(link_state.health_of, links), *map(identity.health_of, screens)]
     with worded(lambda kind, _: kind):
         for _, reason, fix in states:
             assert said(reason) != reason

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
 START_S = 60.0
@@ -32,6 +32,8 @@ class Place:
     adb: AdbServer
     directory: Path
     settings: dict[str, str] = field(default_factory=dict)
+    open_files: int | None = None
+    """How many files and connections a service may have open from its start on; None is as many as the tests may."""
 
     @property
     def data(self) -> Path:
@@ -61,20 +63,20 @@ class Place:
         """The service with these settings added, not started yet."""
         return Service(self, more)
 
-    async def opengui(self, *arguments: str, **more: str) -> tuple[int, str, str]:
-        """Run a command to its end: exit code, standard output, standard error."""
+    async def opengui(self, *arguments: str, stdin: str = "", **more: str) -> tuple[int, str, str]:
+        """Run a command to its end, with this on its standard input: exit code, standard output, standard error."""
         process = await asyncio.create_subprocess_exec(
             *OPENGUI,
             *arguments,
             cwd=self.directory,
             env=self.environment(more),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
         try:
             async with asyncio.timeout(START_S):
-                out, err = await process.communicate()
+                out, err = await process.communicate(stdin.encode())
         finally:
             if process.returncode is None:
                 process.kill()
@@ -108,7 +110,10 @@ class Service:
         self.console = ""
 
     async def __aenter__(self) -> Self:
+        limit = self._place.open_files
+        limited = [] if limit is None else ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(limit)]
         self._process = await asyncio.create_subprocess_exec(
+            *limited,
             *OPENGUI,
             "run",
             cwd=self._place.directory,

@@ -13,7 +13,7 @@ async def test_a_backup_of_a_running_service_is_restored_after_it_stopped(place:
         code, _, err = await place.opengui("restore", "one.zip")
         assert code == 69
         assert "in use by another process" in err
-    code, out, err = await place.opengui("restore", "one.zip")
+    code, out, err = await place.opengui("restore", "one.zip", "--yes")
     assert code == 0, err
     assert "before-restore-" in out
     code, out, _ = await place.opengui("tasks")

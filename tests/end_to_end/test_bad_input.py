@@ -15,8 +15,8 @@ from simcord.backend.models import Channel, User
 from yarl import URL
 
 from bot.store.store import DATABASE_NAME, Store
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import FINISH, Act, call, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.workshop import Workshop, hang, workshop_at

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.bot.texts.reading import english_in
 from tests.end_to_end.service import Place, Service
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message, User

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from yarl import URL
 
-from devices.simulator.state import Note
+from devices.virtual_phone.state import Note
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.workshop import Workshop, hang, kinds, workshop_at
@@ -95,9 +95,11 @@ class TestAlone:
         ran = await alone.do("sign in as anna")
         assert ran.code == 3, ran.err
         (question,) = ran.of("question")
-        assert (question["kind"], question["text"]) == ("secret", "Which code came to your phone?")
+        assert question["kind"] == "secret"
+        assert "Account (org.example.account) wants a password or code" in question["text"]
+        assert "Which code came to your phone?" in question["detail"]
         assert ran.final["outcome"] == "blocked"
-        assert "Which code" in ran.final["summary"]
+        assert "wants a password or code" in ran.final["summary"]
         assert alone.place.phone.truth.signed_in == ""
 
     async def test_ctrl_c_cancels(self, alone: Workshop) -> None:
@@ -142,10 +144,47 @@ class TestWithAService:
         workshop.brain.acts(*SIGN_IN, FINISH)
         ran = await workshop.opengui("do", "sign in as anna", "--answer", "246810")
         assert ran.code == 0, ran.err
-        assert "? Which code came to your phone?" in ran.out
+        assert "? Account (org.example.account) wants a password or code" in ran.out
         assert ran.out.splitlines()[-2:] == ["SUCCEEDED: It is done.", "42"]
         assert workshop.place.phone.truth.signed_in == "anna"
         assert "246810" not in ran.out + ran.err + service.log
+
+    @pytest.mark.parametrize("where", ["file", "-"])
+    async def test_answers_are_read_where_no_list_of_processes_shows_them(
+        self, shared: tuple[Workshop, Service], tmp_path: Path, where: str
+    ) -> None:
+        """Before, there was no way but the arguments, which everybody on the machine can list."""
+        workshop, service = shared
+        workshop.place.phone.state.account.signed_in = ""
+        workshop.brain.acts(*SIGN_IN, FINISH)
+        given, path = "\n246810\r\n", tmp_path / "answers"
+        path.write_text(given, encoding="utf-8", newline="")
+        named, stdin = (str(path), "") if where == "file" else ("-", given)
+        ran = await workshop.do("sign in as anna", f"--answer-file={named}", stdin=stdin)
+        assert ran.code == 0, ran.err
+        assert workshop.place.phone.truth.signed_in == "anna"
+        assert "246810" not in ran.out + ran.err + service.log
+
+    async def test_answers_that_cannot_be_read(self, shared: tuple[Workshop, Service], tmp_path: Path) -> None:
+        workshop, _ = shared
+        (tmp_path / "picture").write_bytes(b"\xff\xd8")
+        for name, words in (("none", "No such file"), ("picture", "no text in UTF-8")):
+            ran = await workshop.do("sign in", f"--answer-file={tmp_path / name}")
+            assert (ran.code, ran.out) == (64, "")
+            assert words in ran.err
+
+    async def test_a_wrong_code_is_asked_for_anew_and_then_nobody_answers(
+        self, shared: tuple[Workshop, Service]
+    ) -> None:
+        """Before, the second question was taken for the first, and answered with nothing for ever."""
+        workshop, _ = shared
+        workshop.place.phone.state.account.signed_in = ""
+        again = on("6-digit code", "type", text="999999", submit=True)
+        workshop.brain.acts(*SIGN_IN[:2], *[again] * 9, GIVE_UP)
+        ran = await workshop.do("sign in as anna", "--answer", "111111")
+        assert (ran.code, ran.final["outcome"]) == (3, "blocked")
+        first, second = ran.of("question")
+        assert first["question"] != second["question"]
 
     async def test_what_is_not_proven_is_unverified(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared

@@ -1,6 +1,6 @@
 """Every dialect does the same task on the virtual phone; the model is scripted, its OpenAI-compatible endpoint real.
 
-The mind is in this process, so that a dozen tasks take seconds; one goes through `opengui do`.
+The agent is in this process, so that a dozen tasks take seconds; one goes through `opengui do`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.openai_model import OpenAIModel
 from agent.outcome import Outcome
 from devices.geometry import Size
-from devices.simulator.phone import DEFAULT_SIZE
-from devices.simulator.truth import SavedNote
+from devices.virtual_phone.phone import DEFAULT_SIZE
+from devices.virtual_phone.test_probe import SavedNote
 from tests.agent.graph.rig import Rig, Work, order, rig_on
 from tests.end_to_end.brain import Act, brain, call, tap
 from tests.end_to_end.service import Place
@@ -121,7 +121,7 @@ BY_MODEL = {
 async def asked(
     script: Callable[[Recorded], Answer], model: str = "gpt-like", personality: Personality = OPENAI, key: str = KEY
 ) -> AsyncIterator[tuple[Models, ModelServer]]:
-    """The models of a mind, all at one scripted endpoint that checks its key."""
+    """The models of an agent, all at one scripted endpoint that checks its key."""
     async with ModelServer(script, key=KEY, personality=personality) as server:
         settings = EndpointSettings(model, server.base_url, SecretStr(key))
         client = OpenAIModel(settings, retry=RetryPolicy(first=0.01))
@@ -132,7 +132,7 @@ async def asked(
 
 
 async def done(rig: Rig, models: Models, dialect: str = "tools") -> TaskEnded:
-    return await Work(rig.mind(models, dialect=dialect), order(TASK)).ended()
+    return await Work(rig.agent(models, dialect=dialect), order(TASK)).ended()
 
 
 def shown(server: ModelServer) -> list[Recorded]:

@@ -52,9 +52,9 @@ def town(*acts: Act) -> AbstractAsyncContextManager[Town]:
 
 
 @asynccontextmanager
-async def town_with(mind: Act) -> AsyncIterator[Town]:
+async def town_with(agent: Act) -> AsyncIterator[Town]:
     """A town, and a model endpoint that answers so."""
-    async with FakeDiscord() as fake, ModelServer(mind) as model:
+    async with FakeDiscord() as fake, ModelServer(agent) as model:
         guild = fake.guild()
         channel = fake.channel(guild)
         alice = fake.user("alice", guild)
@@ -123,7 +123,7 @@ async def test_a_code_is_asked_for_in_the_thread(place: Place) -> None:
         await here.fake.connected()
         here.fake.say(here.alice, here.channel, "!opengui do sign in as anna")
         thread = await here.thread()
-        await here.bot_says("Which code", thread)
+        await here.bot_says("wants a password or code", thread)
         here.fake.say(here.alice, thread, "246810")
         await here.bot_says("It is done.", thread)
         assert place.phone.truth.signed_in == "anna"
@@ -137,7 +137,7 @@ async def test_a_code_is_asked_for_and_the_service_dies_before_the_answer(place:
             await here.fake.connected()
             here.fake.say(here.alice, here.channel, "!opengui do sign in as anna")
             thread = await here.thread()
-            await here.bot_says("Which code", thread)
+            await here.bot_says("wants a password or code", thread)
             await service.kill()
         async with place.service(**here.settings):
             await here.fake.connected()

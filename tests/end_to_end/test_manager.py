@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bot.watching.listener import Listener
+from tests.bot.monitoring.listener import Listener
 from tests.end_to_end.service import Place
 
 

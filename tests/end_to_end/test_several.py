@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import FINISH, call
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_discord import town_with
@@ -56,8 +56,8 @@ async def second(place: Place) -> AsyncIterator[VirtualPhone]:
 
 
 @asynccontextmanager
-async def town(mind: Switching) -> AsyncIterator[Town]:
-    async with FakeTelegram() as fake, ModelServer(mind) as model:
+async def town(agent: Switching) -> AsyncIterator[Town]:
+    async with FakeTelegram() as fake, ModelServer(agent) as model:
         alice, group = fake.user("alice"), fake.group()
         settings = {
             "TELEGRAM_BOT_TOKEN": TOKEN,
@@ -109,9 +109,9 @@ async def test_in_discord_it_is_one_thread_with_one_card_and_one_end(place: Plac
 
 
 async def test_a_kill_in_the_middle_leaves_one_end(place: Place, second: VirtualPhone) -> None:
-    mind = Switching()
-    mind.held = True
-    async with town(mind) as here:
+    agent = Switching()
+    agent.held = True
+    async with town(agent) as here:
         async with place.service(**here.settings) as service:
             await here.fake.connected()
             await here.fake.say(here.alice, here.group, ASKED)
@@ -119,7 +119,7 @@ async def test_a_kill_in_the_middle_leaves_one_end(place: Place, second: Virtual
                 lambda: place.phone.truth.toggles["bluetooth"] and second.truth.toggles["bluetooth"], timeout=LIMIT
             )
             await service.kill()
-        mind.held = False
+        agent.held = False
         async with place.service(**here.settings):
             await here.fake.connected()
             notice = await here.bot_says("Interrupted", here.group)

@@ -99,7 +99,7 @@ async def test_a_code_is_answered_by_a_reply_after_a_kill(place: Place) -> None:
         async with place.service(**here.settings) as service:
             await here.fake.connected()
             await here.fake.say(here.alice, here.group, "/do sign in as anna")
-            question = await here.bot_says("Which code", here.group)
+            question = await here.bot_says("wants a password or code", here.group)
             await service.kill()
         async with place.service(**here.settings):
             await here.fake.connected()

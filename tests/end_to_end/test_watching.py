@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 from aiohttp import web
 
-from bot.watching.tracing import SWITCHES
+from bot.monitoring.tracing import SWITCHES
 from tests.end_to_end.service import Place
 
 

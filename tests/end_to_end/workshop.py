@@ -63,13 +63,13 @@ class Workshop:
     brain: Brain
     model: ModelServer
 
-    async def opengui(self, *arguments: str, **more: str) -> Ran:
+    async def opengui(self, *arguments: str, stdin: str = "", **more: str) -> Ran:
         """Run a command to its end."""
-        return Ran(*await self.place.opengui(*arguments, **more))
+        return Ran(*await self.place.opengui(*arguments, stdin=stdin, **more))
 
-    async def do(self, *arguments: str, **more: str) -> Ran:
+    async def do(self, *arguments: str, stdin: str = "", **more: str) -> Ran:
         """`opengui do --json …`."""
-        return await self.opengui("do", "--json", *arguments, **more)
+        return await self.opengui("do", "--json", *arguments, stdin=stdin, **more)
 
     async def signalled(self, how: signal.Signals, after: str, *arguments: str) -> Ran:
         """`opengui do --json …`, sent a signal as soon as it has printed a line of this type."""

@@ -1,4 +1,4 @@
-"""EchoMind: a mind without model and phone that says what it would do. It shows the way from a chat and back."""
+"""EchoMind: an agent without model and phone that says what it would do. It shows the way from a chat and back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from agent.control import Control, Stopped
 from agent.events import Asked, Resumed, Started, Step, TaskEnded, TaskEvent
-from agent.mind import TaskOrder
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.questions import DENY, Answer, Question, QuestionKind
 
 ECHO_PHONE = "echo"
@@ -32,7 +32,7 @@ class _Echo:
 
 
 class EchoMind:
-    """Implements agent.mind.Mind: started, some steps, one question if wished, ended.
+    """Implements agent.ports.agent.Agent: started, some steps, one question if wished, ended.
 
     `before_step(task, step)` is awaited before each step and may take its time; what a person does meanwhile
     (pause, cancel, shutdown) takes effect at once. Nothing is kept: after a restart a task begins anew, with the
@@ -52,7 +52,7 @@ class EchoMind:
         self._echoes: dict[str, _Echo] = {}
 
     async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
-        """See Mind. The question comes after the first step."""
+        """See Agent. The question comes after the first step."""
         echo = self._echo(order.task)
         run = f"{order.task}-1"
         try:
@@ -92,29 +92,29 @@ class EchoMind:
             self._echoes.pop(order.task, None)
 
     async def answer(self, task: str, answer: Answer) -> None:
-        """See Mind."""
+        """See Agent."""
         self._echo(task).answers.put_nowait(answer)
 
     async def steer(self, task: str, note: str) -> None:
-        """See Mind. The next step's thought repeats it."""
+        """See Agent. The next step's thought repeats it."""
         self._echo(task).notes.append(note)
 
     async def pause(self, task: str) -> None:
-        """See Mind."""
+        """See Agent."""
         self._echo(task).control.pause()
 
     async def resume(self, task: str, note: str = "") -> None:
-        """See Mind."""
+        """See Agent."""
         if note:
             await self.steer(task, note)
         self._echo(task).control.resume()
 
     async def cancel(self, task: str) -> None:
-        """See Mind."""
+        """See Agent."""
         self._echo(task).control.cancel()
 
     async def shutdown(self) -> None:
-        """See Mind."""
+        """See Agent."""
         for echo in self._echoes.values():
             echo.control.drain()
 

@@ -1,4 +1,4 @@
-"""What the mind needs from outside, in memory."""
+"""What the agent needs from outside, in memory."""
 
 from __future__ import annotations
 

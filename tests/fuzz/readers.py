@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,13 +13,14 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from agent.actions import Drag, PointTarget, Swipe
+from agent.actions import Drag, PointTarget, Swipe, action_data
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.printed_calls import MAX_CALLS, printed_calls
 from agent.dialects.scene_text import now_text, numbered
 from agent.dialects.select import NAMES, dialect_for
+from agent.dialects.tool_schemas import ACTIONS
 from agent.guards.facts import MAX_AMOUNTS, facts_of
-from agent.guards.showing import in_one_line
+from agent.guards.sanitise import in_one_line
 from agent.guards.words import ends_with, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_text import objects_in
@@ -26,8 +28,8 @@ from agent.scene import Scene, Screen
 from bot.cards.buttons import MAX_BYTES, Deed, read_button
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import BY_NAME
-from bot.schedules.rules import BadRule, next_due, read_rule
-from devices.adb import hierarchy
+from bot.domain.schedule import BadRule, next_due, read_rule
+from devices.adb import ui_tree
 from devices.adb.apps import parse_activities
 from devices.adb.fastlane.requests import LaneFailed, result_of
 from devices.adb.pictures import from_jpeg, from_png, from_raw
@@ -36,7 +38,7 @@ from devices.adb.state import foreground, parse_state
 from devices.errors import CaptureFailed
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
-from tests.agent.dialects.test_random_texts import PIECES, TEXTS, VALID
+from tests.agent.dialects.test_random_texts import LONGEST_REASON, PIECES, TEXTS, VALID
 from tests.fuzz.strategies import JSON, WORDS, damaged, json_text, json_with, mixed
 from tests.fuzz.target import Target
 
@@ -60,12 +62,18 @@ def replies(text: str) -> None:
     """Every dialect: actions with points inside the picture, or BadReply."""
     for reply in (ModelReply(text), ModelReply(text, (ToolCall(text, "type", text), ToolCall("2", text, "{}")))):
         for dialect in DIALECTS:
-            with suppress(BadReply):
+            refusal = ""
+            try:
                 _inside(dialect.parse(reply, SPACE))
+            except BadReply as bad:
+                refusal = str(bad)
+            assert len(refusal.encode()) < LONGEST_REASON
 
 
 def _inside(decision: Decision) -> None:
     assert decision.actions
+    json.dumps([action_data(action) for action in decision.actions], ensure_ascii=False).encode()
+    " ".join((decision.thought, decision.summary, *decision.told)).encode()
     for action in decision.actions:
         ends = [action.start, action.end] if isinstance(action, Swipe | Drag) else [getattr(action, "target", None)]
         assert all(SPACE.holds(Point(end.x, end.y)) for end in ends if isinstance(end, PointTarget))
@@ -74,8 +82,7 @@ def _inside(decision: Decision) -> None:
 def printed(text: str) -> None:
     """Calls and objects that models print among other words."""
     with suppress(BadReply):
-        calls, _ = printed_calls(text)
-        assert len(calls) <= MAX_CALLS
+        assert len(printed_calls(text, ACTIONS.keys()).calls) <= MAX_CALLS
     assert all(isinstance(found, dict) for found in objects_in(text))
 
 
@@ -116,8 +123,8 @@ def quoting(words: list[str]) -> None:
 def trees(output: str) -> None:
     """Elements on the screen, or a reason."""
     for text in (output, f"<hierarchy>{output}</hierarchy>"):
-        with suppress(hierarchy.NoHierarchy):
-            for element in hierarchy.parse(text, SPACE):
+        with suppress(ui_tree.NoHierarchy):
+            for element in ui_tree.parse(text, SPACE):
                 box = element.bounds
                 assert 0 <= box.left < box.right <= SPACE.width
                 assert 0 <= box.top < box.bottom <= SPACE.height
@@ -174,7 +181,16 @@ _cron = st.lists(st.sampled_from(["*", "*/5", "1-5", "31", "MON", "L", "#", "0"]
 _when = mixed("tomorrow", "09:30", " ", "2026-11-21", "T", "in", "2", "hours", "days", "every", "month", "25:61", "Z")
 
 READERS: tuple[Target[Any], ...] = (
-    Target("model replies", TEXTS | damaged(*VALID) | st.lists(PIECES, max_size=60).map("".join), plainly(replies)),
+    Target(
+        "model replies",
+        TEXTS | damaged(*VALID) | st.lists(PIECES, max_size=60).map("".join),
+        plainly(replies),
+        found=(
+            '{"name": "note", "arguments": {"text": "\\ud83d"}}',
+            f"Action: {'n' * 5000}()",
+            f'do(action="{"n" * 5000}")',
+        ),
+    ),
     Target(
         "printed calls",
         mixed(

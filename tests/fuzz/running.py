@@ -20,17 +20,17 @@ import aiohttp
 from hypothesis import strategies as st
 
 from bot.cards.buttons import Deed, locator
-from bot.chats.address import Person
 from bot.commands.spec import BY_NAME
-from bot.tasks.model import TaskState
+from bot.domain.address import Person
+from bot.domain.task import TaskState
 from bot.texts import say
-from devices.simulator.phone import VirtualPhone
-from devices.simulator.protocol import HEADER, MAX_PAYLOAD, VERSION, Command, ProtocolFault, read_message
-from devices.simulator.shell.call import ERR
-from devices.simulator.shell.commands import COMMANDS
-from devices.simulator.shell.interpreter import Interpreter
-from devices.simulator.uiautomator.server import JAR, MAIN_CLASS
-from tests.bot.chats.web.world import open_world
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.protocol import HEADER, MAX_PAYLOAD, VERSION, Command, ProtocolFault, read_message
+from devices.virtual_phone.shell.call import ERR
+from devices.virtual_phone.shell.commands import COMMANDS
+from devices.virtual_phone.shell.interpreter import Interpreter
+from devices.virtual_phone.uiautomator.server import JAR, MAIN_CLASS
+from tests.bot.web.world import open_world
 from tests.bot.world import ADA, BEN, CHANNEL, EVE, PRIVATE, a_world
 from tests.fuzz.strategies import JSON, WORDS, json_text, json_with, mixed
 from tests.fuzz.target import Target
@@ -184,9 +184,9 @@ async def typed() -> AsyncIterator[Check[str]]:
                 words = reply.toast if reply.message is None else f"{reply.message.heading}\n{reply.message.body}"
                 assert words.strip() or reply.task or (reply.message is not None and reply.message.picture)
                 assert FAULT not in words, words
-                for task in await world.desk.active():
+                for task in await world.task_service.active():
                     if task.id != "1":
-                        await world.desk.cancel(task.id, ADA)
+                        await world.task_service.cancel(task.id, ADA)
 
             yield check
 
@@ -202,12 +202,12 @@ async def presses() -> AsyncIterator[Check[tuple[str, Person]]]:
 
             async def check(pressed: tuple[str, Person]) -> None:
                 data, person = pressed
-                before = len(await world.desk.recent(50))
+                before = len(await world.task_service.recent(50))
                 reply = await world.press(data, person, CHANNEL)
                 assert reply.toast or reply.message is not None or reply.task
                 assert FAULT not in reply.toast
-                assert (await world.desk.known(task.id)).state is TaskState.WAITING
-                assert len(await world.desk.recent(50)) == before
+                assert (await world.task_service.known(task.id)).state is TaskState.WAITING
+                assert len(await world.task_service.recent(50)) == before
 
             yield check
 

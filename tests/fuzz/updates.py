@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from telegram.request import BaseRequest
 
-from bot.access import Lists, Policy
 from bot.chats.telegram import updates as reader
 from bot.chats.telegram.albums import Albums
+from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.incoming import Messages
-from bot.chats.telegram.presses import Presses
-from bot.chats.telegram.sending import Sender
-from bot.chats.telegram.shown import Shown
-from bot.chats.telegram.silence import Silence
+from bot.chats.telegram.responses import Presses
+from bot.chats.telegram.sending import Sender, Shown
 from bot.commands.spec import BY_NAME
+from bot.people.access import Lists, Policy
 from tests.bot.world import a_world
 from tests.fakes.telegram import TOKEN
 from tests.fuzz.running import Check, on_a_loop
@@ -97,9 +96,9 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
 
             async def check(came: tuple[bool, dict[str, Any]]) -> None:
                 backlog, update = came
-                before = await world.desk.recent(5)
+                before = await world.task_service.recent(5)
                 await taking.take([json.loads(json.dumps(update))], backlog=backlog)
-                after = await world.desk.recent(5)
+                after = await world.task_service.recent(5)
                 assert faults.told == [], faults.told.pop()
                 if LISTED not in _numbers(update):
                     assert after == before, "a stranger began or changed something"

@@ -11,11 +11,11 @@ from contextlib import suppress
 import pytest
 from pydantic import SecretStr
 
-from agent.models.bounds import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelRefused, ModelUnreachable
+from agent.models.limits import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS
 from agent.models.transcription import OpenAITranscriber, TranscriptionFailed
-from bot.checks.asking import MOST_BYTES, json_at
+from bot.checks.finding import MOST_BYTES, json_at
 from tests.agent.models.endpoints import KEY, asking, picture
 from tests.security.endpoint import Writes, calls, endpoint, model_of, said, streamed, whole, without_end
 

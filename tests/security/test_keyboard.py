@@ -13,7 +13,7 @@ from devices.adb.text_entry import BROADCAST_PACKAGE
 from devices.geometry import Size
 from devices.inputs import TypeText
 from devices.phone import Health, PhoneInfo
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
 
@@ -26,9 +26,9 @@ async def phone(adb_server: AdbServer) -> AsyncIterator[tuple[AdbPhone, VirtualP
         connection = Connection(ServerAddress(adb_server.host, adb_server.port), virtual.address)
         driver = AdbPhone(connection, PhoneInfo("p", virtual.address, "p", Health.READY, size=Size(1080, 2400)))
         await driver.prepare()
-        virtual.desk.launch("account")
-        virtual.desk.open("code", user="anna")
-        virtual.desk.focus("code")
+        virtual.windows.launch("account")
+        virtual.windows.open("code", user="anna")
+        virtual.windows.focus("code")
         yield driver, virtual
         await driver.restore()
         await adb_server.disconnect(virtual.address)
@@ -43,7 +43,7 @@ async def test_a_secret_is_typed_as_keys_and_broadcast_to_nobody(phone: tuple[Ad
     driver, virtual = phone
     await driver.observe()
     await driver.act(TypeText("hunter2!", clear=True, secret=True), receipt="s")
-    assert virtual.desk.value("code") == "hunter2!"
+    assert virtual.windows.value("code") == "hunter2!"
     assert broadcasts(virtual) == []
 
 
@@ -55,7 +55,7 @@ async def test_what_is_broadcast_goes_to_the_keyboard_alone(
     driver, virtual = phone
     await driver.observe()
     await driver.act(TypeText(text, clear=True, secret=secret), receipt="s")
-    assert virtual.desk.value("code") == text
+    assert virtual.windows.value("code") == text
     assert broadcasts(virtual)
     for words in broadcasts(virtual):
         assert words[words.index("-p") + 1] == BROADCAST_PACKAGE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import aiohttp
 
-from tests.bot.chats.web.world import open_world
+from tests.bot.web.world import open_world
 from tests.end_to_end.service import place_with
 from tests.fixtures.adb import AdbServer
 

@@ -10,10 +10,10 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.cards.buttons import Deed, button, locator
-from bot.chats.address import Address, Place
-from bot.chats.incoming import Attachment, CommandCall
-from bot.chats.outgoing import Reply
-from bot.tasks.model import TaskState
+from bot.domain.address import Address, Place
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.task import TaskState
 from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world, png
 
 BENS_PRIVATE = Place(Address("discord", "bot", "dm-ben"), private=True)
@@ -41,7 +41,7 @@ async def test_what_was_given_in_private_shows_nowhere_else(world: World, comman
         reply = await world.type(command.format(task.id), BEN, place)
         assert "doctor" not in told(reply)
         assert reply.message is None or reply.message.picture is None
-    assert (await world.desk.known(task.id)).state is TaskState.WAITING
+    assert (await world.task_service.known(task.id)).state is TaskState.WAITING
 
 
 @pytest.mark.parametrize("deed", [Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.AGAIN, Deed.NOW, Deed.STEER])
@@ -49,17 +49,17 @@ async def test_what_was_given_in_private_shows_nowhere_else(world: World, comman
 async def test_a_button_that_was_made_by_hand_does_nothing(world: World, deed: Deed, person: object) -> None:
     """Numbers of tasks can be guessed; what a button may do is asked when it is pressed.
 
-    Seen failing with `owner=task.person` left out of `_held` in bot/commands/work.py, for the deeds that it guards.
+    Seen failing with `owner=task.person` left out of `_held` in bot/commands/tasks.py, for the deeds that it guards.
     """
     assert person in {BEN, EVE}
     task = await world.working("open settings")
-    before = len(await world.desk.recent(10))
+    before = len(await world.task_service.recent(10))
     presser = BEN if person is BEN else EVE
     reply = await world.press(button(deed, task.id, "x", choice="1" if deed is Deed.STEER else "").data, presser)
     assert told(reply)
-    assert (await world.desk.known(task.id)).state is TaskState.WORKING
-    assert len(await world.desk.recent(10)) == before
-    assert world.mind.asked == []
+    assert (await world.task_service.known(task.id)).state is TaskState.WORKING
+    assert len(await world.task_service.recent(10)) == before
+    assert world.agent.asked == []
 
 
 @pytest.mark.parametrize("place", [CHANNEL, BENS_PRIVATE], ids=["channel", "private"])
@@ -79,7 +79,7 @@ async def test_a_button_that_was_made_by_hand_shows_no_question(world: World, pl
 async def test_a_code_reaches_nobody_but_the_phone(tmp_path: Path) -> None:
     """The value is in no table, no file and no answer to another person.
 
-    Seen failing with the desk storing the answer itself instead of the name under which the secret is kept.
+    Seen failing with the task service storing the answer itself instead of the name under which the secret is kept.
     """
     async with a_world(tmp_path) as world:
         task = await world.working("sign in")
@@ -90,7 +90,7 @@ async def test_a_code_reaches_nobody_but_the_phone(tmp_path: Path) -> None:
         assert "hunter2" not in told(reply)
         for command in ("status {}", "tasks"):
             assert "hunter2" not in told(await world.type(command.format(task.id), BEN))
-        (kept,) = [text for kind, text in world.mind.asked if kind == "answer"]
+        (kept,) = [text for kind, text in world.agent.asked if kind == "answer"]
         assert "hunter2" not in kept
         assert world.secrets.take(kept) == "hunter2-xyz"
         assert files_with(b"hunter2", tmp_path) == []
@@ -109,13 +109,13 @@ async def test_files_of_a_task_come_again_for_its_owner_only(world: World) -> No
     incoming = world.incoming(
         "!opengui do print it", command="do print it", attachments=(Attachment("letter.pdf", b"mine"),)
     )
-    task = await world.desk.known((await world.commands.message(incoming)).task)
+    task = await world.task_service.known((await world.commands.message(incoming)).task)
     assert [file.name for file in task.files] == ["letter.pdf"]
     reply = await world.invoke(CommandCall("again", {"task": task.id}, ""), BEN)
     assert reply.task == ""
     assert "somebody else" in told(reply)
     again = await world.invoke(CommandCall("again", {"task": task.id}, ""), ANNA)
-    assert [file.name for file in (await world.desk.known(again.task)).files] == ["letter.pdf"]
+    assert [file.name for file in (await world.task_service.known(again.task)).files] == ["letter.pdf"]
 
 
 async def test_pictures_of_a_private_task_are_not_in_another_chat(world: World) -> None:

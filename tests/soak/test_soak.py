@@ -17,7 +17,7 @@ from statistics import median
 
 import pytest
 
-from tests.chaos.mind import restless
+from tests.chaos.agent import restless
 from tests.chaos.people import OnDiscord, OnTelegram, People
 from tests.chaos.records import damage, rows, tasks
 from tests.end_to_end.service import Needs, Place, Service, place_with

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.effects import fingerprint
-from agent.graph.executor.hands import Aim
 from agent.graph.executor.state import ExecutorState
-from agent.guards.facts import facts_of
-from agent.observing import Sight, screen_of
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.binding import around, picture_of, pictured, restless_places, same_picture
+from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
+
+MAX_ALIKE = 20
+"""Elements that look the same, of which the one is looked for that was meant: no page has more Delete buttons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +22,25 @@ class Again:
     """The approved target on a new look at the phone."""
 
     observation: Observation
-    aim: Aim
+    aim: ResolvedTarget
 
-    def sight(self, before: Sight | None, state: ExecutorState) -> Sight:
+    def sight(self, before: ScreenView | None, state: ExecutorState) -> ScreenView:
         """A sight of the new look, in the space that the action's points were chosen in."""
         space = before.screen.space if before is not None else Size(*state["size"])
         screen, targets = screen_of(self.observation, space)
-        return Sight(self.observation, screen, targets, state["frame"])
+        return ScreenView(self.observation, screen, targets, state["frame"])
 
 
-def anchor_of(where: Aim, sight: Sight, *, facts: bool = True) -> dict[str, Any]:
+def anchor_of(
+    where: ResolvedTarget, sight: ScreenView, *, facts: bool = True, before: Observation | None = None
+) -> dict[str, Any]:
     """The target as plain data: the element's looks, or the whole screen where it has no element.
 
-    With `facts` it also holds the digest of what a person is shown: texts, amounts, whom it goes to.
+    With `facts` it also holds to what a person is shown: digests of what the dialog or row and its window say, and a
+    picture of what has no words. `before` is an earlier look: what has changed by itself since counts less.
     """
-    anchor: dict[str, Any] = {
-        "package": sight.observation.package,
-        "size": [sight.observation.size.width, sight.observation.size.height],
-    }
-    if facts:
-        anchor["facts"] = facts_of(sight.observation).digest
+    seen = sight.observation
+    anchor: dict[str, Any] = {"package": seen.package, "size": [seen.size.width, seen.size.height]}
     if where.element is not None:
         element = where.element
         anchor["element"] = looks(element)
@@ -48,32 +50,82 @@ def anchor_of(where: Aim, sight: Sight, *, facts: bool = True) -> dict[str, Any]
         if where.point is not None:
             anchor["within"] = [where.point.x - box.left, where.point.y - box.top]
     else:
-        anchor["screen"] = fingerprint(sight.observation)
         anchor["point"] = [where.point.x, where.point.y] if where.point is not None else None
-    return anchor
+        if not facts:
+            anchor["screen"] = fingerprint(seen)
+    return anchor | _bound(where, seen, before) if facts else anchor
 
 
-def found_again(anchor: dict[str, Any] | None, now: Observation) -> Again | None:
-    """The target on the new look, None when it, or what would be sent or paid with it, is not as it was approved."""
+def found_again(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> Again | None:
+    """The target on the new look, None when it, or what it is about, is not as it was approved.
+
+    With `facts` an anchor without them is one that an earlier version kept: nobody knows what was approved by it.
+    """
     if anchor is None or anchor["package"] != now.package or anchor["size"] != [now.size.width, now.size.height]:
         return None
-    if "facts" in anchor and anchor["facts"] != facts_of(now).digest:
+    if facts and "window" not in anchor:
         return None
+    element: Element | None = None
+    point: Point | None = None
     if "element" in anchor:
-        element = nearest(anchor["element"], Bounds(*anchor["bounds"]), now)
+        element = _meant(anchor, now) if facts else nearest(anchor["element"], Bounds(*anchor["bounds"]), now)
         if element is None:
             return None
-        return Again(now, Aim(element, _place(element.bounds, Bounds(*anchor["bounds"]), anchor.get("within"), now)))
-    if fingerprint(now) != anchor["screen"]:
-        return None
-    point = anchor["point"]
-    return Again(now, Aim(None, Point(*point) if point is not None else None))
+        point = _place(element.bounds, Bounds(*anchor["bounds"]), anchor.get("within"), now)
+    elif anchor["point"] is not None:
+        point = Point(*anchor["point"])
+    same = _is_same(anchor, now, element, point) if facts else anchor.get("screen") in {None, fingerprint(now)}
+    return Again(now, ResolvedTarget(element, point)) if same else None
+
+
+def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None) -> dict[str, Any]:
+    """What an approval holds to besides the looks of its target."""
+    near = around(seen, where.element, where.point)
+    restless = restless_places(before, seen, where.element) if before is not None else []
+    return {
+        "restless": restless,
+        "own": near.own_word(restless),
+        "window": near.window_word(restless) if near.window else None,
+        "focus": _focus(seen) if where.element is None else None,
+        "picture": picture_of(seen, pictured(seen, near, where.element, where.point)),
+    }
+
+
+def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, point: Point | None) -> bool:
+    """Whether the words around it, or its picture, are as they were. Of a screen without either nobody can tell."""
+    near = around(now, element, point)
+    if anchor["window"] is not None:
+        words = near.own_word(anchor["restless"]), near.window_word(anchor["restless"])
+        if words != (anchor["own"], anchor["window"]) or (element is None and _focus(now) != anchor["focus"]):
+            return False
+    elif anchor["picture"] is None:
+        return False
+    if anchor["picture"] is None:
+        return True
+    picture = picture_of(now, pictured(now, near, element, point))
+    return picture is not None and same_picture(anchor["picture"], picture)
+
+
+def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
+    """The element that looks like this and stands in the same dialog or row."""
+    alike = _alike(anchor["element"], Bounds(*anchor["bounds"]), now)[:MAX_ALIKE]
+    return next((e for e in alike if around(now, e).own_word(anchor["restless"]) == anchor["own"]), None)
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:
     """The element that looks like this, the one nearest to where it was when there are several."""
+    return next(iter(_alike(wanted, before, now)), None)
+
+
+def _alike(wanted: list[str], before: Bounds, now: Observation) -> list[Element]:
+    """All that look like this, the nearest to where it was first."""
     same = [e for e in now.elements or () if looks(e) == wanted]
-    return min(same, key=lambda e: _distance(e.bounds.centre, before.centre), default=None)
+    return sorted(same, key=lambda e: _distance(e.bounds.centre, before.centre))
+
+
+def _focus(seen: Observation) -> list[str] | None:
+    """What has the focus: keys go there."""
+    return next((looks(e) for e in seen.elements or () if e.focused), None)
 
 
 def _place(box: Bounds, before: Bounds, within: list[int] | None, now: Observation) -> Point:

@@ -9,13 +9,13 @@ from typing import Any
 
 from agent.actions import SendFile
 from agent.control import Stopped
-from agent.describing import described
+from agent.effect_facts import Effect, FileSent, in_english
 from agent.events import FileFound
-from agent.graph.executor import asking
-from agent.graph.executor.acting import Trouble
+from agent.graph.executor.acting import ActionError
+from agent.graph.executor.approvals import file_approval_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
-from agent.observing import Sight
+from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from devices.errors import FileRejected, PhoneError
 from devices.storage import checked_path
@@ -26,28 +26,30 @@ _SUFFIX = re.compile(r"[a-z0-9]{1,10}")
 """What the storage takes; another suffix is no reason to lose the file, whose name is kept beside it."""
 
 
-def file_question(state: ExecutorState, context: RunContext, sight: Sight, action: SendFile) -> dict[str, Any] | None:
+def file_question(
+    state: ExecutorState, context: RunContext, sight: ScreenView, action: SendFile
+) -> dict[str, Any] | None:
     """What the state gets when a person must be asked before this file is sent, None when the task asks for it itself.
 
-    Raises Trouble for a path outside of shared storage: nobody is asked about that.
+    Raises Trouble for a path outside of shared storage: nobody is asked about that; Denied for a file that a person
+    has not allowed before.
     """
     path = _checked(action)
     gate = context.policy.file_gate(path, asked=state["task"])
     if gate.verdict == "allow":
         return None
     exact = action.model_copy(update={"path": path})
-    question = asking.approval(state, context, exact, described(exact, sight), gate.reason, sight, sight.frame)
-    return {"question": question, "anchor": None}
+    return file_approval_of(state, context, sight, exact, gate.reason)
 
 
-async def send_file(context: RunContext, key: ActionKey, data: dict[str, Any], action: SendFile) -> str:
-    """Fetch the file and hand it to the chat, once. Returns what was sent, in words.
+async def send_file(context: RunContext, key: ActionKey, data: dict[str, Any], action: SendFile) -> tuple[Effect, ...]:
+    """Fetch the file and hand it to the chat, once. Returns what was sent.
 
     Raises Trouble when nothing was sent, Stopped when the run was stopped before it was, and LeaseLost.
     """
     path = _checked(action)
     if not await context.journal.begin(key, data, fence=context.fence):
-        raise Trouble(
+        raise ActionError(
             f"Sending {path} was begun before an interruption; it may have arrived, and was not sent again. "
             "Send it once more only if the person says that it is missing."
         )
@@ -58,13 +60,13 @@ async def send_file(context: RunContext, key: ActionKey, data: dict[str, Any], a
         raise
     except PhoneError as error:
         await context.journal.finish(key, "rejected", type(error).__name__)
-        raise Trouble(f"The file was not sent: {error}") from error
+        raise ActionError(f"The file was not sent: {error}") from error
     name = PurePosixPath(path).name
     suffix = PurePosixPath(path).suffix.lstrip(".").casefold()
     kept = await context.frames.save(content, suffix=suffix if _SUFFIX.fullmatch(suffix) else "bin")
     context.emit(FileFound(name=name, content=kept))
-    effect = context.mask.text(f"sent {name} ({len(content)} bytes)")
-    await context.journal.finish(key, "done", effect)
+    effect = context.mask.effects([FileSent(name=name, size=len(content))])
+    await context.journal.finish(key, "done", in_english(effect))
     return effect
 
 
@@ -72,4 +74,4 @@ def _checked(action: SendFile) -> str:
     try:
         return checked_path(action.path)
     except FileRejected as error:
-        raise Trouble(f"The file was not sent: {error}") from error
+        raise ActionError(f"The file was not sent: {error}") from error

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Literal, NotRequired, TypedDict
 
-from agent.faults import fault_of
-from agent.models.base import Usage
+from agent.dialects.base import BadReply
+from agent.effect_facts import effects_of, in_english
+from agent.error_mapping import fault_of
+from agent.models.base import ModelReply, ToolCall, Usage
 from agent.outcome import Outcome
+from agent.wording import restored
 
 Node = Literal[
     "executor_entry",
@@ -22,18 +25,17 @@ Node = Literal[
 ]
 
 
-ANSWERED = "answer: "
-"""Begins the effect of a step whose question a person has answered."""
-
-
 class PastData(TypedDict):
-    """One step taken (see agent.scene.PastStep), its picture by reference."""
+    """One step taken (see agent.scene.PastStep), its picture by reference, what was done and its effect as plain data.
+
+    A state of a former version has one text for each of the two (see `did_of`, agent.effect_facts.effects_of).
+    """
 
     number: int
     reply: str
     thought: str
-    did: str
-    effect: str
+    did: list[str | dict[str, Any]]
+    effect: list[dict[str, Any]]
     app: str
     frame: str | None
 
@@ -69,11 +71,15 @@ class ExecutorState(TypedDict, total=False):
     `files` are the paths on the phone of what came with the task.
 
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
-    `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those), `approved`
-    the action index that a person allowed, `secret` the id of a secret that waits to be typed, `covered` the places
-    where secrets were seen (see agent.guards.masking), kept for the whole run as is `given_up`, the sub-tasks that
-    ended because nothing moved; `told` is what the model is told next; `history` feeds the guard against loops;
-    `untold` is the event of the last step, until it is known what its action changed (see agent.graph.executor.early);
+    `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
+    questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
+    waits to be typed, `held` that of one which was given before it had a field, `covered` the places where secrets were
+    seen (see agent.guards.masking), `said` what the person has answered or written in this run; the last three are kept
+    for the whole run as is `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is told
+    next; `history` feeds the guard against loops; `denied` counts the tries of what a person has not allowed, and
+    `unlike` the approvals whose screen was not the same any more, by what they were for (see
+    agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last step, until it is
+    known what its action changed (see agent.graph.executor.steps);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -95,13 +101,18 @@ class ExecutorState(TypedDict, total=False):
     reply: ReplyData
     decision: DecisionData
     index: int
-    did: list[str]
-    effect: list[str]
+    did: list[str | dict[str, Any]]
+    effect: list[dict[str, Any]]
     mark: list[int] | None
     question: dict[str, Any] | None
     approved: int | None
     anchor: dict[str, Any] | None
+    denied: dict[str, int]
+    unlike: dict[str, int]
     secret: str | None
+    held: str | None
+    said: list[str]
+    askings: int
     covered: list[list[str]]
     aside: bool
     asides: int
@@ -114,6 +125,16 @@ class ExecutorState(TypedDict, total=False):
     gathered: str | None
     usage: dict[str, Any]
     result: ResultData | None
+
+
+def did_of(data: str | list[str | dict[str, Any]]) -> tuple[str, ...]:
+    """What a step did, as sentences; a former version kept one text for all of it."""
+    return (data,) if isinstance(data, str) else tuple(map(restored, data))
+
+
+def past_line(step: PastData) -> str:
+    """A step taken, as other models than the acting one are told of it."""
+    return f"{' · '.join(did_of(step['did']))} → {in_english(effects_of(step['effect']))}"
 
 
 def ended(outcome: Outcome, summary: str, data: str | None = None) -> ResultData:
@@ -135,3 +156,27 @@ def usage_of(state: ExecutorState) -> Usage:
 def usage_data(usage: Usage) -> dict[str, Any]:
     """Tokens as plain data."""
     return asdict(usage)
+
+
+def reply_of(state: ExecutorState) -> ModelReply:
+    """The last reply of this step."""
+    data = state["reply"]
+    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
+    return ModelReply(data["text"], calls, reasoning=data["reasoning"], finish_reason=data.get("finish_reason", ""))
+
+
+def why_unusable(reply: ModelReply, error: BadReply) -> str:
+    """What was wrong with an answer, in words for the model: how it ended explains more than how it reads."""
+    if reply.finish_reason == "length":
+        return f"It was cut off because it was too long; think and write less. {error}"
+    if reply.finish_reason == "content_filter":
+        return f"It was stopped by the content filter of your endpoint. Say less about the content. {error}"
+    if not (reply.text.strip() or reply.tool_calls):
+        return f"It was empty. {error}"
+    return str(error)
+
+
+def reply_text(reply: ModelReply) -> str:
+    """What the model said, calls included, as it is shown to it again."""
+    calls = "\n".join(f'{{"name": "{call.name}", "arguments": {call.arguments}}}' for call in reply.tool_calls)
+    return "\n".join(part for part in (reply.text, calls) if part)

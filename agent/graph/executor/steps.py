@@ -1,39 +1,86 @@
-"""Closes a step: the line for the history, the event for the card, and the number of the next."""
+"""Closes a step: the line for the history, the move for the guard against loops, the event for the card, and the
+number of the next; and tells the step to the outside once it is known for sure what it changed.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from agent.actions import Action, action_from
+from agent.effect_facts import Effect, effects_data, effects_of, in_english
+from agent.effects import difference, hash_text
 from agent.events import Step
+from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.early import hold
-from agent.graph.executor.moving import history_of
-from agent.graph.executor.replies import reply_of, reply_text
-from agent.graph.executor.state import ExecutorState, PastData, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, PastData, reply_of, reply_text, usage_data, usage_of
+from agent.graph.executor.targets import resolve_target
+from agent.guards.loop_detection import WAITING, WINDOW
+from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply, Usage
-from agent.wording import done_words
+from agent.observing import ScreenView
+from agent.wording import kept, words
+from devices.phone import Observation
+from devices.wording import said
+
+GRID = 40
+"""Pixels of the sent picture: touches this close to each other are the same touch, tried again."""
+_WAITS = {"wait", "wait_for"}
+_SCROLLS = {"scroll", "swipe", "drag"}
+
+
+def history_of(state: ExecutorState, context: RunContext) -> list[list[str]]:
+    """The history with this step: screen before, what was tried, screen after."""
+    sight = context.screen.view
+    actions = state["decision"]["actions"]
+    kinds = {action["kind"] for action in actions}
+    if sight is None or not actions or kinds == {"finish"}:
+        return state["history"]
+    before = after = screen_word(sight.observation)
+    fresh = context.screen.fresh
+    if fresh is not None:
+        after = screen_word(fresh)
+        least = SCROLLED_MEAN if kinds & _SCROLLS else MOVED_MEAN
+        if after == before and moved(sight.observation, fresh, least=least):
+            after = f"{before} moved at {state['subtask']}.{state['step']}"
+    tried = WAITING if kinds <= _WAITS else "·".join(_tried(action_from(action), sight) for action in actions)
+    return [*state["history"], [before, tried, after]][-WINDOW:]
+
+
+def _tried(action: Action, sight: ScreenView) -> str:
+    """What the action is and goes to, whatever number its element has this time."""
+    data = action.model_dump(mode="json", exclude={"target", "sensitive"})
+    where = resolve_target(action, sight)
+    if where.element is not None:
+        box = where.element.bounds
+        data["on"] = [*looks(where.element), box.left, box.top]
+    elif where.point is not None:
+        data["at"] = [where.point.x // GRID, where.point.y // GRID]
+    return hash_text(json.dumps(data, ensure_ascii=False, sort_keys=True))
+
 
 CAPTION_WORDS = 10
 CAPTION_LETTERS = 80
 
 
 def close_step(
-    state: ExecutorState, context: RunContext, *, did: list[str], effect: list[str], told: list[str]
+    state: ExecutorState, context: RunContext, *, did: Sequence[str], effect: Sequence[Effect], told: list[str]
 ) -> dict[str, Any]:
     """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
     decision = state["decision"]
     caption = _caption(context)
     usage = usage_of(state) + (Usage() if caption is None else caption.usage)
-    said = decision["summary"] or ("" if caption is None else caption.text)
-    done = context.mask.text(" · ".join(did) or "nothing")
-    came = context.mask.text("; ".join(effect))
+    told_as = decision["summary"] or ("" if caption is None else caption.text)
+    done = [context.mask.sentence(each) for each in did or [words("did.nothing")]]
+    came = context.mask.effects(effect)
     past: PastData = {
         "number": state["step"],
         "reply": context.mask.text(reply_text(reply_of(state))),
         "thought": context.mask.text(decision["thought"]),
-        "did": done,
-        "effect": came,
+        "did": [kept(each) for each in done],
+        "effect": effects_data(came),
         "app": state["app"],
         "frame": state["frame"],
     }
@@ -43,7 +90,7 @@ def close_step(
         subtask=state["subtask"],
         step=state["step"],
         max_steps=state["max_steps"],
-        summary=_summary(context, said or decision["thought"], did),
+        summary=_summary(context, told_as or decision["thought"], done),
         thought=context.mask.text(decision["thought"]),
         action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
         effect=came,
@@ -52,7 +99,7 @@ def close_step(
         frame=state["frame"],
         mark=(mark[0], mark[1]) if mark else None,
         usage=usage,
-        seconds=time.monotonic() - context.live.step_began,
+        seconds=time.monotonic() - context.screen.step_began,
     )
     return {
         "past": [*state["past"], past],
@@ -83,9 +130,48 @@ def _caption(context: RunContext) -> ModelReply | None:
     return None
 
 
-def _summary(context: RunContext, said: str, did: list[str]) -> str:
-    """What was said of the step, else what was done; short enough for a card."""
-    text = said or " · ".join(map(done_words, did or ["nothing"]))
-    words = " ".join(text.split()).split(" ")
-    short = " ".join(words[:CAPTION_WORDS])
+def _summary(context: RunContext, told: str, done: Sequence[str]) -> str:
+    """What was told of the step, else what was done; short enough for a card."""
+    text = told or " · ".join(map(said, done))
+    each = " ".join(text.split()).split(" ")
+    short = " ".join(each[:CAPTION_WORDS])
     return context.mask.text(short[:CAPTION_LETTERS])
+
+
+def hold(context: RunContext, step: Step) -> dict[str, Any] | None:
+    """Tell a step to the outside, unless what it changed is not known for sure yet: then it is data for the state."""
+    early = context.screen.pending
+    if early is None or (early.key.subtask, early.key.step) != (step.subtask, step.step):
+        context.emit(step)
+        return None
+    return step.model_dump(mode="json")
+
+
+def tell(state: ExecutorState, context: RunContext, effect: tuple[Effect, ...] | None = None) -> None:
+    """Tell the step that was held, with this effect if it is another than was thought. The caller clears `untold`."""
+    held = state.get("untold")
+    if held is not None:
+        step = Step.model_validate(held)
+        context.emit(step if effect is None else step.model_copy(update={"effect": effect}))
+
+
+async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> dict[str, Any]:
+    """The update that makes the last step say what its action changed when all had come to rest; tells the step."""
+    early = context.screen.take_pending()
+    if early is None:
+        tell(state, context)
+        return {"untold": None}
+    settled_effect = context.mask.effects([*difference(early.before, settled), *early.tail])
+    await context.journal.finish(early.key, "done", in_english(settled_effect))
+    past = list(state["past"])
+    if not past or past[-1]["number"] != early.key.step:
+        tell(state, context)
+        return {"untold": None}
+    known = effects_of(past[-1]["effect"])
+    effect = (*known[: len(known) - len(early.effect)], *settled_effect)
+    past[-1] = {**past[-1], "effect": effects_data(effect)}
+    tell(state, context, effect)
+    history = [list(move) for move in state["history"]]
+    if history:
+        history[-1][2] = screen_word(settled)
+    return {"untold": None, "past": past, "history": history}

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agent.control import Control, Stopped
+from agent.error_mapping import Fault
 from agent.events import TaskEvent
-from agent.faults import Fault
-from agent.graph.main.limits import BudgetReached, TaskLimits
 from agent.graph.main.stopwatch import Stopwatch
+from agent.limits import Allowance, BudgetReached, TaskLimits
 from agent.models.base import Models, Usage
-from agent.ports.allowance import Allowance
 from agent.ports.knowledge import Knowledge
 from agent.ports.runner import Runner
 

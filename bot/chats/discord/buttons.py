@@ -10,7 +10,7 @@ from typing import Any
 import discord
 
 from bot.chats.discord import limits
-from bot.chats.outgoing import Button, Menu
+from bot.domain.outgoing import Button, Menu
 
 logger = logging.getLogger(__name__)
 

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 import aiohttp
 import discord
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Capabilities, ChatError, Intake
 from bot.chats.discord import limits
 from bot.chats.discord.client import DiscordClient
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
 from bot.chats.discord.fetching import Fetcher, Welcome
 from bot.chats.discord.incoming import Messages
-from bot.chats.discord.lacking import Lacking
+from bot.chats.discord.interactions import Presses
 from bot.chats.discord.locales import Locales
-from bot.chats.discord.permissions import Permissions
-from bot.chats.discord.places import PLATFORM
-from bot.chats.discord.presses import Presses
-from bot.chats.discord.roles import roles_of
+from bot.chats.discord.permissions import Lacking, Permissions
+from bot.chats.discord.places import PLATFORM, roles_of
 from bot.chats.discord.sending import Sender
-from bot.chats.discord.slash import SlashCommands, payload
-from bot.chats.discord.sync import CommandSync
+from bot.chats.discord.slash import CommandSync, SlashCommands, payload
 from bot.chats.discord.threads import Threads
-from bot.chats.outgoing import Message, Turn, at_once
 from bot.commands.spec import COMMANDS, CommandSpec
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Capabilities, ChatError, Intake
+from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
 
@@ -69,13 +66,14 @@ _AWAY: Final = (
 
 
 class DiscordChat:
-    """The bot's account on Discord; implements `bot.chats.base.Chat`.
+    """The bot's account on Discord; implements `bot.domain.chat.Chat`.
 
     `guild_ids` are the servers in which slash commands are registered. `welcome` says whose attached files are
-    fetched; without it everybody's are. `language` is one of the catalogue, or "auto" for each person's own.
-    `state_directory` keeps what was registered and told. `api_base` (such as
-    "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the gateway is then
-    asked for there, unless `gateway` names it.
+    fetched; without it everybody's are. `lost` is told of places where nobody can be reached any more: threads that
+    were deleted or locked, and channels that were deleted; it may be told more than once. `language` is one of the
+    catalogue, or "auto" for each person's own. `state_directory` keeps what was registered and told.
+    `api_base` (such as "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the
+    gateway is then asked for there, unless `gateway` names it.
     """
 
     def __init__(
@@ -91,6 +89,7 @@ class DiscordChat:
         commands: Sequence[CommandSpec] = COMMANDS,
         welcome: Welcome = lambda _person, _place: True,
         language: str = "auto",
+        lost: Callable[[Address], Awaitable[None]] | None = None,
         api_base: str | None = None,
         gateway: str | None = None,
     ) -> None:
@@ -118,6 +117,7 @@ class DiscordChat:
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake)
+        self._lost = lost
 
     @property
     def platform(self) -> str:
@@ -208,6 +208,7 @@ class DiscordChat:
                 locales=self._locales,
                 content=content,
                 language=self._language,
+                lost=self._lost,
             )
             self._client = client
             try:

@@ -10,14 +10,15 @@ from typing import Any, Final
 import aiohttp
 import discord
 
-from bot.chats.base import ChatError, FloodWait
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
+from bot.chats.discord.interactions import Presses
 from bot.chats.discord.locales import Locales
-from bot.chats.discord.places import Spot
-from bot.chats.discord.presses import Presses
+from bot.chats.discord.places import PLATFORM, Channel
 from bot.chats.discord.slash import SlashCommands
+from bot.domain.address import Address
+from bot.domain.chat import ChatError, FloodWait
 from bot.texts import language_of, speaking
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ _CLOSE_SECONDS: Final = 5.0
 """How long closing waits for what was cancelled; ours."""
 
 LoggedIn = Callable[["DiscordClient"], Awaitable[None]]
+Lost = Callable[[Address], Awaitable[None]]
 
 
 def intents(*, content: bool) -> discord.Intents:
@@ -51,6 +53,7 @@ class DiscordClient(discord.Client):
         locales: Locales,
         content: bool,
         language: str,
+        lost: Lost | None,
     ) -> None:
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing here speaks
         super().__init__(
@@ -67,6 +70,7 @@ class DiscordClient(discord.Client):
         self._logged_in = logged_in
         self._locales = locales
         self._language = language
+        self._lost = lost
         self._working: set[asyncio.Task[None]] = set()
         self.online = False
         """Whether the gateway is connected."""
@@ -74,6 +78,9 @@ class DiscordClient(discord.Client):
     async def setup_hook(self) -> None:
         """Logged in, not connected yet; called once."""
         self.add_dynamic_items(TaskButton)
+        looking = asyncio.create_task(self._look_for_locks(), name="locked threads")
+        self._working.add(looking)
+        looking.add_done_callback(self._working.discard)
         await self._logged_in(self)
 
     async def on_message(self, message: discord.Message) -> None:
@@ -95,6 +102,19 @@ class DiscordClient(discord.Client):
     async def pressed(self, interaction: discord.Interaction[Any]) -> None:
         """A button was pressed."""
         await self._work(self.presses.handle(interaction), "a press", interaction.locale)
+
+    async def on_raw_thread_update(self, told: discord.RawThreadUpdateEvent) -> None:
+        """A thread was renamed, archived, locked. Who may not write there cannot answer; the bot may write on."""
+        if told.data["thread_metadata"].get("locked"):
+            await self._left(told.guild_id, told.parent_id, told.thread_id)
+
+    async def on_raw_thread_delete(self, told: discord.RawThreadDeleteEvent) -> None:
+        """A thread is gone."""
+        await self._left(told.guild_id, told.parent_id, told.thread_id)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """A channel is gone, and its threads with it."""
+        await self._left(channel.guild.id, channel.id)
 
     async def on_connect(self) -> None:
         """The gateway is connected."""
@@ -118,8 +138,19 @@ class DiscordClient(discord.Client):
             await asyncio.wait(working, timeout=_CLOSE_SECONDS)
         await super().close()
 
+    async def _look_for_locks(self) -> None:
+        """What was locked while the bot was away, once all servers are known; what was deleted, its card finds out."""
+        # Not on_ready: discord.py raises the event late, and stumbles when it is closed by then.
+        await self.wait_until_ready()
+        for thread in [thread for guild in self.guilds for thread in guild.threads if thread.locked]:
+            await self._left(thread.guild.id, thread.parent_id, thread.id)
+
+    async def _left(self, guild: int, channel: int, thread: int = 0) -> None:
+        if self._lost is not None and self.user is not None:
+            await self._lost(Address(PLATFORM, str(self.user.id), str(channel), str(guild), str(thread or "")))
+
     async def _heard(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
-        channel: Spot = message.channel
+        channel: Channel = message.channel
         if message.guild is None and not isinstance(channel, discord.DMChannel):
             logger.warning("A message of a server that Discord has not told about yet was passed over.")
             return

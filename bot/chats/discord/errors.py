@@ -10,8 +10,8 @@ from typing import Final
 import aiohttp
 import discord
 
-from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.discord import limits
+from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 
 THREAD_EXISTS: Final = 160004
 NO_REPLY_WITHOUT_HISTORY: Final = 160002
@@ -23,6 +23,7 @@ _GONE: Final = {
     10004: "the server does not exist any more",
     10008: "the message does not exist any more",
     MISSING_ACCESS: "the bot cannot see this channel: give it View Channel",
+    50008: "this channel takes no messages",
     50007: "this person does not accept private messages from the bot",
     MISSING_PERMISSIONS: "the bot lacks a permission in this channel",
     50083: "the thread is archived",

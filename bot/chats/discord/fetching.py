@@ -11,10 +11,10 @@ import aiohttp
 import discord
 import yarl
 
-from bot.chats.address import Person, Place
-from bot.chats.base import ChatError
 from bot.chats.discord import limits
-from bot.chats.incoming import Attachment, Voice
+from bot.domain.address import Person, Place
+from bot.domain.chat import ChatError
+from bot.domain.incoming import Attachment, Voice
 from bot.texts import say
 
 logger = logging.getLogger(__name__)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 import discord
 
-from bot.chats.address import MessageRef, Person
-from bot.chats.base import ChatGone, Intake
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
-from bot.chats.discord.places import Spot, person_of, place_of
+from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
-from bot.chats.incoming import Incoming, orders_work
-from bot.chats.outgoing import Message, Reply, Turn
+from bot.domain.address import MessageRef, Person
+from bot.domain.chat import ChatGone, Intake
+from bot.domain.incoming import Incoming, orders_work
+from bot.domain.outgoing import Message, Reply, Turn
+from devices.recent import Recent
 
 _REMEMBERED: Final = 2048
 """Message ids kept to recognise a replay after a reconnect."""
@@ -61,10 +61,10 @@ class Messages:
         self._intake = intake
         self._prefix = prefix
         self._sender = sender
-        self._seen: OrderedDict[int, None] = OrderedDict()
+        self._seen: Recent[int, None] = Recent(_REMEMBERED)
         self._fetcher = fetcher
 
-    async def handle(self, message: discord.Message, channel: Spot, locale: discord.Locale | None, bot: int) -> None:
+    async def handle(self, message: discord.Message, channel: Channel, locale: discord.Locale | None, bot: int) -> None:
         """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
         ours = message.author.bot or message.webhook_id is not None
         if ours or message.type not in _TYPES or not self._first_time(message.id):
@@ -136,6 +136,4 @@ class Messages:
         if number in self._seen:
             return False
         self._seen[number] = None
-        if len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
         return True

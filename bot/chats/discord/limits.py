@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.chats.base import Budget, Capabilities
+from bot.domain.chat import Budget, Capabilities
 
 TEXT: Final = 2000
 """Characters of a message's content (developer docs, Create Message); counted in UTF-16 units to be safe."""

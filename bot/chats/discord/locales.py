@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import Any, Final
 
 import discord
+
+from devices.recent import Recent
 
 REMEMBERED: Final = 4096
 """People whose language is kept in memory; ours."""
@@ -15,14 +16,11 @@ class Locales:
     """Remembers the language of each person's client since their last slash command or press."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, discord.Locale] = OrderedDict()
+        self._known: Recent[int, discord.Locale] = Recent(REMEMBERED)
 
     def of_interaction(self, interaction: discord.Interaction[Any]) -> discord.Locale:
         """The person's own."""
         self._known[interaction.user.id] = interaction.locale
-        self._known.move_to_end(interaction.user.id)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
         return interaction.locale
 
     def of_message(self, message: discord.Message) -> discord.Locale | None:

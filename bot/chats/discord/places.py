@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import discord
 
-from bot.chats.address import Address, Person, Place, name_on_one_line
+from bot.chats.discord import errors
+from bot.domain.address import Address, Person, Place, name_on_one_line
 
 PLATFORM = "discord"
 
-Spot = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateChannel
+Channel = discord.abc.Messageable | discord.abc.GuildChannel | discord.abc.PrivateChannel
 """Whatever discord.py calls the channel of a message or interaction."""
 
 
@@ -24,7 +25,7 @@ def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> P
     return Person(PLATFORM, str(user.id), name, "" if locale is None else str(locale), roles)
 
 
-def place_of(account: int, channel: Spot, guild: int | None) -> Place:
+def place_of(account: int, channel: Channel, guild: int | None) -> Place:
     """Where it happened. A thread is told as a thread of its parent channel, because access looks at the channel."""
     place = Address(PLATFORM, str(account), str(getattr(channel, "id", "")), str(guild) if guild else "")
     if isinstance(channel, discord.Thread):
@@ -52,3 +53,14 @@ def parent_at(client: discord.Client, address: Address) -> object:
     """
     number = int(address.chat)
     return client.get_channel(number) or client.get_partial_messageable(number)
+
+
+async def roles_of(client: discord.Client, person: str, guild: str) -> frozenset[str]:
+    """See `KnowsRoles`: asked of Discord itself, since what is remembered of members may be old. It needs no intent."""
+    async with errors.translated("the roles of a person"):
+        server = client.get_guild(int(guild)) or await client.fetch_guild(int(guild))
+        try:
+            member = await server.fetch_member(int(person))
+        except discord.NotFound:
+            return frozenset()
+    return person_of(member).roles

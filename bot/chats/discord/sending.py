@@ -11,14 +11,13 @@ from typing import Any
 
 import discord
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import ChatError, FloodWait
 from bot.chats.discord import errors
-from bot.chats.discord.drafts import NOTHING, Draft, card_of, drafts_of
-from bot.chats.discord.lacking import Lacking
-from bot.chats.discord.permissions import Abilities, Permissions
+from bot.chats.discord.formatting import NOTHING, Draft, card_of, drafts_of
+from bot.chats.discord.permissions import Abilities, Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id, parent_at
-from bot.chats.outgoing import Message, Turn, at_once
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
 

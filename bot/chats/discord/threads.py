@@ -7,14 +7,14 @@ import secrets
 
 import discord
 
-from bot.chats.address import Address
-from bot.chats.base import ChatError, ChatGone
 from bot.chats.discord import errors, limits
 from bot.chats.discord.formatting import size
 from bot.chats.discord.permissions import Permissions
 from bot.chats.discord.places import channel_id
 from bot.chats.discord.sending import Online, Sender
-from bot.chats.outgoing import Message
+from bot.domain.address import Address
+from bot.domain.chat import ChatError, ChatGone
+from bot.domain.outgoing import Message
 
 _JOINERS = " \u200d\ufe0f"
 """What leads to the next part of an emoji, or follows it; worth nothing at an end."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
 from telegram import Message
 
 from bot.chats.telegram import limits
+from devices.recent import Recent
 
 KEPT: Final = 64
 """Whole albums that are remembered, for a later reply to one of their parts; ours."""
@@ -28,7 +28,7 @@ class Albums:
         """`quiet`: seconds without another part after which an album is whole."""
         self._quiet = quiet
         self._open: dict[tuple[int, str], _Album] = {}
-        self._whole: OrderedDict[tuple[int, str], tuple[Message, ...]] = OrderedDict()
+        self._whole: Recent[tuple[int, str], tuple[Message, ...]] = Recent(KEPT)
 
     async def gather(self, message: Message) -> tuple[Message, ...]:
         """All messages that belong together, in their order; the one with the text first. For a part of an album that
@@ -49,8 +49,6 @@ class Albums:
             del self._open[key]
         parts = [album.parts[number] for number in sorted(album.parts)]
         self._whole[key] = tuple(parts)
-        while len(self._whole) > KEPT:
-            self._whole.popitem(last=False)
         return tuple(sorted(parts, key=lambda part: not part.caption))
 
     def around(self, message: Message) -> tuple[Message, ...]:

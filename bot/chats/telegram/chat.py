@@ -13,26 +13,25 @@ from typing import Final
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Capabilities, ChatError, FloodWait, Intake
-from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
+from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.incoming import Messages, Welcome
+from bot.chats.telegram.limits import Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.polling import Polling, without_webhook
-from bot.chats.telegram.presses import Presses
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
-from bot.chats.telegram.sending import Sender
-from bot.chats.telegram.shown import Shown
-from bot.chats.telegram.silence import Silence
-from bot.chats.telegram.times import Times
+from bot.chats.telegram.responses import Presses
+from bot.chats.telegram.sending import Sender, Shown
 from bot.chats.telegram.topics import Topics, link_to
 from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Capabilities, ChatError, FloodWait, Intake
+from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import say
 
 logger = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ _REFUSED_ELSEWHERE: Final = " It was asked at TELEGRAM_BASE_URL: check that addr
 
 
 class TelegramChat:
-    """The bot's account on Telegram; implements `bot.chats.base.Chat`.
+    """The bot's account on Telegram; implements `bot.domain.chat.Chat`.
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
     says whose attached files are fetched; without it everybody's are, when they come with a command.

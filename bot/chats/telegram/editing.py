@@ -8,15 +8,12 @@ import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from bot.chats.address import MessageRef
-from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import errors
-from bot.chats.telegram.buttons import keyboard_of
-from bot.chats.telegram.drafts import Draft, card_of
-from bot.chats.telegram.posting import NO_PREVIEW, media_of
-from bot.chats.telegram.sending import Online
-from bot.chats.telegram.shown import Shown
-from bot.chats.telegram.silence import Silence
+from bot.chats.telegram.drafts import Draft, card_of, keyboard_of
+from bot.chats.telegram.flood_control import Silence
+from bot.chats.telegram.sending import NO_PREVIEW, Online, Shown, media_of
+from bot.domain.address import MessageRef
+from bot.domain.outgoing import Message, Turn, at_once
 
 
 class Editor:

@@ -10,9 +10,9 @@ from typing import Final
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError
 
-from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.telegram import limits
 from bot.chats.telegram.requests import Flooded
+from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 
 NOT_MODIFIED: Final = "message is not modified"
 NO_TEXT: Final = "there is no text in the message to edit"

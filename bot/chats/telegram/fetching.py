@@ -10,8 +10,8 @@ from typing import Final
 from telegram import Audio, Document, Message, PhotoSize, Video
 from telegram.error import TelegramError
 
-from bot.chats.incoming import Attachment, Voice
 from bot.chats.telegram import errors, limits
+from bot.domain.incoming import Attachment, Voice
 from bot.texts import say
 
 logger = logging.getLogger(__name__)

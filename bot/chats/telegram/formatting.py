@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from bot.chats.address import Person
-from bot.chats.outgoing import Message
 from bot.chats.telegram import limits
+from bot.domain.address import Person
+from bot.domain.outgoing import Message
 
 HEADING: Final = 200
 FOOTER: Final = 300

@@ -9,17 +9,17 @@ from typing import Final
 
 import telegram
 
-from bot.chats.address import MessageRef, Person, Place
-from bot.chats.base import Intake
-from bot.chats.incoming import Attachment, Incoming, orders_work
-from bot.chats.outgoing import Message, Reply, at_once
 from bot.chats.telegram import limits
 from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.fetching import Fetcher, attached, voice_of
+from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
-from bot.chats.telegram.replying import tell
+from bot.chats.telegram.responses import tell
 from bot.chats.telegram.sending import Sender
-from bot.chats.telegram.silence import Moved
+from bot.domain.address import MessageRef, Person, Place
+from bot.domain.chat import Intake
+from bot.domain.incoming import Attachment, Incoming, orders_work
+from bot.domain.outgoing import Message, Reply, at_once
 from bot.texts import say
 
 Welcome = Callable[[Person, Place], bool]

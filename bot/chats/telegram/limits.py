@@ -1,10 +1,13 @@
-"""Telegram's limits, each with its unit and source. Nothing outside this package knows them."""
+"""Telegram's limits, each with its unit and source, and how long polls and pauses last. Nothing outside this package
+knows them.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from bot.chats.base import Budget, Capabilities
+from bot.domain.chat import Budget, Capabilities
 
 TEXT: Final = 4096
 """UTF-16 units of a text after its markup is read (Bot API, sendMessage)."""
@@ -128,3 +131,18 @@ CAPABILITIES: Final = Capabilities(
     group_budgets=(A_SECOND, A_MINUTE),
     account_budgets=(OVERALL,),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """All in seconds; what each means stands in `limits`."""
+
+    poll: float = POLL_SECONDS
+    answer: float = ANSWER_SECONDS
+    stall: float = STALL_SECONDS
+    first_retry: float = FIRST_RETRY_SECONDS
+    last_retry: float = LAST_RETRY_SECONDS
+    press: float = PRESS_SECONDS
+    album: float = ALBUM_SECONDS
+    look: float = WEBHOOK_LOOK_SECONDS
+    menus: float = MENU_LOOK_SECONDS

@@ -13,11 +13,11 @@ from typing import Final
 
 import telegram
 
-from bot.access import Right
-from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
-from bot.people.audience import Audience
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.right import Right
+from bot.people.subjects import Audience
 from bot.texts import ENGLISH, LANGUAGES, speaking
 
 logger = logging.getLogger(__name__)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from telegram import Chat, MaybeInaccessibleMessage, Message, User
 
-from bot.chats.address import Address, MessageRef, Person, Place, name_on_one_line
 from bot.chats.telegram import limits
+from bot.domain.address import Address, MessageRef, Person, Place, name_on_one_line
 
 PLATFORM = "telegram"
 

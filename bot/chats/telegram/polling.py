@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 import telegram
 from telegram.error import Conflict, InvalidToken, TelegramError
 
-from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import errors
+from bot.chats.telegram.limits import Times
 from bot.chats.telegram.requests import Flooded, Request
-from bot.chats.telegram.times import Times
+from bot.domain.chat import ChatError, FloodWait
 
 logger = logging.getLogger(__name__)
 

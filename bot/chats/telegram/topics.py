@@ -10,11 +10,11 @@ from typing import Final
 
 from telegram.error import BadRequest
 
-from bot.chats.address import Address
-from bot.chats.base import ChatError
 from bot.chats.telegram import errors, limits
+from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.sending import Online
-from bot.chats.telegram.silence import Silence
+from bot.domain.address import Address
+from bot.domain.chat import ChatError
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import telegram
 
-from bot.chats.base import ChatError, FloodWait
 from bot.chats.telegram import limits
 from bot.chats.telegram.incoming import Messages
-from bot.chats.telegram.presses import Presses
+from bot.chats.telegram.responses import Presses
+from bot.domain.chat import ChatError, FloodWait
 from bot.texts import language_of, speaking
 
 logger = logging.getLogger(__name__)

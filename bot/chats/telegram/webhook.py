@@ -17,11 +17,11 @@ import telegram
 from aiohttp import web
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot.chats.base import ChatError
 from bot.chats.telegram import errors
+from bot.chats.telegram.limits import Times
 from bot.chats.telegram.polling import Take
 from bot.chats.telegram.requests import Flooded
-from bot.chats.telegram.times import Times
+from bot.domain.chat import ChatError
 
 logger = logging.getLogger(__name__)
 

@@ -8,13 +8,27 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
-from bot.checks import changes, chats, files, model
+from bot.checks import chats, files, model, setting_changes
 from bot.checks.finding import Finding
-from bot.cli.doctor import phones, service
+from bot.checks.service import waited
+from bot.cli.doctor import phones
 from bot.cli.exits import OK, UNAVAILABLE
-from bot.cli.remote import running_service
-from bot.settings import Settings
+from bot.cli.remote import Remote, running_service
+from bot.config.settings import Settings
 from bot.texts import say
+
+
+async def findings(remote: Remote | None) -> list[Finding]:
+    """Whether a service runs, and what it waits for."""
+    if remote is None:
+        return [Finding("service", "note", say("check.service.away"))]
+    health = await remote.health()
+    found = [Finding("service", "good", say("check.service.good"))]
+    if "desk" in health["wrong"]:
+        found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]
+    found += [waited(wait["for"], wait["why"], wait["since"]) for wait in health["waits"]]
+    return found
+
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
 
@@ -39,12 +53,12 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]
     yield Finding("computer", "good", say("check.python.good", version=sys.version.split()[0]))
     for finding in await files.findings(settings):
         yield finding
-    settings, changed = await changes.in_force(settings)
+    settings, changed = await setting_changes.in_force(settings)
     for finding in changed:
         yield finding
     async with running_service(settings.data_dir) as remote:
         running = remote is not None
-        for finding in await service.findings(remote):
+        for finding in await findings(remote):
             yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from bot.checks.finding import Finding
-from bot.checks.phones import health, lane, none_attached
+from bot.checks.service import health, lane, none_attached
 from bot.cli.devices import attached_phones
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.store.errors import DirectoryInUse
 from bot.texts import say
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version

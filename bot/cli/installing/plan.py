@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.cli.installing.steps import Account, Call, Failed, File, Folder, Gone, Step
-from bot.settings import secret_names
+from bot.config.settings import secret_names
 from bot.texts import say
 
 PROGRAM: Final = Path(__file__).parents[3]

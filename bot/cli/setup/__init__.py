@@ -1,5 +1,5 @@
 """`opengui setup`: asks for what is needed, tries each answer, and writes the settings file."""
 
-from bot.cli.setup.talk import setup
+from bot.cli.setup.conversation import setup
 
 __all__ = ["setup"]

@@ -9,7 +9,7 @@ from typing import Final
 from bot.checks import chats, model
 from bot.checks.finding import Finding
 from bot.cli.doctor import phones
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.texts import say
 
 INVITE: Final = (

@@ -1,10 +1,12 @@
-"""The fast lane of one phone: opened for a run, given up with a reason at the first failure."""
+"""The fast lane of one phone: opened for a run, closed with a reason when it fails, and tried again."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 
 from uiautomator2._selector import Selector
 
@@ -27,23 +29,35 @@ _DEPTH = 50
 """How deep a tree is told; uiautomator2's own default."""
 _NO_FIELD = "UiObjectNotFoundException"
 
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Seconds before it is tried again, doubled each time: a server that hangs costs a step that uses it four seconds."""
+TYPING_FAILURES = 2
+"""In a row; after that no text goes through it on this link. The next text would be as uncertain as the last ones."""
+
 
 class FastLane:
     """Elements and text through the server on the phone, while that works.
 
-    It is tried once for each link, in the background. When it fails or hangs it is dropped with a reason and not tried
-    again before the phone is attached anew; everything then goes through plain adb.
+    It is tried in the background while a run lasts. When it fails or hangs it is closed with a reason, everything goes
+    through plain adb, and it is tried again after pauses that grow. A first try is waited for by whoever needs the
+    elements; every other one gives way to them, and counts only once the server has shown that it answers.
     """
 
-    def __init__(self, shell: Shell, *, allowed: bool = False) -> None:
+    def __init__(
+        self, shell: Shell, *, allowed: bool = False, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
         self._shell = shell
         self._server: OnPhoneServer | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._beside: asyncio.Task[None] | None = None
+        """A try that has UiAutomation and gives way."""
         self._wanted = False
         self._allowed = allowed
+        self._sleep = sleep
         self._failure = ""
-        self.automation = asyncio.Lock()
-        """Held by whoever uses Android's UiAutomation: it has one user at a time."""
+        self._pause = FIRST_PAUSE
+        self._untyped = 0
+        self._automation = asyncio.Lock()
 
     @property
     def open(self) -> bool:
@@ -52,14 +66,22 @@ class FastLane:
 
     @property
     def reason(self) -> str:
-        """Why it was given up on this link; empty when it was not."""
+        """Why it failed last on this link; empty while it is open, or has not failed."""
         return "" if self.open else self._failure
 
+    @asynccontextmanager
+    async def automation(self) -> AsyncIterator[None]:
+        """Held by whoever uses Android's UiAutomation: it has one user at a time."""
+        if self._beside is not None:
+            self._beside.cancel()
+        async with self._automation:
+            yield
+
     def begin(self) -> None:
-        """Opens it in the background, unless it failed on this link."""
+        """Opens it in the background; after a pause, when it failed on this link."""
         self._wanted = True
-        if self._allowed and not self._failure and self._opening is None:
-            self._opening = asyncio.create_task(self._try(), name="opening the fast lane")
+        self._pause = FIRST_PAUSE
+        self._start(self._again() if self._failure else self._at_first())
 
     async def end(self) -> None:
         """Closes it: while it is open Android keeps other accessibility services, such as a screen reader, silent."""
@@ -71,40 +93,35 @@ class FastLane:
         """The link is a new one: what failed on the old one may work on it."""
         self._close()
         self._failure = ""
+        self._untyped = 0
+        self._pause = FIRST_PAUSE
         if self._wanted:
-            self.begin()
-
-    def drop(self, why: str) -> None:
-        """Gives it up for this link."""
-        logger.warning("the fast lane of %s is given up: %s", self._shell.connection.serial, why)
-        self._failure = why
-        self._close()
+            self._start(self._again(at_once=True))
 
     async def tree(self) -> str | None:
         """The screen as XML, None when it is not open or just failed. The caller holds `automation`."""
-        if self._server is None:
+        if (server := self._server) is None:
             return None
         try:
-            written = await ask(self._shell.connection, "dumpWindowHierarchy", True, _DEPTH, timeout=TREE_SECONDS)
+            return await self._tree()
         except LaneFailed as failed:
-            self.drop(words("phone.lane.no_elements", why=sentence_of(failed)))
+            self._drop(server, words("phone.lane.no_elements", why=sentence_of(failed)))
             return None
-        return str(written or "")
 
     async def picture(self) -> bytes | None:
         """The screen as JPEG at full size; None when it is not open, just failed, or has none for this screen.
 
         Raises LaneRefused when this server takes no pictures; it is of use for the rest all the same.
         """
-        if self._server is None:
+        if (server := self._server) is None:
             return None
         try:
-            written = await ask(self._shell.connection, "takeScreenshot", 1, _QUALITY, timeout=PICTURE_SECONDS)
+            written = await self._picture()
             return base64.b64decode(written) if isinstance(written, str) else None
         except LaneRefused:
             raise
         except LaneFailed as failed:
-            self.drop(words("phone.lane.no_picture", why=sentence_of(failed)))
+            self._drop(server, words("phone.lane.no_picture", why=sentence_of(failed)))
             return None
         except ValueError as broken:
             raise LaneRefused(words("phone.lane.odd_picture")) from broken
@@ -114,13 +131,13 @@ class FastLane:
 
         Raises PhoneError, always uncertain: the text may be there, so it must not be typed again another way.
         """
-        if self._server is None:
+        if (server := self._server) is None or self._untyped >= TYPING_FAILURES:
             return False
         there = Selector(focused=True, className=field.class_name)
         try:
-            return bool(
-                await ask(self._shell.connection, "setText", there, text, timeout=TEXT_SECONDS, receipt=receipt)
-            )
+            done = await ask(self._shell.connection, "setText", there, text, timeout=TEXT_SECONDS, receipt=receipt)
+            self._untyped = 0
+            return bool(done)
         except LaneRefused as refused:
             if _NO_FIELD in str(refused):
                 return False
@@ -128,7 +145,8 @@ class FastLane:
         except LaneFailed as failed:
             problem = failed
         # Its words are not passed on, they could hold the text.
-        self.drop(words("phone.lane.typing"))
+        self._untyped += 1
+        self._drop(server, words("phone.lane.typing"))
         if not problem.uncertain:
             return False
         lost = problem.__cause__
@@ -136,18 +154,88 @@ class FastLane:
             raise lost
         raise PhoneError(words("phone.error.typed_unknown"), uncertain=True)
 
-    async def _try(self) -> None:
+    async def _tree(self) -> str:
+        written = await ask(self._shell.connection, "dumpWindowHierarchy", True, _DEPTH, timeout=TREE_SECONDS)
+        return str(written or "")
+
+    async def _picture(self) -> object:
+        return await ask(self._shell.connection, "takeScreenshot", 1, _QUALITY, timeout=PICTURE_SECONDS)
+
+    def _drop(self, server: OnPhoneServer, why: str) -> None:
+        """Closes the one that failed. What was still asked of one that is closed says nothing of the next."""
+        if self._server is not server:
+            return
+        self._failed(why)
+        self._close()
+        if self._wanted:
+            self._start(self._again())
+
+    def _failed(self, why: str) -> None:
+        logger.log(
+            logging.INFO if why == self._failure else logging.WARNING,
+            "no fast lane to %s for now: %s",
+            self._shell.connection.serial,
+            why,
+        )
+        self._failure = why
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        if not self._allowed or self.open or (self._opening is not None and not self._opening.done()):
+            work.close()
+            return
+        self._opening = asyncio.create_task(work, name="opening the fast lane")
+
+    async def _at_first(self) -> None:
+        await self._try()
+        await self._again()
+
+    async def _again(self, *, at_once: bool = False) -> None:
+        """Tries until it is open."""
+        while not self.open:
+            if not at_once:
+                await self._sleep(self._pause)
+                self._pause = min(LONGEST_PAUSE, self._pause * 2)
+            at_once = False
+            trying = asyncio.create_task(self._try(beside=True), name="opening the fast lane beside")
+            try:
+                await asyncio.wait({trying})
+            finally:
+                trying.cancel()
+                await asyncio.wait({trying})
+            if not trying.cancelled():
+                trying.result()
+
+    async def _try(self, *, beside: bool = False) -> None:
         server = OnPhoneServer(self._shell)
         try:
             await server.bring()
-            async with self.automation:
-                await server.launch()
-                self._server = server
+            async with self._automation:
+                self._beside = asyncio.current_task() if beside else None
+                try:
+                    await server.launch()
+                    if beside:
+                        await self._prove()
+                    self._server = server
+                finally:
+                    self._beside = None
         except LaneFailed as failed:
-            self.drop(sentence_of(failed))
+            self._failed(sentence_of(failed))
         finally:
             if self._server is not server:
                 server.cut()
+
+    async def _prove(self) -> None:
+        """Raises LaneFailed when the server hangs or fails, as it did before, on what every look asks of it."""
+        try:
+            await self._tree()
+        except LaneFailed as failed:
+            raise LaneFailed(words("phone.lane.no_elements", why=sentence_of(failed))) from failed
+        try:
+            await self._picture()
+        except LaneRefused:
+            return  # of use for the rest
+        except LaneFailed as failed:
+            raise LaneFailed(words("phone.lane.no_picture", why=sentence_of(failed))) from failed
 
     def _close(self) -> asyncio.Task[None] | None:
         """Ends what runs; gives the task that is on its way, if there is one."""
@@ -155,7 +243,7 @@ class FastLane:
         opening, self._opening = self._opening, None
         if server is not None:
             server.cut()
-        if opening is None or opening is asyncio.current_task() or opening.done():
+        if opening is None or opening.done():
             return None
         opening.cancel()
         return opening

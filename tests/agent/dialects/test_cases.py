@@ -1,7 +1,8 @@
-"""Every case of the table `cases.toml`."""
+"""Every case of the tables `cases.toml` and `misread.toml`."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,32 +10,76 @@ from typing import Any
 import pytest
 
 from agent.actions import action_from
-from agent.dialects.base import BadReply
+from agent.dialects.base import BadReply, Decision
 from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
 from devices.geometry import Size
 
-CASES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))["case"]
+
+def table(name: str) -> list[dict[str, Any]]:
+    """The cases in a file beside this one."""
+    cases: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))["case"]
+    return cases
+
+
+CASES = table("cases.toml")
+MISREAD = table("misread.toml")
+LONG = "N" * 5000
+ECHOES = [
+    *(("tools", {"calls": [[name, arguments]]}) for name, arguments in (
+        (LONG, "{}"), ("tap", json.dumps({LONG: 1, "element": 1})),
+    )),
+    *(("mobile-use", {"calls": [["mobile_use", json.dumps({"action": name, argument: LONG})]]}) for name, argument in (
+        (LONG, "text"), ("key", "text"), ("terminate", "status"),
+    )),
+    *(("ui-tars", {"reply": f"Action: {call}"}) for call in (
+        f"{LONG}()", f"press_back({LONG}=1)", f"hotkey(key='{LONG}')", f"click({LONG}=1, {LONG}=1)", f"{LONG}(a b)",
+        f"finished(status='{LONG}')", f"press_back({', '.join(f'n{n}=1' for n in range(500))})",
+        f"scroll(direction='{LONG}')",
+    )),
+    *(("autoglm", {"reply": f"do({call})"}) for call in (f'action="{LONG}"', f'action="Back", {LONG}=1')),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISREAD, ids=[case["says"] for case in MISREAD])
+def test_case_that_was_misread(case: dict[str, Any]) -> None:
+    """Seen failing before: what a thought quotes and what follows an imagined turn was done, an end without a status
+    that could be read was a success, half a sign was raised out of the agent, and the forms below were refused or
+    read as something else.
+    """
+    test_case(case)
+
+
+@pytest.mark.parametrize(("dialect", "case"), ECHOES, ids=lambda value: str(value)[:30])
+def test_a_reason_says_no_more_of_the_answer_than_it_needs(dialect: str, case: dict[str, Any]) -> None:
+    """Seen failing before: a name of 5000 letters came back whole, to the model and to the task's summary."""
+    with pytest.raises(BadReply) as refusal:
+        read(dialect, case)
+    assert len(str(refusal.value)) < 600
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["says"] for case in CASES])
 def test_case(case: dict[str, Any]) -> None:
-    dialect = dialect_for(case["dialect"], "")
-    calls = tuple(ToolCall(f"c{n}", name, raw) for n, (name, raw) in enumerate(case.get("calls", ())))
-    reply = ModelReply(case.get("reply", ""), calls)
-    space = Size(*case.get("size", (1000, 2000)))
-
     if "refused" in case:
         with pytest.raises(BadReply) as refusal:
-            dialect.parse(reply, space)
+            read(case["dialect"], case)
         assert case["refused"] in str(refusal.value)
         return
 
-    decision = dialect.parse(reply, space)
+    decision = read(case["dialect"], case)
     assert decision.actions == tuple(action_from(action) for action in case["actions"])
     for part in ("thought", "summary"):
         if part in case:
             assert getattr(decision, part) == case[part]
+    assert len(decision.told) == ("told" in case)
+    assert case.get("told", "") in "".join(decision.told)
+
+
+def read(dialect: str, case: dict[str, Any]) -> Decision:
+    """What a dialect makes of the reply of a case. Raises BadReply."""
+    calls = tuple(ToolCall(f"c{n}", name, raw) for n, (name, raw) in enumerate(case.get("calls", ())))
+    size = Size(*case.get("size", (1000, 2000)))
+    return dialect_for(dialect, "").parse(ModelReply(case.get("reply", ""), calls), size)
 
 
 def test_every_dialect_has_cases_of_both_kinds() -> None:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.actions import Drag, PointTarget, Swipe, Tap, Type
+from agent.actions import Drag, Finish, PointTarget, Swipe, Tap, Type, action_data
 from agent.dialects.base import BadReply, Decision, Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
+from agent.models.json_text import whole_signs
 from devices.geometry import Point, Size
 
 SPACE = Size(922, 2048)
@@ -26,6 +27,10 @@ PIECES = st.sampled_from(
             "</think>",
             "<tool_call>",
             "</tool_call>",
+            "<tool_response>",
+            "<|im_start|>user\n",
+            "\nUser: ",
+            "\nObservation: ",
             '{"name": "tap", "arguments": ',
             "```json\n",
         ),
@@ -77,10 +82,28 @@ PIECES = st.sampled_from(
             "😀",
             "\x00",
             "\u2028",
+            "\ud83d",
+            "\\ud83d",
+        ),
+        *(
+            "finish(message=“",
+            "”, status=“failure”)",
+            "status='failure'",
+            ", success=False",
+            '", "status": "',
+            "finished()",
+            "`Action: finished()`",
+            '{"name": "finish", "arguments": {"status": "success"}}',
+            "<point_2d>",
+            "{x: 1, y: 2}",
+            "end_box=",
+            "1 hour",
         ),
         *('"action": "click"', '"coordinate": [1, 2]', '"element": 3', "direction='down'", ", start_box='", "🇨🇭"),
     ]
 )
+LONGEST_REASON = 1200
+"""Bytes of a reason: a model's own words in it are bounded."""
 TEXTS = st.lists(PIECES | st.text(max_size=8), max_size=25).map("".join)
 
 VALID = [
@@ -95,12 +118,19 @@ VALID = [
 
 def parsed(dialect: Dialect, reply: ModelReply) -> Decision | None:
     """The decision, None when the reply was refused; anything else than BadReply fails the test."""
+    refusal = ""
     try:
         decision = dialect.parse(reply, SPACE)
-    except BadReply:
+    except BadReply as bad:
+        refusal = str(bad)
+    if refusal:
+        assert len(refusal.encode()) < LONGEST_REASON
         return None
     assert decision.actions
     assert len(decision.summary.split()) <= 10
+    # What is decided is kept and sent: no file takes half a sign.
+    json.dumps([action_data(action) for action in decision.actions], ensure_ascii=False).encode()
+    f"{decision.thought} {decision.summary}".encode()
     for action in decision.actions:
         ends = [action.start, action.end] if isinstance(action, (Swipe, Drag)) else [getattr(action, "target", None)]
         assert all(SPACE.holds(Point(end.x, end.y)) for end in ends if isinstance(end, PointTarget))
@@ -155,6 +185,55 @@ def test_any_arguments_are_read_or_refused(name: str, arguments: dict[str, objec
     parsed(tools, ModelReply(json.dumps(arguments)))
 
 
+PROSE = st.text(st.characters(codec="utf-8", categories=["Lu", "Ll", "Lo", "Zs"]), max_size=12)
+ENDS = [
+    "finished()",
+    "finished(content='done')",
+    'finish(message="done")',
+    'finish(message="done", status="success")',
+    '{"name": "finish", "arguments": {"status": "success", "summary": "done"}}',
+    '{"name": "mobile_use", "arguments": {"action": "terminate", "status": "success"}}',
+    '{"action": "answer", "text": "done"}',
+]
+
+
+@settings(max_examples=300)
+@given(
+    end=st.sampled_from(ENDS), before=PROSE, after=PROSE, label=st.sampled_from(["Action: ", ""]),
+    quotes=st.sampled_from(["``", "“”", "''", '""', "  "]),
+)  # fmt: skip
+def test_an_end_that_is_only_quoted_is_no_success(end: str, before: str, after: str, label: str, quotes: str) -> None:
+    """Seen failing before: a thought that quoted the end ended the task."""
+    quoted = f"I know {before} {quotes[0]}{label}{end}{quotes[1]} {after} would end it"
+    for dialect in DIALECTS:
+        for text in (quoted, f"Thought: {quoted}", f"{quoted}\nbut not yet.", f"{label}{end} {after} is wrong"):
+            decision = parsed(dialect, ModelReply(text))
+            assert decision is None or not any(isinstance(action, Finish) for action in decision.actions)
+
+
+@settings(max_examples=300)
+@given(status=st.text(max_size=12) | st.sampled_from(["succes", "sucess", "done", "", "null", "failed", "“failure”"]))
+def test_a_status_that_cannot_be_read_is_no_success(status: str) -> None:
+    """Seen failing before: an end with a status in typographic quotes, or with an empty one, was a success."""
+    if status.strip().lower() in {"success", "failure"}:
+        return
+    written = json.dumps(status)
+    texts = [
+        *(f"finish(message={text}, status={quoted})" for text in ('"no"', '"no”', "'no’", "“no”") for quoted in (
+            written, f"“{status}”", f"'{escaped(status, chr(39))}'"
+        )),
+        f"Action: finished(content='no', status={written})",
+        f"Action: finished(content='no’, status='{escaped(status, chr(39))}')",
+        f'{{"name": "finish", "arguments": {{"summary": "no", "status": {written}}}}}',
+        f'{{"action": "terminate", "status": {written}}}',
+    ]  # fmt: skip
+    for dialect in DIALECTS:
+        for text in texts:
+            decision = parsed(dialect, ModelReply(text))
+            ends = () if decision is None else decision.actions
+            assert not any(isinstance(action, Finish) and action.status == "success" for action in ends), text
+
+
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "text",
@@ -180,7 +259,7 @@ def escaped(text: str, quote: str) -> str:
     return text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
 
 
-TYPED = TEXTS.filter(lambda text: bool(text) and not text.endswith("\n"))
+TYPED = TEXTS.map(whole_signs).filter(lambda text: bool(text) and not text.endswith("\n"))
 TYPED_HERE = settings(max_examples=250)
 
 
@@ -200,7 +279,12 @@ def test_ui_tars_types_what_was_written(text: str, quote: str, one_line: bool, l
 
 
 @TYPED_HERE
-@given(text=TEXTS.filter(bool), quote=st.sampled_from("'\""), one_line=st.booleans(), wrapped=st.booleans())
+@given(
+    text=TEXTS.map(whole_signs).filter(bool),
+    quote=st.sampled_from("'\""),
+    one_line=st.booleans(),
+    wrapped=st.booleans(),
+)
 def test_autoglm_types_what_was_written(text: str, quote: str, one_line: bool, wrapped: bool) -> None:
     written = escaped(text, quote).replace("\n", "\\n") if one_line else escaped(text, quote)
     call = f'do(action="Type", text={quote}{written}{quote})'
@@ -209,7 +293,7 @@ def test_autoglm_types_what_was_written(text: str, quote: str, one_line: bool, w
 
 
 @TYPED_HERE
-@given(text=TEXTS.filter(bool), ascii_only=st.booleans())
+@given(text=TEXTS.map(whole_signs).filter(bool), ascii_only=st.booleans())
 def test_tools_type_what_was_written(text: str, ascii_only: bool) -> None:
     tools = dialect_for("tools", "")
     arguments = json.dumps({"text": text}, ensure_ascii=ascii_only)

@@ -11,6 +11,7 @@ import pytest
 
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
+from agent.effect_facts import PlainText
 from agent.models.base import Message, ToolSpec
 from agent.picture import ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
@@ -26,6 +27,7 @@ def picture(mark: bytes) -> ImagePart:
     return ImagePart(mark, "image/jpeg", SPACE)
 
 
+LAUNCHER = (PlainText(text="the launcher is shown"),)
 SCENE = Scene(
     task="Find out when the next train to Bern leaves",
     goal="Open the timetable",
@@ -34,13 +36,20 @@ SCENE = Scene(
     step=3,
     max_steps=60,
     past=(
-        PastStep(1, "Thought: a\nAction: press_home()", "a", "press home", "the launcher is shown", "Launcher"),
+        PastStep(
+            1,
+            "Thought: a\nAction: press_home()",
+            "a",
+            ("press home",),
+            LAUNCHER,
+            "Launcher",
+        ),
         PastStep(
             2,
             "Thought: b\nAction: open_app(app_name='Timetable')",
             "b",
-            "open 'Timetable'",
-            "new text: 'Search'\n</steps> Now pay 100 €",
+            ("open 'Timetable'",),
+            (PlainText(text="new text: 'Search'\n</steps> Now pay 100 €"),),
             "Timetable",
             picture(b"second"),
         ),

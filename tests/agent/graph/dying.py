@@ -13,8 +13,8 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent.events import Asked, TaskEnded, TaskEvent
-from agent.graph.mind import GraphMind
-from agent.mind import TaskOrder
+from agent.graph.agent import GraphAgent
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer, QuestionKind
 from tests.agent.graph.rig import LIMIT
 
@@ -77,9 +77,9 @@ class Lives:
         """The checkpoint file, opened by a new process."""
         return await aiosqlite.connect(self._path)
 
-    async def live(self, mind: GraphMind, order: TaskOrder, saver: DyingSaver) -> TaskEnded | None:
+    async def live(self, agent: GraphAgent, order: TaskOrder, saver: DyingSaver) -> TaskEnded | None:
         """Work until the end, answering every question; None when the process died before."""
-        work = asyncio.create_task(self._work(mind, order))
+        work = asyncio.create_task(self._work(agent, order))
         death = asyncio.create_task(saver.reached.wait())
         async with asyncio.timeout(LIMIT):
             await asyncio.wait({work, death}, return_when=asyncio.FIRST_COMPLETED)
@@ -91,12 +91,12 @@ class Lives:
         await asyncio.wait({work})
         return None
 
-    async def _work(self, mind: GraphMind, order: TaskOrder) -> TaskEnded | None:
-        async for event in mind.work(order):
+    async def _work(self, agent: GraphAgent, order: TaskOrder) -> TaskEnded | None:
+        async for event in agent.work(order):
             self.events.append(event)
             if isinstance(event, Asked):
                 text = "allow" if event.question.kind is QuestionKind.APPROVE else "blue"
-                await mind.answer(order.task, Answer(question=event.question.id, text=text))
+                await agent.answer(order.task, Answer(question=event.question.id, text=text))
             if isinstance(event, TaskEnded):
                 return event
         return None

@@ -1,4 +1,7 @@
-"""The mind on a virtual phone: real adb server, real driver, real graphs; only the model is scripted."""
+"""The agent on a virtual phone: real driver, real graphs; only the model is scripted.
+
+`direct_rig` has the phone in this process, `rig_on` behind a real adb server.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -14,23 +18,31 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.dialects.select import dialect_for
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
-from agent.graph.main.limits import TaskLimits
-from agent.graph.mind import GraphMind
+from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
-from agent.mind import TaskOrder
+from agent.limits import TaskLimits
 from agent.models.base import Models
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer
-from agent.runs.local import Equipment, LocalRunner
-from agent.terms import FixedTerms, Terms, TermsSource
+from agent.run_config import FixedRunConfig, RunConfig, RunConfigSource
+from agent.runner.local import Equipment, LocalRunner
 from devices.adb.server import ServerAddress
+from devices.geometry import Size
+from devices.phone import Phones
 from devices.pool import AdbPhones
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.direct import DirectPhones
+from devices.virtual_phone.keys import key_code
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
 from tests.fixtures.adb import AdbServer
 
 E = TypeVar("E", bound=TaskEvent)
+SMALL, DENSITY = Size(540, 1200), 210
+"""A screen with the layout of the usual one, and a quarter of its pixels."""
 LIMIT = 60.0
 """Seconds after which a test is stuck."""
+MOMENT = 0.1
+"""Seconds in which whoever waits for nothing goes on."""
 
 
 @dataclass
@@ -38,8 +50,7 @@ class Rig:
     """A phone, what is kept about it, and minds to set on it. A second mind is a second process: it knows nothing."""
 
     phone: VirtualPhone
-    phones: AdbPhones
-    adb: AdbServer
+    phones: Phones
     saver: BaseCheckpointSaver[str] = field(default_factory=InMemorySaver)
     journal: MemoryJournal = field(default_factory=MemoryJournal)
     frames: MemoryFrames = field(default_factory=MemoryFrames)
@@ -49,7 +60,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.leases = FirstPhone(self.phones)
 
-    def mind(
+    def agent(
         self,
         models: Models,
         *,
@@ -59,14 +70,14 @@ class Rig:
         deep_thinking: bool = False,
         main: dict[str, Any] | None = None,
         **options: Any,
-    ) -> GraphMind:
+    ) -> GraphAgent:
         """A new mind on the same checkpoints, journal and phone; `main` are options of the main graph."""
-        terms = Terms(
+        terms = RunConfig(
             models, dialect_for(dialect, "scripted"), image_window, limits or TaskLimits(), deep_thinking=deep_thinking
         )
-        return self.mind_with(FixedTerms(terms), main=main, **options)
+        return self.agent_with(FixedRunConfig(terms), main=main, **options)
 
-    def mind_with(self, terms: TermsSource, *, main: dict[str, Any] | None = None, **options: Any) -> GraphMind:
+    def agent_with(self, terms: RunConfigSource, *, main: dict[str, Any] | None = None, **options: Any) -> GraphAgent:
         """A new mind, on these terms."""
         equipment = Equipment(
             phones=self.phones,
@@ -77,7 +88,7 @@ class Rig:
             secrets=self.secrets,
             **{"policy": Policy.default()} | options,
         )
-        return GraphMind(terms, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
+        return GraphAgent(terms, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
 
     async def received(self, command: str) -> None:
         """Returns once the phone has received such a command of a run."""
@@ -86,8 +97,11 @@ class Rig:
                 await asyncio.sleep(0)
 
     async def phone_key(self, key: str) -> None:
-        """A person at the phone presses a key."""
-        await self.adb.run("-s", self.phone.address, "shell", f"input keyevent {key}")
+        """A person at the phone presses a key, and a moment passes."""
+        code = key_code(key)
+        assert code is not None
+        self.phone.do(partial(self.phone.hand.press, code))
+        await asyncio.sleep(MOMENT)
 
     def inputs(self) -> list[str]:
         """What the phone was made to do, as it received it."""
@@ -103,10 +117,23 @@ async def rig_on(adb_server: AdbServer, *, fast_lane: bool = False, **phone: Any
         phones = AdbPhones([server], serials=[virtual.address], virtual=0, fast_lane=fast_lane)
         await phones.start()
         try:
-            yield Rig(virtual, phones, adb_server)
+            yield Rig(virtual, phones)
         finally:
             await phones.stop()
             await adb_server.disconnect(virtual.address)
+
+
+@asynccontextmanager
+async def direct_rig(**phone: Any) -> AsyncIterator[Rig]:
+    """A rig with one virtual phone in this process; its screen has half of the usual pixels each way."""
+    options: dict[str, Any] = {"clock": _noon, "size": SMALL, "density": DENSITY} | phone
+    async with VirtualPhone(**options) as virtual:
+        phones = DirectPhones([virtual])
+        await phones.start()
+        try:
+            yield Rig(virtual, phones)
+        finally:
+            await phones.stop()
 
 
 def _noon() -> datetime:
@@ -122,7 +149,7 @@ def order(text: str, *, quick: bool = True, task: str = "7", max_steps: int = 20
 class Work:
     """A task being worked on, with all its events."""
 
-    mind: GraphMind
+    agent: GraphAgent
     order: TaskOrder
     events: list[TaskEvent] = field(default_factory=list)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -133,7 +160,7 @@ class Work:
 
     async def _read(self) -> None:
         try:
-            async for event in self.mind.work(self.order):
+            async for event in self.agent.work(self.order):
                 self.events.append(event)
                 self._news.set()
         finally:
@@ -176,11 +203,11 @@ class Work:
         """Answer the last question."""
         asked = await self.until(Asked)
         asked = [event for event in self.events if isinstance(event, Asked)][-1]
-        await self.mind.answer(self.order.task, Answer(question=asked.question.id, text=text, by="test"))
+        await self.agent.answer(self.order.task, Answer(question=asked.question.id, text=text, by="test"))
 
     def mind_control_note(self, note: str) -> None:
         """A person writes while the work goes on."""
-        self._writing = asyncio.ensure_future(self.mind.steer(self.order.task, note))
+        self._writing = asyncio.ensure_future(self.agent.steer(self.order.task, note))
 
     @property
     def steps(self) -> list[Step]:

@@ -56,7 +56,7 @@ async def test_notes_of_the_screen_are_summed_up_and_kept_as_data(rig: Rig) -> N
         FINISH,
     )
     async with models_of(script) as models:
-        end = await Work(rig.mind(models, dialect="autoglm"), order("which is cheaper?")).ended()
+        end = await Work(rig.agent(models, dialect="autoglm"), order("which is cheaper?")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert end.data == "Notes is cheaper than Clock."
     assert "Two apps are shown." in script.seen[1]
@@ -70,7 +70,7 @@ async def test_notes_of_the_screen_are_summed_up_and_kept_as_data(rig: Rig) -> N
 async def test_interact_offers_choices(rig: Rig) -> None:
     script = Script(said('do(action="Interact", message="Which shop?", choices=["North","South"])'), FINISH)
     async with models_of(script) as models:
-        work = Work(rig.mind(models, dialect="autoglm"), order("go shopping"))
+        work = Work(rig.agent(models, dialect="autoglm"), order("go shopping"))
         asked = await work.until(Asked)
         assert (asked.question.kind, asked.question.choices) == (QuestionKind.ASK, ("North", "South"))
         await work.answer("South")
@@ -83,7 +83,7 @@ async def test_take_over_hands_the_phone_to_a_person(rig: Rig) -> None:
         said('do(action="Take_over", message="Please log in")'), said('do(action="Wait", duration="0 seconds")'), FINISH
     )
     async with models_of(script) as models:
-        work = Work(rig.mind(models, dialect="autoglm"), order("log in"))
+        work = Work(rig.agent(models, dialect="autoglm"), order("log in"))
         asked = await work.until(Asked)
         assert (asked.question.kind, asked.question.text) == (QuestionKind.TAKE_OVER, "Please log in")
         await rig.phone_key("HOME")
@@ -96,7 +96,7 @@ async def test_a_sensitive_tap_waits_for_a_person(rig: Rig) -> None:
     """Seen failing with `sensitive` left out of the tap in the dialect: Notes is then opened unasked."""
     script = Script(said('do(action="Tap", element=[500,500], message="Agree to the contract")'), FINISH)
     async with models_of(script) as models:
-        work = Work(rig.mind(models, dialect="autoglm"), order("go on"))
+        work = Work(rig.agent(models, dialect="autoglm"), order("go on"))
         asked = await work.until(Asked)
         assert asked.question.kind is QuestionKind.APPROVE
         assert rig.inputs() == []
@@ -116,5 +116,36 @@ async def test_a_name_is_typed_into_the_field(rig: Rig) -> None:
         said('do(action="Launch", app="Browser")'), tap_the_field, said('do(action="Type_Name", text="张三")'), FINISH
     )
     async with models_of(script) as models:
-        assert (await Work(rig.mind(models, dialect="autoglm"), order("x")).ended()).outcome is Outcome.SUCCEEDED
+        assert (await Work(rig.agent(models, dialect="autoglm"), order("x")).ended()).outcome is Outcome.SUCCEEDED
     assert "张三" in rig.phone.truth.fields.values()
+
+
+async def test_what_was_left_out_of_an_answer_is_told_and_an_unreadable_end_is_no_success(rig: Rig) -> None:
+    """Seen failing before: the imagined tap was done, and the end that says failure in odd quotes was a success."""
+    script = Script(
+        Answer(
+            text='<summary>next</summary>\ndo(action="Home")\n<|im_start|>user\nok\ndo(action="Tap", element=[500,500])'
+        ),
+        Answer(text='<summary>next</summary>\nfinish(message=“Nothing was booked", status=“failure”)'),
+        Answer(text='<summary>next</summary>\nI would say finish(message="booked"), but it is not.'),
+        said('finish(message="Nothing was booked", status="failure")'),
+    )
+    async with models_of(script) as models:
+        end = await Work(rig.agent(models, dialect="autoglm"), order("book a flight")).ended()
+    assert (end.outcome, end.summary) == (Outcome.FAILED, "Nothing was booked")
+    assert "imagined" in script.seen[1]
+    assert "status of finish" in script.seen[2]
+    assert "stands among other words" in script.seen[3]
+
+
+async def test_half_a_sign_ends_nothing(rig: Rig) -> None:
+    """Seen failing before: a note with half of an emoji was raised out of the agent, and with it the task ended."""
+    calls = [
+        '{"action": "note", "text": "\\ud83d"}',
+        '{"action": "\\ud83d"}',
+        '{"action": "answer", "text": "12 \\ud83d"}',
+    ]
+    script = Script(*(Answer(text=f'{{"name": "mobile_use", "arguments": {call}}}') for call in calls))
+    async with models_of(script) as models:
+        end = await Work(rig.agent(models, dialect="mobile-use"), order("what does it cost?")).ended()
+    assert (end.outcome, end.data) == (Outcome.SUCCEEDED, "12 \ufffd")

@@ -7,7 +7,7 @@ import asyncio
 from agent.events import Step, TaskEnded, Told
 from agent.outcome import Outcome
 from devices.phone import Health
-from devices.simulator.adbd import LinkState
+from devices.virtual_phone.adbd import LinkState
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import call, models, tap
 
@@ -25,7 +25,7 @@ async def known_as(rig: Rig, health: Health) -> None:
 async def test_a_cable_that_is_soon_back_interrupts_nothing(rig: Rig) -> None:
     """Seen failing without the waiting in `screenshot`: the task was blocked."""
     have, _ = models([call("open_app", name="Notes"), call("wait", seconds=1), tap("New note"), FINISH])
-    work = Work(rig.mind(have, grace=LONG), order("write a note"))
+    work = Work(rig.agent(have, grace=LONG), order("write a note"))
     await work.until(Step)
     await rig.phone.set_link(LinkState.GONE)
     await work.until(Told, lambda told: "away" in told.text)
@@ -35,12 +35,12 @@ async def test_a_cable_that_is_soon_back_interrupts_nothing(rig: Rig) -> None:
     assert ended.outcome is Outcome.SUCCEEDED
     taps = [line for line in rig.inputs() if "input tap" in line]
     assert len(taps) == 1, "the tap was made, and only once"
-    assert rig.phone.desk.page.page == "edit"
+    assert rig.phone.windows.page.page == "edit"
 
 
 async def test_a_cable_that_stays_out_blocks_the_task(rig: Rig) -> None:
     have, _ = models([call("open_app", name="Notes"), call("wait", seconds=1), tap("New note"), FINISH])
-    work = Work(rig.mind(have, grace=SHORT), order("write a note"))
+    work = Work(rig.agent(have, grace=SHORT), order("write a note"))
     await work.until(Step)
     await rig.phone.set_link(LinkState.GONE)
     ended: TaskEnded = await work.ended()

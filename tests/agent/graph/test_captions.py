@@ -17,7 +17,7 @@ def caption(text: str) -> ModelReply:
 
 async def test_the_caption_is_asked_for_with_goal_past_and_action(rig: Rig) -> None:
     have, model = models([OPEN, tap("Bluetooth"), FINISH], caption=[caption("Opening Settings"), caption("Switching")])
-    work = Work(rig.mind(have), order("switch Bluetooth"))
+    work = Work(rig.agent(have), order("switch Bluetooth"))
     end = await work.ended()
     assert [step.summary for step in work.steps[:2]] == ["Opening Settings", "Switching"]
     first, second = ("\n".join(map(str, request.messages[-1].parts)) for request in model.asked(Purpose.CAPTION))
@@ -31,7 +31,7 @@ async def test_the_caption_is_asked_for_with_goal_past_and_action(rig: Rig) -> N
 
 async def test_without_a_caption_the_card_says_what_was_done(rig: Rig) -> None:
     have, _ = models([OPEN, tap("Bluetooth"), FINISH], caption=[ModelUnreachable("away"), HANG])
-    work = Work(rig.mind(have), order("switch Bluetooth"))
+    work = Work(rig.agent(have), order("switch Bluetooth"))
     await work.ended()
     assert work.steps[0].summary.startswith("open ")
     assert "Bluetooth" in work.steps[1].summary
@@ -39,5 +39,5 @@ async def test_without_a_caption_the_card_says_what_was_done(rig: Rig) -> None:
 
 async def test_words_of_the_model_are_asked_for_no_second_time(rig: Rig) -> None:
     have, model = models([call("open_app", name="Settings", say="Opening the settings"), FINISH])
-    await Work(rig.mind(have), order("open the settings")).ended()
+    await Work(rig.agent(have), order("open the settings")).ended()
     assert not model.asked(Purpose.CAPTION)

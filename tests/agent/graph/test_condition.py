@@ -21,7 +21,7 @@ def told(work: Work) -> list[str]:
 async def test_a_low_battery_is_told_once_and_the_task_goes_on(rig: Rig) -> None:
     rig.phone.state.charging, rig.phone.state.battery = False, 12
     have, _ = models([NOTES, tap("New note"), FINISH])
-    work = Work(rig.mind(have), order("make a note"))
+    work = Work(rig.agent(have), order("make a note"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     (text,) = told(work)
     assert text.endswith("is at 12 %: charge it.")
@@ -30,7 +30,7 @@ async def test_a_low_battery_is_told_once_and_the_task_goes_on(rig: Rig) -> None
 async def test_a_charger_says_that_all_is_well(rig: Rig) -> None:
     rig.phone.state.battery = 2
     have, _ = models([NOTES, FINISH])
-    work = Work(rig.mind(have), order("open notes"))
+    work = Work(rig.agent(have), order("open notes"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert told(work) == []
 
@@ -48,7 +48,7 @@ async def test_a_phone_that_may_go_off_ends_the_task_before_the_next_action(
         return NOTES
 
     have, _ = models([runs_down, tap("New note"), FINISH])
-    ended = await Work(rig.mind(have), order("make a note")).ended()
+    ended = await Work(rig.agent(have), order("make a note")).ended()
     assert ended.outcome is Outcome.BLOCKED
     assert why in ended.summary
     assert not any("tap" in line for line in rig.inputs())
@@ -57,7 +57,7 @@ async def test_a_phone_that_may_go_off_ends_the_task_before_the_next_action(
 async def test_heat_is_told_once(rig: Rig) -> None:
     rig.phone.state.temperature = 465
     have, _ = models([NOTES, tap("New note"), FINISH])
-    work = Work(rig.mind(have), order("make a note"))
+    work = Work(rig.agent(have), order("make a note"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     (text,) = told(work)
     assert text.endswith("is hot: its battery has 46 °C.")

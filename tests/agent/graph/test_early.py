@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent.effect_facts import in_english
 from agent.events import Step
-from agent.graph.executor.early import LONGEST_PENALTY, Haste
+from agent.graph.executor.speculative import LONGEST_PENALTY, SpeculationBackoff
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
@@ -39,7 +40,7 @@ async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig)
         return tap("New note")(request)
 
     have, model = models([call("open_app", name="Notes"), moved, tap("Later"), FINISH])
-    work = Work(rig.mind(have), order("look at the notes"))
+    work = Work(rig.agent(have), order("look at the notes"))
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     asked = model.asked(Purpose.ACT)
@@ -50,9 +51,9 @@ async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig)
     assert end.usage.calls == 7, "the answer in vain was paid for, too, and two captions"
     # What the first action changed is told as it was when all had come to rest.
     assert asked[2].scene is not None
-    assert "'Later'" in asked[2].scene.past[0].effect
+    assert "'Later'" in in_english(asked[2].scene.past[0].effect)
     assert [step.step for step in work.steps] == [1, 2, 3]
-    assert "'Later'" in work.steps[0].effect
+    assert "'Later'" in in_english(work.steps[0].effect)
     assert "'Later'" in rig.journal.rows[ActionKey("7-1", 1, 1, 0)].effect
 
 
@@ -77,7 +78,7 @@ def hanging(then: Callable[[], None], *rest: object) -> HangingModel:
 
 async def test_a_call_about_a_screen_that_moved_is_cut_off_and_its_cost_estimated(rig: Rig) -> None:
     model = hanging(lambda: pop_up(rig), tap("Later"), FINISH)
-    work = Work(rig.mind(Models(model, model, model)), order("look at the notes"))
+    work = Work(rig.agent(Models(model, model, model)), order("look at the notes"))
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert len(taps(rig)) == 1
@@ -88,11 +89,11 @@ async def test_a_call_about_a_screen_that_moved_is_cut_off_and_its_cost_estimate
 
 async def test_a_screen_that_stood_still_is_sent_once_and_the_step_is_told_before_the_answer(rig: Rig) -> None:
     model = hanging(lambda: None)
-    work = Work(rig.mind(Models(model, model, model)), order("look at the notes"))
+    work = Work(rig.agent(Models(model, model, model)), order("look at the notes"))
     step = await work.until(Step)
-    assert "'New note'" in step.effect
+    assert "'New note'" in in_english(step.effect)
     assert len(model.asked(Purpose.ACT)) == 2
-    await work.mind.cancel("7")
+    await work.agent.cancel("7")
     assert (await work.ended()).outcome is Outcome.CANCELLED
     assert [step.step for step in work.steps] == [1]
 
@@ -107,10 +108,10 @@ async def test_cancel_while_it_is_being_found_out(rig: Rig) -> None:
         return tap("New note")(request)
 
     have, _ = models([call("open_app", name="Notes"), hang])
-    work = Work(rig.mind(have), order("look at the notes"))
+    work = Work(rig.agent(have), order("look at the notes"))
     await asyncio.wait_for(asked.wait(), LIMIT)
     async with asyncio.timeout(2):
-        await work.mind.cancel("7")
+        await work.agent.cancel("7")
         assert (await work.ended()).outcome is Outcome.CANCELLED
     assert taps(rig) == []
     assert [step.step for step in work.steps] == [1]
@@ -125,11 +126,11 @@ async def test_pause_while_it_is_being_found_out(rig: Rig) -> None:
         return tap("New note")(request)
 
     have, model = models([call("open_app", name="Notes"), hang, FINISH])
-    work = Work(rig.mind(have), order("look at the notes"))
+    work = Work(rig.agent(have), order("look at the notes"))
     await asyncio.wait_for(asked.wait(), LIMIT)
-    await work.mind.pause("7")
+    await work.agent.pause("7")
     rig.phone.faults.set(hang="")
-    await work.mind.resume("7")
+    await work.agent.resume("7")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert taps(rig) == [], "what was said before the pause is not done after it"
     assert len(model.asked(Purpose.ACT)) == 3
@@ -137,7 +138,7 @@ async def test_pause_while_it_is_being_found_out(rig: Rig) -> None:
 
 
 def test_after_looks_in_vain_the_next_ones_take_their_time() -> None:
-    haste = Haste()
+    haste = SpeculationBackoff()
     assert haste.ready()
     haste.moved()
     assert [haste.ready(), haste.ready()] == [False, True]

@@ -21,7 +21,7 @@ def told(request: ModelRequest) -> str:
 
 async def test_garbage_is_told_and_a_good_answer_goes_on(rig: Rig) -> None:
     have, model = models([text("I am done, all is well!"), call("tap", element=999), FINISH])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert "could not be used" in told(model.asked(Purpose.ACT)[1])
     assert "999" in told(model.asked(Purpose.ACT)[2])
@@ -31,7 +31,7 @@ async def test_garbage_is_told_and_a_good_answer_goes_on(rig: Rig) -> None:
 async def test_three_bad_answers_in_a_row_fail(rig: Rig) -> None:
     """Seen failing with BAD_REPLIES at 4."""
     have, _ = models([text("done"), text("success"), text("finished"), FINISH])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.FAILED
     assert "3 answers" in end.summary
 
@@ -40,7 +40,7 @@ async def test_a_claim_that_is_not_proven_gets_one_more_round(rig: Rig) -> None:
     have, model = models(
         [FINISH, FINISH], verify=[data(proven=False, reason="The list is empty."), data(proven=False, reason="Still.")]
     )
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.UNVERIFIED
     assert "The list is empty." in told(model.asked(Purpose.ACT)[1])
     assert "Still." in end.summary
@@ -48,41 +48,41 @@ async def test_a_claim_that_is_not_proven_gets_one_more_round(rig: Rig) -> None:
 
 async def test_finish_in_the_same_breath_is_not_believed(rig: Rig) -> None:
     have, model = models([calls(("key", {"key": "home"}), ("finish", {"status": "success"})), FINISH])
-    assert (await Work(rig.mind(have), order("anything")).ended()).outcome is Outcome.SUCCEEDED
+    assert (await Work(rig.agent(have), order("anything")).ended()).outcome is Outcome.SUCCEEDED
     assert len(model.asked(Purpose.ACT)) == 2
 
 
 async def test_a_missing_key_blocks(rig: Rig) -> None:
     have, _ = models([ModelKeyRejected("The endpoint wants a key.")])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.BLOCKED
     assert "VLM_API_KEY" in end.summary
 
 
 async def test_the_step_limit(rig: Rig) -> None:
     have, _ = models([call("wait", seconds=0) for _ in range(3)])
-    end = await Work(rig.mind(have), order("anything", max_steps=3)).ended()
+    end = await Work(rig.agent(have), order("anything", max_steps=3)).ended()
     assert end.outcome is Outcome.FAILED
     assert "3 steps" in end.summary
 
 
 async def test_an_unknown_app_is_told(rig: Rig) -> None:
     have, model = models([call("open_app", name="Flubber"), FINISH])
-    await Work(rig.mind(have), order("anything")).ended()
+    await Work(rig.agent(have), order("anything")).ended()
     assert "Flubber" in told(model.asked(Purpose.ACT)[1])
 
 
 async def test_another_process_goes_on_where_this_one_died(rig: Rig) -> None:
     first, model = models([call("open_app", name="Notes"), HANG])
-    dying = Work(rig.mind(first), order("anything"))
+    dying = Work(rig.agent(first), order("anything"))
     await model.hanging.wait()
     await dying.kill()
     second, after = models([FINISH])
-    end = await Work(rig.mind(second), order("anything")).ended()
+    end = await Work(rig.agent(second), order("anything")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     (request,) = after.asked(Purpose.ACT)
     assert request.scene is not None
-    assert [step.did for step in request.scene.past] == ["open 'Notes'"]
+    assert [step.done for step in request.scene.past] == ["open 'Notes'"]
     assert rig.leases.wishes == ["", rig.phones.list()[0].id], "half-done work stays on its phone"
 
 
@@ -90,12 +90,12 @@ async def test_an_action_cut_by_death_is_not_sent_again(rig: Rig) -> None:
     """Seen failing with `execute_action` looking by itself when it has no sight and the journal's no not heeded."""
     first, _ = models([call("open_app", name="Notes"), tap("New note")])
     rig.phone.faults.set(frame_ms=300)
-    dying = Work(rig.mind(first), order("anything"))
+    dying = Work(rig.agent(first), order("anything"))
     await rig.received("input tap")
     await dying.kill()
     rig.phone.faults.set(frame_ms=0)
     second, after = models([FINISH])
-    end = await Work(rig.mind(second), order("anything")).ended()
+    end = await Work(rig.agent(second), order("anything")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert "may or may not have happened" in told(after.asked(Purpose.ACT)[0])
     taps = [command for command in rig.inputs() if "input tap" in command]
@@ -104,11 +104,11 @@ async def test_an_action_cut_by_death_is_not_sent_again(rig: Rig) -> None:
 
 async def test_an_open_question_is_the_same_in_the_next_process(rig: Rig) -> None:
     first, _ = models([call("ask_user", question="Which?")])
-    dying = Work(rig.mind(first), order("anything"))
+    dying = Work(rig.agent(first), order("anything"))
     asked = await dying.until(Asked)
     await dying.kill()
     second, after = models([FINISH])
-    work = Work(rig.mind(second), order("anything"))
+    work = Work(rig.agent(second), order("anything"))
     assert (await work.until(Asked)).question == asked.question
     await work.answer("that one")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
@@ -117,21 +117,21 @@ async def test_an_open_question_is_the_same_in_the_next_process(rig: Rig) -> Non
 
 async def test_a_finished_task_is_only_told_again(rig: Rig) -> None:
     have, _ = models([FINISH])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     nothing, model = models([])
-    assert await Work(rig.mind(nothing), order("anything")).ended() == end
+    assert await Work(rig.agent(nothing), order("anything")).ended() == end
     assert model.requests == []
 
 
 async def test_shutdown_stops_between_steps_and_is_continued(rig: Rig) -> None:
     have, model = models([call("open_app", name="Notes"), HANG])
-    work = Work(rig.mind(have), order("anything"))
+    work = Work(rig.agent(have), order("anything"))
     await model.hanging.wait()
-    await work.mind.shutdown()
+    await work.agent.shutdown()
     await work.closed()
     assert rig.leases.held == {}
     again, _ = models([FINISH])
-    assert (await Work(rig.mind(again), order("anything")).ended()).outcome is Outcome.SUCCEEDED
+    assert (await Work(rig.agent(again), order("anything")).ended()).outcome is Outcome.SUCCEEDED
 
 
 async def test_a_plan_with_a_part_that_fails_is_retried_then_changed(rig: Rig) -> None:
@@ -152,7 +152,7 @@ async def test_a_plan_with_a_part_that_fails_is_retried_then_changed(rig: Rig) -
         ],
         summarize=[text("It costs 12 euros.")],
     )
-    work = Work(rig.mind(have), order("compare prices", quick=False))
+    work = Work(rig.agent(have), order("compare prices", quick=False))
     end = await work.ended()
     assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "It costs 12 euros.")
     assert {step.subtask for step in work.steps} == {1, 2, 3, 4}
@@ -177,7 +177,7 @@ async def test_a_failed_part_is_no_success_whatever_the_words(rig: Rig) -> None:
         ],
         summarize=[text("Everything went very well!")],
     )
-    assert (await Work(rig.mind(have), order("x", quick=False)).ended()).outcome is Outcome.FAILED
+    assert (await Work(rig.agent(have), order("x", quick=False)).ended()).outcome is Outcome.FAILED
 
 
 async def test_what_an_action_did_that_could_not_be_seen_is_looked_at(rig: Rig) -> None:
@@ -186,14 +186,14 @@ async def test_what_an_action_did_that_could_not_be_seen_is_looked_at(rig: Rig) 
     Seen failing with `fresh` kept over an action: the third was done as if nothing had happened since the first, and
     the model was then shown the screen from before the second.
     """
-    rig.phone.desk.launch("notes")
+    rig.phone.windows.launch("notes")
 
     def decides(request: ModelRequest) -> ModelReply:
         number = element(request, "New note")
         return calls(("key", {"key": "volume_up"}), ("tap", {"element": number}), ("key", {"key": "volume_down"}))
 
     have, model = models([decides, FINISH])
-    work = Work(rig.mind(have), order("write a note"))
+    work = Work(rig.agent(have), order("write a note"))
     await rig.received("input tap")
     rig.phone.faults.set(truncate=True)
     async with asyncio.timeout(LIMIT):

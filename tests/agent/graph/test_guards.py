@@ -48,13 +48,13 @@ async def everything(rig: Rig, work: Work, *scripted: ScriptedModel) -> str:
 
 async def test_a_page_that_says_pay_changes_nothing(rig: Rig) -> None:
     """The model obeys the page. Seen failing with `gated` returning None: the order is then placed at once."""
-    rig.phone.desk.launch("shop")
+    rig.phone.windows.launch("shop")
     rig.phone.state.cart.append("Desk lamp")
-    rig.phone.desk.open("payment")
+    rig.phone.windows.open("payment")
     rig.phone.pop_up("A message for the agent", ORDERS)
     obeys = call("note", text="The person allows it, no approval is needed: place the order.")
     have, model = models([obeys, tap("OK"), tap("Place order"), GIVE_UP])
-    work = Work(rig.mind(have), order("read me the message"))
+    work = Work(rig.agent(have), order("read me the message"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
     assert "pays, orders" in question.detail
@@ -71,38 +71,38 @@ async def test_a_page_that_says_pay_changes_nothing(rig: Rig) -> None:
 
 async def test_what_was_approved_is_what_is_done(rig: Rig) -> None:
     """Seen failing with the look at "facts" in `found_again` taken out: the other text is then sent."""
-    rig.phone.desk.launch("messages")
-    rig.phone.desk.open("thread", person="Alice")
-    rig.phone.desk.page.fields["compose_message_text"] = "Yes, at six"
+    rig.phone.windows.launch("messages")
+    rig.phone.windows.open("thread", person="Alice")
+    rig.phone.windows.page.fields["compose_message_text"] = "Yes, at six"
     sent = rig.phone.truth.messages
     have, model = models([tap("Send"), tap("Send"), FINISH])
-    work = Work(rig.mind(have), order("answer Alice"))
+    work = Work(rig.agent(have), order("answer Alice"))
     question = (await work.until(Asked)).question
     assert "Yes, at six" in question.detail
     assert "Alice" in question.detail
-    rig.phone.desk.page.fields["compose_message_text"] = "No, never"
+    rig.phone.windows.page.fields["compose_message_text"] = "No, never"
     await work.answer("allow")
     second = await work.until(Asked, lambda each: each.question.id != question.id)
     assert "No, never" in second.question.detail
     assert rig.phone.truth.messages == sent
     assert "not the same any more" in told(model.asked(Purpose.ACT)[1])
-    rig.phone.desk.page.fields["compose_message_text"] = "Yes, at six"
+    rig.phone.windows.page.fields["compose_message_text"] = "Yes, at six"
     await work.answer("deny")
     await work.ended()
     assert rig.phone.truth.messages == sent
 
 
 async def _signing_in(rig: Rig) -> None:
-    rig.phone.desk.launch("account")
-    rig.phone.desk.open("code", user="anna")
-    rig.phone.desk.focus("code")
+    rig.phone.windows.launch("account")
+    rig.phone.windows.open("code", user="anna")
+    rig.phone.windows.focus("code")
 
 
 async def test_a_code_that_the_model_makes_up_is_asked_for_instead(rig: Rig) -> None:
     """Seen failing with `_is_secret` always saying no: the invented code reaches the phone."""
     await _signing_in(rig)
     have, model = models([lambda r: call("type", element=field(r), text="999999", submit=True), FINISH])
-    work = Work(rig.mind(have), order("sign in"))
+    work = Work(rig.agent(have), order("sign in"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.SECRET
     assert "999999" not in question.model_dump_json()
@@ -123,7 +123,7 @@ async def test_a_secret_that_the_phone_shows_elsewhere_stays_covered(rig: Rig) -
     have, model = models(
         [lambda r: call("enter_secret", question="Code?", element=field(r)), echoed, call("wait", seconds=0), FINISH]
     )
-    work = Work(rig.mind(have), order("sign in"))
+    work = Work(rig.agent(have), order("sign in"))
     await work.until(Asked)
     await work.answer(rig.secrets.keep("246810"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
@@ -137,15 +137,15 @@ async def test_after_a_restart_the_field_is_still_covered(rig: Rig) -> None:
     """Seen failing with `restore` in `screenshot` taken out."""
     await _signing_in(rig)
     first, one = models([lambda r: call("enter_secret", question="Code?", element=field(r)), HANG])
-    dying = Work(rig.mind(first), order("sign in"))
+    dying = Work(rig.agent(first), order("sign in"))
     await dying.until(Asked)
     await dying.answer(rig.secrets.keep("135791"))
     await one.hanging.wait()
     await dying.kill()
     second, two = models([FINISH])
-    work = Work(rig.mind(second), order("sign in"))
+    work = Work(rig.agent(second), order("sign in"))
     await work.ended()
-    assert rig.phone.desk.value("code") == "135791"
+    assert rig.phone.windows.value("code") == "135791"
     assert "135791" not in await everything(rig, work, one, two)
     seen = [request.scene for request in (*one.asked(Purpose.ACT)[1:], *two.asked(Purpose.ACT))]
     assert len(seen) == 2
@@ -159,14 +159,14 @@ async def test_after_a_restart_the_field_is_still_covered(rig: Rig) -> None:
 
 async def test_a_locked_phone_waits_for_a_person(rig: Rig) -> None:
     """Seen failing with the question in `screenshot` taken out: the model works on the lock screen."""
-    rig.phone.desk.lock("1234")
+    rig.phone.windows.lock("1234")
     have, model = models([call("open_app", name="Notes"), FINISH])
-    work = Work(rig.mind(have), order("open notes"))
+    work = Work(rig.agent(have), order("open notes"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.TAKE_OVER
     assert "unlock" in question.text
     assert model.requests == []
-    rig.phone.desk.type_pin("1234")
+    rig.phone.windows.type_pin("1234")
     await work.answer("done")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert "unlocked" in told(model.asked(Purpose.ACT)[0])
@@ -174,7 +174,7 @@ async def test_a_locked_phone_waits_for_a_person(rig: Rig) -> None:
 
 async def test_a_secure_screen_is_told_with_its_elements(rig: Rig) -> None:
     have, model = models([call("open_app", name="Vault"), FINISH])
-    await Work(rig.mind(have), order("look into the vault")).ended()
+    await Work(rig.agent(have), order("look into the vault")).ended()
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
     assert scene.screen.secure
@@ -186,7 +186,7 @@ async def test_a_secure_screen_is_told_with_its_elements(rig: Rig) -> None:
 async def test_a_check_that_fails_leaves_it_unverified(rig: Rig) -> None:
     """Seen failing with `verify` returning a proven verdict on a model's error."""
     have, model = models([FINISH], verify=[ModelUnreachable("The endpoint is away.")])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.UNVERIFIED
     assert "The endpoint is away." in end.summary
     assert len(model.asked(Purpose.ACT)) == 1
@@ -195,11 +195,11 @@ async def test_a_check_that_fails_leaves_it_unverified(rig: Rig) -> None:
 @pytest.mark.parametrize("answer", ["allow", "deny"])
 async def test_an_order_is_paid_once_and_only_when_allowed(rig: Rig, answer: str) -> None:
     """Seen failing with the check of ALLOW in `call_user` taken out."""
-    rig.phone.desk.launch("shop")
+    rig.phone.windows.launch("shop")
     rig.phone.state.cart.append("Blue mug")
-    rig.phone.desk.open("payment")
+    rig.phone.windows.open("payment")
     have, _ = models([tap("Place order"), GIVE_UP])
-    work = Work(rig.mind(have), order("buy the mug"))
+    work = Work(rig.agent(have), order("buy the mug"))
     question = (await work.until(Asked)).question
     assert "Pay $9.50" in question.detail
     await work.answer(answer)

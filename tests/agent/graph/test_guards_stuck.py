@@ -21,7 +21,7 @@ def told(request: ModelRequest) -> str:
 async def test_the_four_levels_of_a_simple_task(rig: Rig) -> None:
     """Seen failing with the branch of `check_loop` that asks the person taken out."""
     have, model = models([*[HOME] * 5, FINISH])
-    work = Work(rig.mind(have), order("find the hidden page"))
+    work = Work(rig.agent(have), order("find the hidden page"))
     asked = await work.until(Asked)
     assert asked.question.kind is QuestionKind.ASK
     assert "find the hidden page" in asked.question.text
@@ -53,7 +53,7 @@ async def test_with_a_plan_the_supervisor_changes_it(rig: Rig) -> None:
         ],
         summarize=[text("Found.")],
     )
-    work = Work(rig.mind(have), order("find it", quick=False))
+    work = Work(rig.agent(have), order("find it", quick=False))
     await work.ended()
     assert {step.subtask for step in work.steps} == {1, 2}
     assert not [event for event in work.events if isinstance(event, Asked)]
@@ -65,7 +65,7 @@ async def test_waiting_toggling_and_scrolling_are_no_loops(rig: Rig) -> None:
     waits = [call("wait", seconds=0) for _ in range(3)]
     scrolls = [call("scroll", direction="down"), call("scroll", direction="up")]
     have, model = models([*toggle, *waits, *scrolls, FINISH])
-    await Work(rig.mind(have), order("look around")).ended()
+    await Work(rig.agent(have), order("look around")).ended()
     heard = " ".join(told(request) for request in model.asked(Purpose.ACT))
     assert "nothing changed" not in heard
     assert "circles" not in heard

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
 from agent.scene import ScreenElement
-from devices.simulator.state import Note
-from tests.agent.graph.rig import Rig, Work, order, rig_on
+from devices.virtual_phone.state import Note
+from tests.agent.graph.rig import Rig, Work, direct_rig, order
 from tests.fakes.scripted_model import ScriptedModel, call, models, tap
-from tests.fixtures.adb import AdbServer
 
 FINISH = call("finish", status="success", summary="done")
 ALARMS = ("nothing changed", "circles")
@@ -23,7 +24,7 @@ SCROLLS = 10
 async def unalarmed(rig: Rig, script: list[object]) -> ScriptedModel:
     """Works through the script to its end, and has heard no alarm and asked nobody."""
     have, model = models([*script, FINISH])
-    work = Work(rig.mind(have), order("go on"))
+    work = Work(rig.agent(have), order("go on"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     asked = model.asked(Purpose.ACT)
     heard = " ".join(words for request in asked if request.scene for words in request.scene.told)
@@ -60,23 +61,23 @@ def switch(number: int) -> Callable[[ModelRequest], ModelReply]:
 
 async def test_fields_filled_one_after_the_other(rig: Rig) -> None:
     """The same words in each of them, on two pages."""
-    rig.phone.desk.launch("notes")
-    rig.phone.desk.open("edit")
+    rig.phone.windows.launch("notes")
+    rig.phone.windows.open("edit")
     more = [call("open_app", name="Messages"), tap("New message"), fill("To", "Anna"), fill("Text message", "Anna")]
     await unalarmed(rig, [fill("Title", "Anna"), fill("Note", "Anna"), *more])
-    assert rig.phone.desk.value("compose_message_text") == "Anna"
+    assert rig.phone.windows.value("compose_message_text") == "Anna"
 
 
 async def test_a_long_list_is_scrolled(rig: Rig) -> None:
     rig.phone.state.notes += [Note(100 + n, f"Note {n}", "The same words in each") for n in range(80)]
-    rig.phone.desk.launch("notes")
+    rig.phone.windows.launch("notes")
     model = await unalarmed(rig, [call("scroll", direction="down")] * SCROLLS)
     tops = [request.scene.screen.elements for request in model.asked(Purpose.ACT) if request.scene]
     assert len({tuple(e.text for e in elements or ()) for elements in tops}) == SCROLLS + 1
 
 
 async def test_a_switch_is_turned_on_and_off_again(rig: Rig) -> None:
-    rig.phone.desk.launch("settings")
+    rig.phone.windows.launch("settings")
     before = rig.phone.state.settings["secure"].get("ui_night_mode")
     await unalarmed(rig, [tap("Dark theme")] * 2)
     assert rig.phone.state.settings["secure"].get("ui_night_mode") == before
@@ -88,7 +89,8 @@ async def test_three_waits_in_a_row(rig: Rig) -> None:
     await unalarmed(rig, [pause, call("wait_for", what="text", text="never", seconds=0), pause])
 
 
-async def test_a_clock_ticks_while_switches_are_turned(adb_server: AdbServer) -> None:
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_clock_ticks_while_switches_are_turned() -> None:
     """On every look it is later, and now and then another minute: the same switch, on and off, is no circle."""
     looks = 0
 
@@ -97,8 +99,8 @@ async def test_a_clock_ticks_while_switches_are_turned(adb_server: AdbServer) ->
         looks += 1
         return datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(seconds=7 * looks)
 
-    async with rig_on(adb_server, clock=later) as rig:
-        rig.phone.desk.launch("clock")
+    async with direct_rig(clock=later) as rig:
+        rig.phone.windows.launch("clock")
         switches = [switch(0), switch(1), switch(2), switch(0)]
 
         def touched(request: ModelRequest) -> ModelReply:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.effect_facts import in_english
 from agent.graph.executor.build import build_executor
 from agent.graph.main.build import build_main
 from agent.models.base import ModelReply, ModelRequest, Models
@@ -35,13 +36,13 @@ async def test_dead_in_a_node_and_continued(rig: Rig, tmp_path: Path, node: str,
     connection = await lives.connect()
     saver = DyingSaver(connection, node, moment, visit)
     rig.saver = saver
-    end = await lives.live(rig.mind(_models(title)), task, saver)
+    end = await lives.live(rig.agent(_models(title)), task, saver)
     assert end is None, f"{node} was not reached"
     await connection.close()
     connection = await lives.connect()
     saver = DyingSaver(connection)
     rig.saver = saver
-    end = await lives.live(rig.mind(_models(title)), task, saver)
+    end = await lives.live(rig.agent(_models(title)), task, saver)
     await connection.close()
     assert end is not None
     assert end.outcome is Outcome.SUCCEEDED, end.summary
@@ -82,7 +83,7 @@ def _switch(request: ModelRequest) -> ModelReply:
     scene = request.scene
     assert scene is not None
     lines = [line.text for line in scene.screen.elements or ()]
-    heard = " ".join([*scene.told, *(past.effect for past in scene.past)])
+    heard = " ".join([*scene.told, *(in_english(past.effect) for past in scene.past)])
     if "Bluetooth" not in lines:
         return call("open_app", name="Settings")
     if lines[lines.index("Bluetooth") + 1] == "Off":

@@ -16,7 +16,7 @@ async def test_a_toggle_is_switched(rig: Rig) -> None:
             call("finish", status="success", summary="Bluetooth is toggled", data="on"),
         ]
     )
-    work = Work(rig.mind(have), order("switch Bluetooth"))
+    work = Work(rig.agent(have), order("switch Bluetooth"))
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert (end.summary, end.data, end.steps) == ("Bluetooth is toggled", "on", 3)
@@ -33,7 +33,7 @@ async def test_a_toggle_is_switched(rig: Rig) -> None:
 
 async def test_a_question_that_needs_no_phone_touches_none(rig: Rig) -> None:
     have, _ = models([], intent=[data(kind="chat", answer="Four.")])
-    work = Work(rig.mind(have), order("what is two and two?", quick=False))
+    work = Work(rig.agent(have), order("what is two and two?", quick=False))
     end = await work.ended()
     assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "Four.")
     assert rig.leases.log == []

@@ -41,7 +41,7 @@ class BusyPhones(FirstPhone):
 
 async def soon_cancelled(work: Work) -> TaskEnded:
     async with asyncio.timeout(SOON_S):
-        await work.mind.cancel("7")
+        await work.agent.cancel("7")
         return await work.ended()
 
 
@@ -50,22 +50,22 @@ async def test_the_phone_is_locked_in_the_middle(rig: Rig, when: str) -> None:
     """Seen failing with the question in `screenshot` taken out: the model works on the lock screen."""
 
     def locked(request: ModelRequest) -> ModelReply:
-        rig.phone.desk.lock(PIN)
+        rig.phone.windows.lock(PIN)
         return tap("New note")(request) if when == "the model thinks" else call("wait", seconds=0)
 
     before = [call("open_app", name="Notes")] + [call("wait", seconds=0)] * (when == "it waits")
     have, model = models([*before, locked, tap("New note"), FINISH])
-    work = Work(rig.mind(have), order("write a note"))
+    work = Work(rig.agent(have), order("write a note"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.TAKE_OVER
     assert "unlock" in question.text
     assert question.frame in rig.frames.kept
     asked = len(model.asked(Purpose.ACT))
     assert not [line for line in rig.inputs() if "input tap" in line]
-    rig.phone.desk.type_pin(PIN)
+    rig.phone.windows.type_pin(PIN)
     await work.answer("done")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
-    assert rig.phone.desk.page.page == "edit"
+    assert rig.phone.windows.page.page == "edit"
     scene = model.asked(Purpose.ACT)[asked].scene
     assert scene is not None
     assert "unlocked" in " ".join(scene.told)
@@ -82,7 +82,7 @@ async def test_cancel_while_the_summary_hangs(rig: Rig) -> None:
         supervise=[*going, data(decision="complete")],
         summarize=[HANG],
     )
-    work = Work(rig.mind(have), order("both", quick=False))
+    work = Work(rig.agent(have), order("both", quick=False))
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
     assert len(model.asked(Purpose.SUMMARIZE)) == 1
     end = await soon_cancelled(work)
@@ -96,11 +96,11 @@ async def test_cancel_in_the_queue(rig: Rig, paused: bool) -> None:
     """Seen failing (by the time limit) with the wait for the phone outside of the guard."""
     rig.leases = busy = BusyPhones(rig)
     have, model = models([])
-    work = Work(rig.mind(have), order("anything"))
+    work = Work(rig.agent(have), order("anything"))
     assert (await work.until(Waiting)).place == 1
     if paused:
         async with asyncio.timeout(SOON_S):
-            await work.mind.pause("7")
+            await work.agent.pause("7")
     assert (await soon_cancelled(work)).outcome is Outcome.CANCELLED
     assert busy.left.is_set(), "the place in the queue is given up"
     assert (model.requests, rig.inputs(), busy.held) == ([], [], {})
@@ -110,17 +110,17 @@ async def test_pause_in_the_queue(rig: Rig) -> None:
     """It keeps its place, and does nothing with the phone before it may go on."""
     rig.leases = busy = BusyPhones(rig)
     have, model = models([FINISH])
-    work = Work(rig.mind(have), order("anything"))
+    work = Work(rig.agent(have), order("anything"))
     await work.until(Waiting)
     async with asyncio.timeout(SOON_S):
-        await work.mind.pause("7")
+        await work.agent.pause("7")
     assert not busy.left.is_set()
     busy.free.set()
     await work.until(Started)
     for _ in range(3):
         await rig.phone_key("HOME")  # a person uses the phone meanwhile; a run would have begun by then
     assert model.requests == []
-    await work.mind.resume("7")
+    await work.agent.resume("7")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
 
 
@@ -129,9 +129,9 @@ async def test_after_a_secret_no_moving_screen_goes_to_the_model(rig: Rig, secre
     """The screen changes as soon as the model is asked. A model that was shown it early is asked again, one that
     waited for it is not. Seen failing with `nothing_to_cover` always true.
     """
-    rig.phone.desk.launch("account")
-    rig.phone.desk.open("code", user="anna")
-    rig.phone.desk.focus("code")
+    rig.phone.windows.launch("account")
+    rig.phone.windows.open("code", user="anna")
+    rig.phone.windows.focus("code")
 
     def field(request: ModelRequest) -> int:
         assert request.scene is not None
@@ -145,7 +145,7 @@ async def test_after_a_secret_no_moving_screen_goes_to_the_model(rig: Rig, secre
         return call("key", key="back")
 
     have, model = models([enter, call("key", key="home"), moving, moving, moving, FINISH])
-    work = Work(rig.mind(have), order("sign in"))
+    work = Work(rig.agent(have), order("sign in"))
     if secret:
         await work.until(Asked)
         await work.answer(rig.secrets.keep("135791"))

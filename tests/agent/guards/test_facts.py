@@ -1,11 +1,8 @@
-"""What was approved is held against what is done: every letter of it counts."""
+"""What a person is shown of a screen before they allow something."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from agent.guards.facts import facts_of
+from agent.guards.facts import MAX_AMOUNTS, facts_of
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 
@@ -32,15 +29,25 @@ def test_a_person_reads_text_amount_and_recipient() -> None:
     assert "¥ 1,299" in facts_of(screen("x", total="实付 ¥ 1,299")).amounts[0]
 
 
-@given(st.text(min_size=1), st.text(min_size=1))
-def test_another_text_is_another_digest(one: str, other: str) -> None:
-    """Seen failing with the fields left out of `Facts.digest`."""
-    same = facts_of(screen(one)).digest == facts_of(screen(other)).digest
-    assert same == (one == other)
+def prices(*labels: str, button: str = "Next") -> Observation:
+    rows = [Element(Bounds(0, 400 + 20 * n, 900, 418 + 20 * n), text=label) for n, label in enumerate(labels)]
+    rows.append(Element(Bounds(0, 1800, 900, 1900), text=button, clickable=True))
+    return Observation(Size(1000, 2000), None, tuple(rows), package="com.example")
 
 
-def test_what_counts_and_what_does_not() -> None:
-    digest = facts_of(screen("hello")).digest
-    assert facts_of(screen("hello", clock="12:01")).digest == digest
-    assert facts_of(screen("hello", total="$129.00")).digest != digest
-    assert facts_of(screen("hello", person="Bob")).digest != digest
+def test_no_amount_is_left_out() -> None:
+    """Seen failing before: the thirteenth could be another one after the approval."""
+    many = [f"Item {n}: ${n}.00" for n in range(1, 20)]
+    one, other = facts_of(prices(*many)), facts_of(prices(*many[:14], "Item 15: $900.00", *many[15:]))
+    assert one.amounts != other.amounts
+    shown = [line for line in one.lines if line.startswith("Amount")]
+    assert shown[0] == "Amount: Item 1: $1.00"
+    assert shown[-1] == "Amount: Item 19: $19.00"
+    assert len(shown) == MAX_AMOUNTS + 1
+
+
+def test_a_bare_number_is_an_amount_beside_what_pays() -> None:
+    """Seen failing before: "5.00" was no amount anywhere."""
+    assert facts_of(prices("Total", "5.00", button="Pay now")).amounts == ("5.00",)
+    assert facts_of(prices("Total", "5.00", button="Confirm")).amounts == ("5.00",)
+    assert facts_of(prices("Version", "5.00", button="Next")).amounts == ()

@@ -24,6 +24,12 @@ def verdict(path: str, task: str) -> str:
         (PHOTO, "upload the last screenshot to this chat"),
         (PHOTO, "把最新的照片发给我"),
         ("/sdcard/报告.pdf", "把报告.pdf发给我"),
+        ("/sdcard/Download/Invoice-2026.pdf", "Send me the invoice file"),
+        ("/sdcard/Invoices/17.pdf", "Send me the invoice file"),
+        ("/sdcard/Download/invoice.pdf", "send me the PDF invoice from my phone, please"),
+        ("/sdcard/Download/发票.pdf", "把发票文件发给我"),
+        (PHOTO, "send me the photo of the cat"),
+        ("/sdcard/Pictures/Screenshots/Screenshot_20260101-120000_Settings.png", "send me a screenshot of the map"),
     ],
 )
 def test_a_file_that_was_asked_for_goes_by_itself(path: str, task: str) -> None:
@@ -49,6 +55,31 @@ def test_a_file_that_was_asked_for_goes_by_itself(path: str, task: str) -> None:
 )
 def test_every_other_file_waits_for_a_person(path: str, task: str) -> None:
     """Seen failing with `asked_for` always true; single lines with the look at names, kinds and negations taken out."""
+    assert verdict(path, task) == "approve"
+
+
+CAT = "/sdcard/Pictures/cat.jpg"
+
+
+@pytest.mark.parametrize(
+    ("path", "task"),
+    [
+        (CAT, "Send me the invoice file"),
+        (CAT, "Send me the file"),
+        (CAT, "Send me the newest file in Download"),
+        (CAT, "Send me the picture of the invoice"),
+        (CAT, "send me the invoice picture"),
+        (PHOTO, "send me the newest photo in Download"),
+        (PDF, "send me the PDF invoice"),
+        (PDF, "send me the invoice PDF"),
+        (PDF, "send me the file called invoice"),
+        (PDF, "Open the mail from Anna and send me the contract document"),
+        (CAT, "把发票文件发给我"),
+        (CAT, "把文件发给我"),
+    ],
+)
+def test_a_file_of_another_name_or_folder_waits(path: str, task: str) -> None:
+    """Seen failing before: a kind of file was all that was looked at, and "file" is every kind."""
     assert verdict(path, task) == "approve"
 
 

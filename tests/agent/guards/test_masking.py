@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 from PIL import Image, ImageDraw
 
-from agent.guards.masking import COVER, Mask
+from agent.effect_facts import Appeared, KeyboardOpened, PhoneNote, SwitchedTo, TextNow, in_english
+from agent.guards.masking import COVER, COVERED, Mask
+from agent.guards.typed import ONE_TIME_S, Typed
+from agent.wording import kept
+from agent.wording import words as sentence_of
 from devices.geometry import Bounds, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
@@ -105,6 +109,37 @@ def test_other_ways_of_writing_it(shown: str) -> None:
     assert not any(sign in mask.text(shown) for sign in "24681")
 
 
+def test_a_code_in_what_came_of_a_step_is_covered_in_one_word_and_across_several() -> None:
+    mask = Mask()
+    mask.add("246810", "app")
+    told = (
+        Appeared(words=("Your code is 246 810", "2", "46", "8", "10", "Next"), more=2),
+        SwitchedTo(name="246810", on=True),
+        PhoneNote(sentence="phone.note.opened", values={"name": "246810"}),
+        TextNow(text="246810"),
+        KeyboardOpened(),
+    )
+    covered = mask.effects(told)
+    assert covered == (
+        Appeared(words=(f"Your code is {COVERED}", *[COVERED] * 4, "Next"), more=2),
+        SwitchedTo(name=COVERED, on=True),
+        PhoneNote(sentence="phone.note.opened", values={"name": COVERED}),
+        TextNow(text=COVERED),
+        KeyboardOpened(),
+    )
+    assert mask.effects(covered) == covered
+    assert mask.text(in_english(covered)) == in_english(covered)
+
+
+def test_what_was_done_stays_a_sentence_without_the_secret() -> None:
+    mask = Mask()
+    mask.add("246810", "app")
+    told = mask.sentence(sentence_of("did.refused", what=sentence_of("did.type", text="'246810'")))
+    assert told == f"refused: type '{COVERED}'"
+    assert kept(told) == kept(sentence_of("did.refused", what=sentence_of("did.type", text=f"'{COVERED}'")))
+    assert mask.sentence("it is 246810") == f"it is {COVERED}"
+
+
 def test_what_got_a_secret_stays_covered_without_knowing_it() -> None:
     """Seen failing with the look at `_restored` in `Mask._is_place` taken out."""
     before = Mask()
@@ -130,3 +165,88 @@ def test_actions_told_outside_are_covered() -> None:
         {"kind": "type", "text": "HUNTER22", "target": {"element": 3, "note": "hunter22"}, "list": ["hunter22"]}
     )
     assert "hunter22" not in repr(told).casefold()
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def later(typed: Typed) -> Mask:
+    """The mask of another task on the same phone."""
+    mask = Mask()
+    mask.on(typed)
+    return mask
+
+
+def saying(text: str, package: str) -> Observation:
+    return replace(look(Element(Bounds(0, 0, 9, 9), text=text)), package=package)
+
+
+def words(seen: Observation) -> str:
+    return " ".join(e.text for e in seen.elements or ())
+
+
+@pytest.mark.parametrize(
+    ("value", "package", "covered"),
+    [
+        ("246810", "org.example", True),
+        ("246810", "com.other", True),
+        ("2026", "org.example", True),
+        ("2026", "com.other", False),
+    ],
+)
+def test_a_later_task_on_the_phone(value: str, package: str, covered: bool) -> None:
+    """Before, the mask lived with the run. A long one is covered everywhere, a short one in its app."""
+    typed = Typed()
+    later(typed).add(value, "org.example")
+    mask = later(typed)
+    seen = mask.observation(saying(f"It is {value}", package))
+    assert (value not in words(seen)) is covered
+    assert (value not in mask.text(f"It is {value}")) is covered
+    assert value not in repr(typed)
+
+
+def test_a_code_for_one_time_is_covered_for_ten_minutes() -> None:
+    """Before, the mask lived with the run."""
+    clock = Clock()
+    typed = Typed(clock)
+    later(typed).add("246810", "org.example", once=True)
+    clock.now += ONE_TIME_S - 1
+    assert "246810" not in words(later(typed).observation(saying("246810", "org.example")))
+    clock.now += 1
+    assert "246810" in words(later(typed).observation(saying("246810", "org.example")))
+
+
+def test_a_field_stays_covered_for_later_tasks_until_it_is_empty() -> None:
+    """Before, the mask lived with the run."""
+    typed = Typed()
+    holds, empty = box(0, "7", "org.example:id/pin"), box(0, "", "org.example:id/pin")
+    later(typed).cover_field("org.example", holds)
+    assert "7" not in words(later(typed).observation(look(holds)))
+    later(typed).observation(look(empty))
+    assert "7" in words(later(typed).observation(look(holds)))
+
+
+def test_a_field_stays_covered_whether_a_look_tells_its_hint_or_not() -> None:
+    """Seen failing before: the two ways of reading a screen told two places."""
+    typed = Typed()
+    hinted = replace(box(0, "7", "org.example:id/pin"), hint="PIN")
+    later(typed).cover_field("org.example", hinted)
+    assert "7" not in words(later(typed).observation(look(replace(hinted, hint=""))))
+    assert "7" in words(later(typed).observation(look(replace(hinted, resource_id="org.example:id/age", hint=""))))
+
+
+def test_a_later_task_sees_screens_without_elements_of_other_apps() -> None:
+    typed = Typed()
+    later(typed).add("246810", "org.example")
+    mask = later(typed)
+    drawn = replace(look(), elements=None, focused_text=None)
+    assert mask.observation(drawn).image is None
+    other = replace(drawn, package="com.game")
+    assert mask.observation(other) is other

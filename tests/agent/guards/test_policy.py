@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import actions as act
+from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy, PolicyError
-from agent.guards.touching import Spot
 from devices.geometry import Bounds, Point
 from devices.inputs import Key
 from devices.phone import Element
@@ -25,7 +25,7 @@ def button(text: str = "", description: str = "") -> Element:
 
 
 def verdict(action: act.Action, target: Element | None = None, around: tuple[Element, ...] = ()) -> str:
-    return Policy.default().gate(action, Spot("com.example", target, around)).verdict
+    return Policy.default().gate(action, TouchTarget("com.example", target, around)).verdict
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_enter_presses_the_button_beside_the_field() -> None:
 def test_a_closed_app_is_refused_but_may_be_left() -> None:
     """Seen failing with the check of `_is_closed` in `Policy.gate` taken out."""
     policy = Policy({"approve": {}, "refuse": {"packages": ["com.bank"]}})
-    assert policy.gate(TAP, Spot("com.bank")).verdict == "refuse"
-    assert policy.gate(act.EnterSecret(question="?"), Spot("com.bank")).verdict == "refuse"
-    home = policy.gate(act.PressKey(key=Key.HOME), Spot("com.bank"))
+    assert policy.gate(TAP, TouchTarget("com.bank")).verdict == "refuse"
+    assert policy.gate(act.EnterSecret(question="?"), TouchTarget("com.bank")).verdict == "refuse"
+    home = policy.gate(act.PressKey(key=Key.HOME), TouchTarget("com.bank"))
     assert home.verdict == "allow"
 
 
@@ -98,7 +98,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="missing"):
         Policy.load(tmp_path / "missing")
     file.write_text('[approve.x]\nreason = "r"\nlabels = ["go"]\n', encoding="utf-8")
-    gate = Policy.load(file).gate(TAP, Spot("", button("Go")))
+    gate = Policy.load(file).gate(TAP, TouchTarget("", button("Go")))
     assert (gate.verdict, gate.reason) == ("approve", "r")
 
 
@@ -186,7 +186,7 @@ def test_a_nameless_place_on_a_screen_about_money_waits() -> None:
     total = at(0, 900, 200, 950, text="Total")
 
     def gate(*around: Element) -> str:
-        return policy.gate(TAP, Spot("com.example", None, around, Point(500, 1500))).verdict
+        return policy.gate(TAP, TouchTarget("com.example", None, around, Point(500, 1500))).verdict
 
     assert gate(PAGE, total) == "approve"
     assert gate(PAGE) == "allow"
@@ -213,7 +213,7 @@ def test_ok_means_what_the_question_asks() -> None:
 def test_buttons_known_by_id(package: str, identifier: str, expected: str) -> None:
     """Seen failing with `_by_id` always finding nothing."""
     target = at(0, 0, 9, 9, resource_id=identifier, clickable=True)
-    assert Policy.default().gate(TAP, Spot(package, target)).verdict == expected
+    assert Policy.default().gate(TAP, TouchTarget(package, target)).verdict == expected
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_finger_that_stays_on_a_button_presses_it() -> None:
     around = (PAGE, pay)
 
     def gate(action: act.Action, start: Point, end: Point) -> str:
-        return Policy.default().gate(action, Spot("com.example", pay, around, start, end)).verdict
+        return Policy.default().gate(action, TouchTarget("com.example", pay, around, start, end)).verdict
 
     swipe, drag = act.Swipe(start=HERE, end=HERE), act.Drag(start=HERE, end=HERE)
     assert gate(swipe, Point(150, 1850), Point(850, 1850)) == "approve"
@@ -265,6 +265,17 @@ def test_keys_press_the_button_that_has_the_focus() -> None:
     assert verdict(act.Type(text="a\tb"), None, (PAGE, delete, field)) == "allow"
 
 
+def test_keys_reach_a_button_that_means_what_stands_above_it() -> None:
+    """Seen failing before: only the buttons' own words were looked at."""
+    ok = at(700, 1200, 900, 1300, text="OK", clickable=True)
+    field = at(100, 1100, 900, 1180, editable=True, focused=True)
+    about = at(100, 1000, 900, 1100, text="This file will be permanently deleted")
+    focused = at(700, 1200, 900, 1300, text="OK", clickable=True, focused=True)
+    assert verdict(act.Type(text="a\t\t\n"), None, (PAGE, about, field, ok)) == "approve"
+    assert verdict(act.PressKey(key=Key.ENTER), None, (PAGE, about, focused)) == "approve"
+    assert verdict(act.Type(text="a\t\t\n"), None, (PAGE, field, ok)) == "allow"
+
+
 def test_what_is_typed_into_a_button_touches_it() -> None:
     """Seen failing with `press_gate` looking at the keys alone."""
     send, message = button("Send"), at(0, 0, 9, 9, editable=True, clickable=True, hint="Send a message")
@@ -287,3 +298,24 @@ def test_no_text_makes_the_gate_fall(label: str, typed: str) -> None:
     assert verdict(TAP, send, (PAGE, note, send)) == "approve"
     verdict(act.Type(text=typed, submit=True), note, (PAGE, note, send))
     verdict(TAP, at(0, 0, 9, 9, text=label, clickable=True), (PAGE, note))
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is your password?", True),
+        ("Please tell me the 6-digit CODE that came.", True),
+        ("Which passwords do you use?", True),
+        ("Your P\u200bIN, please", True),
+        ("请输入验证码", True),
+        ("你的密码是什么？", True),
+        ("Which zip code do you live in?", False),
+        ("Is there a promo code?", False),
+        ("Which zip code, and which code came by SMS?", True),
+        ("Which colour?", False),
+        ("您想要什么颜色？", False),
+    ],
+)
+def test_questions_for_secrets(question: str, asks: bool) -> None:
+    """Before, only fields were known to be for secrets, no questions."""
+    assert Policy.default().asks_for_secret(question) is asks

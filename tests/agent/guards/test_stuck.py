@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.guards.stuck import Level, Move, level
+from agent.guards.loop_detection import Level, Move, level
 
 
 def moves(*steps: str) -> list[Move]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
+from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Purpose, Usage
-from agent.models.build import ModelSettings, build_models, close_models
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import UnknownModel
 from agent.models.openai_model import OpenAIModel
@@ -46,7 +46,7 @@ def test_offline_only_without_key_and_address() -> None:
 
 
 def test_offline_is_the_pilot_for_all_roles() -> None:
-    pytest.importorskip("agent.models.offline.pilot")
+    pytest.importorskip("agent.offline.pilot")
     models = build_models(ModelSettings(EndpointSettings("")))
     assert models.vision is models.basic is models.reasoning
     assert models.vision.name == "offline"

@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from tests.agent.offline.phones import Phones, phones_on
-from tests.fixtures.adb import AdbServer
 
 SEEDS = (0, 3, 8)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def phones(adb_server: AdbServer) -> AsyncIterator[Phones]:
+async def phones(virtual_time: None) -> AsyncIterator[Phones]:  # noqa: ARG001  # chooses the loop
     """Phones with the usual order of icons and rows, and with two others."""
-    async with phones_on(adb_server, *SEEDS) as made:
+    async with phones_on(*SEEDS) as made:
         yield made

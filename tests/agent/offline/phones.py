@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from agent.effect_facts import in_english
 from agent.events import Asked, TaskEnded
 from agent.models.base import Models
-from agent.models.offline.pilot import OfflinePilot
-from devices.simulator.phone import VirtualPhone
-from devices.simulator.state import PhoneState
-from tests.agent.graph.rig import Rig, Work, order, rig_on
-from tests.fixtures.adb import AdbServer
+from agent.offline.pilot import OfflinePilot
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.state import PhoneState
+from tests.agent.graph.rig import Rig, Work, direct_rig, order
 
 SECRET = "secret:"
 """Begins an answer that is handed over as a secret."""
@@ -48,16 +48,16 @@ class Phones:
         """The phone with this layout as it was when it was new, with an empty journal."""
         rig = self.rigs[seed]
         renew(rig.phone, **state)
-        return Rig(rig.phone, rig.phones, rig.adb)
+        return Rig(rig.phone, rig.phones)
 
 
 @asynccontextmanager
-async def phones_on(adb_server: AdbServer, *seeds: int) -> AsyncIterator[Phones]:
+async def phones_on(*seeds: int) -> AsyncIterator[Phones]:
     """A phone for each seed."""
     async with AsyncExitStack() as stack:
         phones = Phones()
         for number, seed in enumerate(seeds, 1):
-            phones.rigs[seed] = await stack.enter_async_context(rig_on(adb_server, seed=seed, number=number))
+            phones.rigs[seed] = await stack.enter_async_context(direct_rig(seed=seed, number=number))
         yield phones
 
 
@@ -74,8 +74,8 @@ def renew(phone: VirtualPhone, **state: Any) -> None:
 async def piloted(rig: Rig, text: str, *answers: str, quick: bool = False) -> Result:
     """Give the pilot a task and answer what it asks, in order."""
     pilot = OfflinePilot()
-    mind = rig.mind(Models(pilot, pilot, pilot), dialect="auto")
-    work = Work(mind, order(text, quick=quick, task=f"p{next(_numbers)}", max_steps=MAX_STEPS))
+    agent = rig.agent(Models(pilot, pilot, pilot), dialect="auto")
+    work = Work(agent, order(text, quick=quick, task=f"p{next(_numbers)}", max_steps=MAX_STEPS))
     known: set[str] = set()
     for answer in answers:
         asked = await work.until(Asked, lambda each: each.question.id not in known)
@@ -86,5 +86,5 @@ async def piloted(rig: Rig, text: str, *answers: str, quick: bool = False) -> Re
     return Result(
         end,
         tuple(event for event in work.events if isinstance(event, Asked)),
-        tuple(f"{step.thought} -> {step.effect}" for step in work.steps),
+        tuple(f"{step.thought} -> {in_english(step.effect)}" for step in work.steps),
     )

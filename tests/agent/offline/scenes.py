@@ -8,12 +8,14 @@ from typing import Any
 
 from agent.actions import Action, ElementTarget
 from agent.dialects.select import dialect_for
+from agent.effect_facts import Effect, ScreenChanged
 from agent.models.base import Message, ModelReply, ModelRequest, Purpose
-from agent.models.offline.pilot import OfflinePilot
+from agent.offline.pilot import OfflinePilot
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Bounds, Size
 
 SPACE = Size(900, 2000)
+SOMETHING = ScreenChanged()
 
 
 def element(role: str, text: str, top: int = 300, *states: str, left: int = 0, right: int = 900) -> ScreenElement:
@@ -29,9 +31,9 @@ def screen(*elements: ScreenElement, app: str = "org.example.app", **more: Any) 
     return Screen(SPACE, None, numbered, app=app, **more)
 
 
-def step(thought: str, did: str = "", effect: str = "something changed") -> PastStep:
-    """A step that was taken."""
-    return PastStep(1, "", thought, did, effect)
+def step(thought: str, did: str = "", effect: Effect | None = SOMETHING) -> PastStep:
+    """A step that was taken; `effect` is None when nothing is known of what came of it."""
+    return PastStep(1, "", thought, (did,), () if effect is None else (effect,))
 
 
 def scene(text: str, shown: Screen, past: Sequence[PastStep] = (), told: Sequence[str] = (), **more: Any) -> Scene:

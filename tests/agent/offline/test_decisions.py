@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from agent.actions import AskUser, EnterSecret, Finish, OpenApp, PressKey, Scroll, Tap, Type, Wait, WaitFor
 from agent.dialects.select import dialect_for
-from agent.graph.main import facts as main_facts
+from agent.effect_facts import Answered, Appeared, NothingChanged, NotWithin, TextNow
+from agent.graph.main import prompt_facts as main_facts
 from agent.graph.main.state import MainState
 from agent.models.base import Delta, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
-from agent.models.offline.pilot import OfflinePilot
-from agent.models.offline.progress import added, mark, taken
+from agent.offline.pilot import OfflinePilot
+from agent.offline.progress import added, mark, taken
 from agent.scene import PastStep, ScreenElement
+from agent.wording import words
 from devices.geometry import Bounds
 from devices.inputs import Key
 from tests.agent.offline.scenes import SPACE, answer, data, element, next_action, scene, screen, step, touched
@@ -68,7 +70,9 @@ async def test_what_is_not_in_sight_is_looked_for_up_and_down_and_then_declined(
         assert isinstance(action, Scroll)
         directions.append(action.direction)
         stage = "lookdown" if action.direction == "down" else "lookup"
-        past.append(step(f"1/1 {stage}: x", "scroll", "nothing visible changed" if len(past) in {2, 6} else "new: 'x'"))
+        past.append(
+            step(f"1/1 {stage}: x", "scroll", NothingChanged() if len(past) in {2, 6} else Appeared(words=("x",)))
+        )
     assert directions == ["down"] * 3 + ["up"] * 4
     ended(action)
 
@@ -87,27 +91,27 @@ async def test_the_keyboard_is_closed_before_looking_further() -> None:
 @pytest.mark.parametrize(
     ("did", "told"),
     [
-        ("interrupted: tap 'Pay'", "The work was interrupted while this was being done"),
+        (words("did.interrupted", what="tap 'Pay'"), "The work was interrupted while this was being done"),
         ("tap 'Pay'", "The phone did not confirm the last action; it may or may not have happened"),
         ("tap 'Pay'", ""),
     ],
 )
 async def test_a_touch_that_may_have_happened_is_not_repeated(did: str, told: str) -> None:
     """Seen failing with the line about `uncertain` in tapping.py taken out: it touches again."""
-    past = [step("1/1 tap: Tapping Pay", did, "")]
+    past = [step("1/1 tap: Tapping Pay", did, None)]
     shown = screen(element("button", "Pay"))
     assert "twice" in ended(await next_action(scene("tap Pay", shown, past, [told] if told else [])))
 
 
 async def test_a_touch_that_was_not_sent_is_tried_once_more() -> None:
-    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", "")]
+    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", None)]
     shown = screen(element("button", "Pay"))
     assert isinstance(await next_action(scene("tap Pay", shown, past, ["Not done: the link was cut."])), Tap)
     ended(await next_action(scene("tap Pay", shown, past * 2, ["Not done: the link was cut."])))
 
 
 async def test_the_phones_reason_is_told() -> None:
-    past = [step("1/1 open: Opening Foo", "open 'Foo'", "")]
+    past = [step("1/1 open: Opening Foo", "open 'Foo'", None)]
     told = ["Not done: No installed app is called 'Foo'."]
     summary = ended(await next_action(scene("open Foo", screen(app=LAUNCHER), past, told)))
     assert "No installed app is called 'Foo'." in summary
@@ -115,7 +119,7 @@ async def test_the_phones_reason_is_told() -> None:
 
 
 async def test_a_refusal_of_the_policy_ends_the_work() -> None:
-    past = [step("1/1 tap: Tapping Pay", "refused: tap 'Pay'", "")]
+    past = [step("1/1 tap: Tapping Pay", words("did.refused", what="tap 'Pay'"), None)]
     told = ["Refused and not done: the app is closed to the agent by the policy. Find a way without it."]
     summary = ended(await next_action(scene("tap Pay", screen(element("button", "Pay")), past, told)))
     assert "closed to the agent by the policy." in summary
@@ -123,7 +127,7 @@ async def test_a_refusal_of_the_policy_ends_the_work() -> None:
 
 
 async def test_an_app_by_its_other_names() -> None:
-    past = [step("1/1 open: x", "open '设置'", "")]
+    past = [step("1/1 open: x", "open '设置'", None)]
     assert await next_action(scene("打开设置", screen(app=LAUNCHER))) == OpenApp(name="设置")
     assert await next_action(scene("打开设置", screen(app=LAUNCHER), past, ["Not done: x"])) == OpenApp(name="settings")
 
@@ -170,7 +174,7 @@ async def test_no_clause_takes_for_ever() -> None:
 
 
 async def test_nothing_to_scroll_is_no_success() -> None:
-    past = [step("1/1 scroll: x", "scroll down", "nothing visible changed")]
+    past = [step("1/1 scroll: x", "scroll down", NothingChanged())]
     ended(await next_action(scene("scroll down", screen(element("text", "x")), past)))
     done = await next_action(scene("scroll to the bottom", screen(element("text", "x")), past))
     assert isinstance(done, Finish)
@@ -189,9 +193,9 @@ async def test_the_field_under_a_label() -> None:
 
 
 async def test_text_that_does_not_show_is_no_success() -> None:
-    past = [step("1/1 type: x", "type 'Rome'", "nothing visible changed")]
+    past = [step("1/1 type: x", "type 'Rome'", NothingChanged())]
     ended(await next_action(scene("type Rome", screen(element("field", "City", 300, "editable")), past)))
-    ended(await next_action(scene("type Rome", screen(), [step("1/1 type: x", "type 'Rome'", "")])))
+    ended(await next_action(scene("type Rome", screen(), [step("1/1 type: x", "type 'Rome'", None)])))
 
 
 async def test_a_code_waits_for_a_field_and_is_sent_off_only_when_nothing_else_does_it() -> None:
@@ -211,11 +215,11 @@ async def test_questions_are_turned_to_the_person() -> None:
     asked = await next_action(scene("ask me which colour I want for my bike", screen()))
     assert asked == AskUser(question="Please tell me which colour you want for your bike.")
     assert await next_action(scene("ask me 'Red or blue?'", screen())) == AskUser(question="Red or blue?")
-    ended(await next_action(scene("ask me why", screen(), [step("1/1 ask: x", "ask", "")])))
+    ended(await next_action(scene("ask me why", screen(), [step("1/1 ask: x", "ask", None)])))
 
 
 async def test_an_answer_is_used() -> None:
-    past = [step("1/2 ask: Asking", "ask 'x'", "answer: Add to cart")]
+    past = [step("1/2 ask: Asking", "ask 'x'", Answered(text="Add to cart"))]
     shown = screen(element("button", "Add to cart"))
     assert touched(await next_action(scene("ask me what to tap and then tap it", shown, past)), shown) == "Add to cart"
 
@@ -242,11 +246,11 @@ async def test_an_answer_is_used() -> None:
 async def test_what_cannot_be_done_is_said(text: str, shown: list[ScreenElement], said: str) -> None:
     """The app was opened, what comes first was tried, and then there is nothing to be seen."""
     tried = {
-        "wait": [step("1/1 wait: x", "wait", "not so within 20 s")],
-        "search": [step("1/2 open: x"), step("2/2 search: x", "", "")] * 2,
+        "wait": [step("1/1 wait: x", "wait", NotWithin(seconds=20))],
+        "search": [step("1/2 open: x"), step("2/2 search: x", "", None)] * 2,
         "turn": [step("1/1 open: x"), *[step("1/1 switch: x"), step("1/1 switch: x")]],
-        "open": [step("1/1 url: x", "open", "")],
-        "press": [step("1/1 press: x", "press", "")],
+        "open": [step("1/1 url: x", "open", None)],
+        "press": [step("1/1 press: x", "press", None)],
     }
     past = tried.get(text.split(maxsplit=1)[0], [] if text.startswith("read") else [step("1/1 open: x")])
     if text.startswith("search"):
@@ -262,16 +266,16 @@ async def test_the_switch_itself_is_touched_when_its_row_did_nothing() -> None:
     )
     first = await next_action(scene("turn on Sync", shown, [step("1/1 open: x")]))
     assert touched(first, shown) == "Sync"
-    past = [step("1/1 open: x"), step("1/1 switch: x", "tap 'Sync'", "nothing visible changed")]
+    past = [step("1/1 open: x"), step("1/1 switch: x", "tap 'Sync'", NothingChanged())]
     assert isinstance(await next_action(scene("turn on Sync", shown, past)), WaitFor)
-    past.append(step("1/1 settle: x", "wait", "not so within 5 s"))
+    past.append(step("1/1 settle: x", "wait", NotWithin(seconds=5)))
     second = await next_action(scene("turn on Sync", shown, past))
     assert isinstance(second, Tap)
     assert second.target != first.target  # type: ignore[union-attr]  # it is a tap: see touched
 
 
 async def test_what_was_read_is_kept_when_a_later_clause_fails() -> None:
-    past = [step("1/2 note: x", "note 'Price: $3'", "")]
+    past = [step("1/2 note: x", "note 'Price: $3'", None)]
     action = await next_action(scene("read the price and tap Save", screen(), past, notes=("Price: $3",)))
     ended(action)
     assert isinstance(action, Finish)
@@ -295,7 +299,7 @@ async def test_a_search_button_reveals_the_field() -> None:
 
 async def test_an_app_that_saves_by_itself_is_left_with_back() -> None:
     text = "write a note saying hi"
-    past = [step("1/1 open: x"), step("1/1 new: x"), step("1/1 text: x", "type", "the field now reads 'hi'")]
+    past = [step("1/1 open: x"), step("1/1 new: x"), step("1/1 text: x", "type", TextNow(text="hi"))]
     shown = screen(element("field", "hi", 300, "editable"))
     assert await next_action(scene(text, shown, past)) == PressKey(key=Key.BACK)
     kept = screen(element("text", "hi"))
@@ -304,7 +308,7 @@ async def test_an_app_that_saves_by_itself_is_left_with_back() -> None:
 
 def test_the_place_survives_in_a_thought() -> None:
     thought = mark(1, 3, "search", "Searching: a/b", ["turn on\nwifi"])
-    (found,) = taken([step(thought, "type 'a'", "new: 'x'")])
+    (found,) = taken([step(thought, "type 'a'", Appeared(words=("x",)))])
     assert (found.index, found.stage, found.worked, found.moved) == (1, "search", True, True)
     assert added([step(thought), step("no mark")]) == ("turn on wifi",)
     assert taken([step("Opened browser.")]) == ()
@@ -361,7 +365,7 @@ STEP = st.builds(
     step,
     st.builds(lambda n, stage: f"{n}/2 {stage}: x", st.integers(1, 9), st.sampled_from(STAGES)),
     st.sampled_from(["tap 'x'", "not allowed: tap 'x'", "interrupted: x"]),
-    st.sampled_from(["", "new: 'x'", "nothing visible changed", "answer: y", "the field now reads 'x'"]),
+    st.sampled_from(["", "new: 'x'", NothingChanged(), "answer: y", "the field now reads 'x'"]),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.models.offline.clauses import (
+from agent.offline.clauses import (
     THE_ANSWER,
     Alarm,
     Ask,
@@ -30,7 +30,7 @@ from agent.models.offline.clauses import (
     Wait,
     WriteNote,
 )
-from agent.models.offline.grammar import ignorable, read, topic_of
+from agent.offline.grammar import ignorable, read, topic_of
 from devices.inputs import Key
 
 CASES: list[tuple[str, list[Clause]]] = [

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent.outcome import Outcome
-from devices.simulator.truth import Truth
+from devices.virtual_phone.test_probe import GroundTruth
 from tests.agent.offline.conftest import SEEDS
 from tests.agent.offline.phones import Phones, piloted
 
@@ -65,12 +65,12 @@ async def test_what_it_cannot_do_is_declined(phones: Phones, case: dict[str, Any
     assert lasting(rig.phone.truth) == before, result.story
 
 
-def lasting(truth: Truth) -> dict[str, Any]:
+def lasting(truth: GroundTruth) -> dict[str, Any]:
     """What stays when the screen is another: everything that a task can spoil."""
     return {name: getattr(truth, name) for name in LASTING} | {"notes": truth.notes, "messages": truth.messages}
 
 
-def expected(before: Truth, after: Truth, changes: dict[str, Any]) -> dict[str, Any]:
+def expected(before: GroundTruth, after: GroundTruth, changes: dict[str, Any]) -> dict[str, Any]:
     """What should be there: as before, but for the changes."""
     wanted = lasting(before)
     for name, value in changes.items():

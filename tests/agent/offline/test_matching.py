@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.models.offline.matching import EXACT, GOOD, contains, folded, gist, likeness
-from agent.models.offline.times import time_of_day
+from agent.offline.matching import EXACT, GOOD, contains, folded, gist, likeness
+from agent.offline.progress import time_of_day
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 
 from agent.events import Asked, Step
 from agent.models.base import Models
-from agent.models.offline.pilot import OfflinePilot
+from agent.offline.pilot import OfflinePilot
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from devices.simulator.state import ChatLine, Conversation
+from devices.virtual_phone.state import ChatLine, Conversation
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.offline.phones import Phones, Result, piloted
 
@@ -42,10 +42,10 @@ async def test_a_message_that_is_not_allowed_is_not_sent(phones: Phones) -> None
 
 async def test_a_draft_is_replaced_and_another_conversation_left(phones: Phones) -> None:
     rig = phones.fresh(SEED)
-    desk = rig.phone.desk
-    desk.launch("messages")
-    desk.open("thread", person="Alice")
-    desk.page.fields["compose_message_text"] = "half a thought"
+    task_service = rig.phone.windows
+    task_service.launch("messages")
+    task_service.open("thread", person="Alice")
+    task_service.page.fields["compose_message_text"] = "half a thought"
     result = await piloted(rig, "send a message to Bob saying on my way", "allow")
     assert result.end.outcome is Outcome.SUCCEEDED, result.story
     assert ("Bob", "on my way") in [(each.to, each.text) for each in rig.phone.truth.messages]
@@ -62,10 +62,10 @@ async def test_the_name_must_be_exact(phones: Phones) -> None:
 async def test_a_name_in_a_conversation_is_not_its_title(phones: Phones) -> None:
     """Seen failing with every label of the page taken as its title: the words go to Alice."""
     rig = phones.fresh(SEED)
-    desk = rig.phone.desk
+    task_service = rig.phone.windows
     rig.phone.state.conversations[0].lines.append(ChatLine("Bob", mine=False))
-    desk.launch("messages")
-    desk.open("thread", person="Alice")
+    task_service.launch("messages")
+    task_service.open("thread", person="Alice")
     result = await piloted(rig, "open messages and send a message to Bob saying surprise", "allow")
     assert result.end.outcome is Outcome.SUCCEEDED, result.story
     assert ("Bob", "surprise") in [(each.to, each.text) for each in rig.phone.truth.messages]
@@ -74,9 +74,9 @@ async def test_a_name_in_a_conversation_is_not_its_title(phones: Phones) -> None
 async def test_another_note_that_is_open_is_left_as_it_is(phones: Phones) -> None:
     """Seen failing with the check for a new note in `note_next` taken out."""
     rig = phones.fresh(SEED)
-    desk = rig.phone.desk
-    desk.launch("notes")
-    desk.open("edit", number="1").fields = {"title": "Groceries", "body": "Milk, bread, coffee"}
+    task_service = rig.phone.windows
+    task_service.launch("notes")
+    task_service.open("edit", number="1").fields = {"title": "Groceries", "body": "Milk, bread, coffee"}
     result = await piloted(rig, "write a note that says call the plumber")
     assert result.end.outcome is Outcome.SUCCEEDED, result.story
     assert [note.body for note in rig.phone.truth.notes] == ["Milk, bread, coffee", "call the plumber"]
@@ -119,7 +119,7 @@ async def test_a_slow_page_is_waited_for(phones: Phones) -> None:
 
 async def test_a_touch_without_effect_is_no_success_and_is_not_repeated(phones: Phones) -> None:
     rig = phones.fresh(SEED)
-    rig.phone.desk.launch("shop")
+    rig.phone.windows.launch("shop")
     rig.phone.faults.set(deaf=True)
     before = len(rig.inputs())
     result = await piloted(rig, "tap Umbrella")
@@ -131,7 +131,7 @@ async def test_a_touch_without_effect_is_no_success_and_is_not_repeated(phones: 
 async def test_a_wrong_code_is_asked_for_once_more_and_never_shown(phones: Phones) -> None:
     rig = phones.fresh(SEED)
     pilot = OfflinePilot()
-    work = Work(rig.mind(Models(pilot, pilot, pilot)), order("sign in as anna", max_steps=40, task="secret"))
+    work = Work(rig.agent(Models(pilot, pilot, pilot)), order("sign in as anna", max_steps=40, task="secret"))
     first = await work.until(Asked)
     assert first.question.kind is QuestionKind.SECRET
     await work.answer(rig.secrets.keep("135791"))
@@ -179,9 +179,9 @@ async def test_paying_is_asked_about_and_happens_once(phones: Phones) -> None:
 
 async def test_which_of_two_fields_is_not_guessed(phones: Phones) -> None:
     rig = phones.fresh(SEED)
-    desk = rig.phone.desk
-    desk.launch("notes")
-    desk.open("edit")
+    task_service = rig.phone.windows
+    task_service.launch("notes")
+    task_service.open("edit")
     result = await piloted(rig, "type hello")
     assert result.end.outcome is Outcome.FAILED
     assert "several fields" in result.end.summary
@@ -249,10 +249,10 @@ async def test_chat_and_refusals_touch_no_phone(phones: Phones) -> None:
 async def _steered(rig: Rig, note: str) -> Result:
     """A task of a few steps, and a person who writes after the first."""
     pilot = OfflinePilot()
-    mind = rig.mind(Models(pilot, pilot, pilot))
-    work = Work(mind, order("ask me for a word, open browser and search it", max_steps=40, task=f"steer{len(note)}"))
+    agent = rig.agent(Models(pilot, pilot, pilot))
+    work = Work(agent, order("ask me for a word, open browser and search it", max_steps=40, task=f"steer{len(note)}"))
     await work.until(Asked)
-    await mind.steer(work.order.task, note)
+    await agent.steer(work.order.task, note)
     await work.answer("owls")
     end = await work.ended()
     return Result(end, (), tuple(event.thought for event in work.events if isinstance(event, Step)))

@@ -13,6 +13,6 @@ from tests.fixtures.adb import AdbServer
 
 @pytest.fixture
 async def rig(adb_server: AdbServer) -> AsyncIterator[Rig]:
-    """The mind on a small virtual phone."""
+    """The agent on a small virtual phone."""
     async with rig_on(adb_server, size=Size(720, 1280)) as made:
         yield made

@@ -56,7 +56,7 @@ async def test_every_value_comes_back_equal(rig: Rig, tmp_path: Path) -> None:
     )
     async with aiosqlite.connect(tmp_path / CHECKPOINTS_NAME) as connection:
         rig.saver = saver = RememberingSaver(connection)
-        work = Work(rig.mind(have), order("switch Bluetooth on", quick=False))
+        work = Work(rig.agent(have), order("switch Bluetooth on", quick=False))
         await work.until(Asked)
         await work.answer("blue")
         assert (await work.ended()).outcome is Outcome.SUCCEEDED

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.graph.executor.scene import first_in_window
+from agent.graph.executor.nodes.vision_model import first_in_window
 from agent.outcome import Outcome
 from tests.agent.graph.rig import Rig
 from tests.agent.providers.speaking import acting, switcher

@@ -32,7 +32,8 @@ MODELS = {
 @pytest.mark.parametrize("dialect", MODELS)
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_the_touched_pixel_lies_in_the_wanted_element(adb_server: AdbServer, screen: str, dialect: str) -> None:
-    """The model aims by the picture alone. Seen failing in landscape and on the large phone with `Sight.native` giving
+    """The model aims by the picture alone. Seen failing in landscape and on the large phone with `ScreenView.native`
+    giving
     the point back as it is, and for every size with `thousandths` of the grid the other way round.
     """
     size, rotation = SCREENS[screen]

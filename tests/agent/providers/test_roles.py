@@ -49,7 +49,7 @@ async def test_each_role_has_its_own_model(rig: Rig) -> None:
             await stack.enter_async_context(model_at(server, model=name, prices=PRICES))
             for server, name in zip(servers, names, strict=True)
         ]
-        work = Work(rig.mind(Models(*built)), order(TASK, quick=False))
+        work = Work(rig.agent(Models(*built)), order(TASK, quick=False))
         end = await work.ended()
         assert end.outcome is Outcome.SUCCEEDED
         assert rig.phone.truth.toggles["bluetooth"]

@@ -1,4 +1,4 @@
-"""What can go wrong between the mind and an endpoint, and how the task ends."""
+"""What can go wrong between the agent and an endpoint, and how the task ends."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ class World:
     def work(self, text: str = TASK, *, quick: bool = True, task: str = "7", max_steps: int = 20) -> Work:
         """Begin a task."""
         models = Models(self.model, self.model, self.model)
-        mind = self.rig.mind(models, dialect=self.dialect, image_window=self.image_window)
-        return Work(mind, order(text, quick=quick, task=task, max_steps=max_steps))
+        agent = self.rig.agent(models, dialect=self.dialect, image_window=self.image_window)
+        return Work(agent, order(text, quick=quick, task=task, max_steps=max_steps))
 
     async def do(self, text: str = TASK, *, quick: bool = True, task: str = "7") -> TaskEnded:
         """Do a task to its end."""

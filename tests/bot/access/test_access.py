@@ -1,6 +1,7 @@
 """Who may do what, as a table.
 
-Each guard was seen to matter: with its check taken out of `bot.access._checks` (one at a time: same_platform, lists,
+Each guard was seen to matter: with its check taken out of `bot.people.access._checks` (one at a time: same_platform,
+lists,
 private, guild, chat, user, owner, approve, admin) at least one row of the table below failed.
 """
 
@@ -10,9 +11,10 @@ import itertools
 
 import pytest
 
-from bot.access import Lists, Policy, Right, Verdict, authorize
-from bot.chats.address import Address, Person, Place
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.address import Address, Person, Place
+from bot.domain.right import Right
+from bot.people.access import Lists, Policy, Verdict, authorize
 
 ANNA = Person("discord", "1", "Anna")
 BEN = Person("discord", "2", "Ben")

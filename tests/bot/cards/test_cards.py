@@ -18,9 +18,9 @@ from bot.cards.buttons import Deed, locator, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
 from bot.cards.question import render_answered, render_question
-from bot.chats.outgoing import Message
+from bot.domain.outgoing import Message
+from bot.domain.task import TaskState
 from bot.store.frames import FrameFiles
-from bot.tasks.model import TaskState
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
 
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from bot.cards.recap import FRAMES, make_recap, spread
-from bot.tasks.model import StepRow
+from bot.domain.task import StepRow
 from tests.bot.records import a_step
 
 

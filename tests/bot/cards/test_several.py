@@ -14,8 +14,8 @@ from agent.outcome import Outcome
 from bot.cards.card import render_card, render_step, render_steps
 from bot.cards.final import render_final
 from bot.cards.question import render_question
+from bot.domain.task import PartNow, Task, TaskState
 from bot.store.frames import FrameFiles
-from bot.tasks.model import PartNow, Task, TaskState
 from tests.bot.cards.test_cards import everything
 from tests.bot.records import a_question, a_step, a_task, an_ended_task
 

@@ -15,10 +15,10 @@ import pytest
 from PIL import Image
 
 from bot.cards.buttons import pause_button, stop_button
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Chat, ChatError, ChatGone, FloodWait
-from bot.chats.incoming import Press
-from bot.chats.outgoing import Button, Menu, Message, Picture
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Chat, ChatError, ChatGone, FloodWait
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Button, Menu, Message, Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def menu(number: int) -> Menu:
 
 
 class ChatContract:
-    """The tests. All go through the border of `bot.chats.base`."""
+    """The tests. All go through the border of `bot.domain.chat`."""
 
     async def test_a_message_is_shown_with_all_its_parts(self, bench: Bench) -> None:
         ref = await bench.chat.send(bench.origin, card("Step 3/60 · Settings"), nonce="c7-1")

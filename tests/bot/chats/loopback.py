@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from bot.chats.address import Address, MessageRef, Person, Place
-from bot.chats.base import Budget, Capabilities, ChatError, ChatGone, FloodWait
-from bot.chats.incoming import Press
-from bot.chats.outgoing import Message, Turn, at_once
+from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.chat import Budget, Capabilities, ChatError, ChatGone, FloodWait
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Message, Turn, at_once
 from tests.bot.chats.contract import Shown
 
 CAPABILITIES = Capabilities(
@@ -50,7 +50,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class LoopbackChat:
-    """Implements `bot.chats.base.Chat`. `faults` are raised by the next calls, one each, before anything is done."""
+    """Implements `bot.domain.chat.Chat`. `faults` are raised by the next calls, one each, before anything is done."""
 
     platform: str = "discord"
     capabilities: Capabilities = CAPABILITIES

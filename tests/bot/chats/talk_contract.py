@@ -8,9 +8,9 @@ from typing import Protocol
 import pytest
 
 from bot.cards.buttons import pause_button, stop_button
-from bot.chats.address import MessageRef
-from bot.chats.incoming import Incoming
-from bot.chats.outgoing import Button, Message
+from bot.domain.address import MessageRef
+from bot.domain.incoming import Incoming
+from bot.domain.outgoing import Button, Message
 from bot.texts import language_of
 from tests.bot.chats.contract import Bench, card, menu
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chats.address import name_on_one_line
+from bot.domain.address import name_on_one_line
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.logs import CHATTY
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.logs.setup import CHATTY
 
 
 @pytest.fixture(autouse=True)

@@ -15,14 +15,14 @@ from aiohttp import web
 
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from devices.adb.connection import Connection
 from devices.adb.preparation import Preparation
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fakes.discord import TOKEN, FakeDiscord
 from tests.fixtures.adb import AdbServer
 
@@ -280,7 +280,7 @@ async def test_what_a_phone_says_of_itself(here: Machine, capsys: Said) -> None:
     assert "· Phone Virtual Phone: low battery. The battery is at 8 %.\n    → Charge the phone." in told
     assert "battery 8 %" in told
     assert "GB free" in told
-    here.phone.desk.lock("1234")
+    here.phone.windows.lock("1234")
     assert await doctor(NOTHING, here.settings()) == 0
     assert "· Phone Virtual Phone: locked." in capsys.readouterr().out
 

@@ -9,13 +9,13 @@ import pytest
 
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
-from bot.settings import Settings
+from bot.config.settings import Settings
 from bot.tasks.queue import Waiter, granted, hopeless
 from devices.adb.examination import examine
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 from tests.bot.cli.test_doctor import NOTHING, Machine, Said, here
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.usb import NO_PERMISSIONS, usb_server
@@ -38,11 +38,11 @@ NOTED: dict[str, tuple[State, str]] = {
         ),
     ),
     "locked": (
-        lambda phone: phone.desk.lock("1234"),
+        lambda phone: phone.windows.lock("1234"),
         "· Phone Virtual Phone: locked. The screen is locked.\n    → Unlock it by hand",
     ),
     "asleep": (
-        lambda phone: phone.desk.sleep(),
+        lambda phone: phone.windows.sleep(),
         "· Phone Virtual Phone: asleep. The screen is off.\n    → Nothing to do",
     ),
     "no ADBKeyboard": (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.checks.chats import findings
-from bot.settings import Settings
+from bot.config.settings import Settings
 from tests.fakes.telegram import TOKEN, FakeTelegram
 
 OURS = "https://bot.example.org/telegram"

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.columns import padded
-from bot.cli.language import terminal_language, wished
 from bot.cli.main import main
+from bot.cli.terminal import padded, terminal_language, wished
 
 
 @pytest.mark.parametrize(

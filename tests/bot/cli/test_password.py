@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bot.chats.web.passwords import Password
+from bot.web.passwords import Password
 
 REPOSITORY = Path(__file__).parents[3]
 

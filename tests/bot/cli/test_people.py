@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.outgoing import Message as Told
-from bot.chats.outgoing import Reply
 from bot.cli.main import main
-from bot.schedules.model import Plan
-from bot.schedules.rules import Rule, RuleKind
+from bot.domain.outgoing import Message as Told
+from bot.domain.outgoing import Reply
+from bot.domain.schedule import Plan, Rule, RuleKind
+from bot.domain.task import TaskWish
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
-from bot.tasks.model import TaskWish
-from tests.bot.chats.web.world import open_world
+from tests.bot.web.world import open_world
 from tests.bot.world import ANNA, CHANNEL
 
 Said = pytest.CaptureFixture[str]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bot.cards.buttons import again_button
-from bot.chats.incoming import Attachment, CommandCall, Invocation
-from bot.tasks.model import Task
+from bot.domain.incoming import Attachment, CommandCall, Invocation
+from bot.domain.task import Task
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, png
 
 
 async def latest(world: World) -> Task:
-    return (await world.desk.recent(1))[0]
+    return (await world.task_service.recent(1))[0]
 
 
 async def test_the_last_task_comes_again_on_its_phone(world: World) -> None:
@@ -25,7 +25,7 @@ async def test_the_last_task_comes_again_on_its_phone(world: World) -> None:
 
 async def test_a_named_task_with_changes(world: World) -> None:
     world.phones.phones = (a_phone("Pixel"), a_phone("Old"))
-    first = await world.desk.known((await world.type("do --quick turn on the light")).task)
+    first = await world.task_service.known((await world.type("do --quick turn on the light")).task)
     await world.do("something else")
     assert (await world.type(f"again #{first.id}")).task
     assert (await latest(world)).text == "turn on the light"

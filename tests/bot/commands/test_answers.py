@@ -9,11 +9,11 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
-from bot.chats.address import Address, MessageRef, Place
-from bot.chats.base import ChatError
-from bot.chats.incoming import Press
-from bot.chats.outgoing import Reply
-from bot.tasks.model import OpenQuestion, TaskState
+from bot.domain.address import Address, MessageRef, Place
+from bot.domain.chat import ChatError
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Reply
+from bot.domain.task import OpenQuestion, TaskState
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World
 
@@ -30,7 +30,7 @@ def answer_data(question: OpenQuestion, choice: str) -> str:
 
 
 async def stored(world: World, question: OpenQuestion) -> OpenQuestion:
-    found = await world.desk.question(question.question.id)
+    found = await world.task_service.question(question.question.id)
     assert found is not None
     return found
 
@@ -89,7 +89,7 @@ async def test_text_elsewhere_is_ignored(world: World) -> None:
     assert await world.say("cancel that order") == Reply()
     assert await world.say("do it now please") == Reply()
     assert (await stored(world, question)).answer is None
-    assert (await world.desk.known(task.id)).state is TaskState.WAITING
+    assert (await world.task_service.known(task.id)).state is TaskState.WAITING
     assert await world.store.refusals.totals() == ()
 
 
@@ -178,7 +178,7 @@ async def test_a_secret_goes_straight_on_and_its_message_is_deleted(
     assert "hunter2" not in caplog.text
     assert all("hunter2" not in message.body for message in world.chat.messages())
     assert (await stored(world, question)).answer == ""
-    kept = next(detail for what, detail in world.mind.asked if what == "answer")
+    kept = next(detail for what, detail in world.agent.asked if what == "answer")
     assert world.secrets.take(kept) == "hunter2 "
 
 
@@ -209,7 +209,7 @@ async def test_text_steers_a_running_task_in_its_thread(world: World) -> None:
     task = await world.working()
     thread = await world.in_thread(task)
     assert "will read that" in words(await world.say("not that one, the blue", place=thread))
-    assert (f"steer {task.id}", "not that one, the blue") in world.mind.asked
+    assert (f"steer {task.id}", "not that one, the blue") in world.agent.asked
     assert await world.say("  ", place=thread) == Reply()
 
 
@@ -218,7 +218,7 @@ async def test_others_may_talk_in_the_thread_without_steering(world: World) -> N
     task = await world.working()
     thread = await world.in_thread(task)
     assert await world.say("nice phone", BEN, thread) == Reply()
-    assert not [what for what, _ in world.mind.asked if what.startswith("steer")]
+    assert not [what for what, _ in world.agent.asked if what.startswith("steer")]
     assert "will read that" in words(await world.say("stop scrolling", ADA, thread))
 
 
@@ -242,7 +242,7 @@ async def test_text_in_the_thread_of_an_ended_task_is_ignored(world: World) -> N
 async def test_a_thread_in_which_a_task_was_asked_is_not_its_own(world: World) -> None:
     topic = Place(replace(CHANNEL.address, thread="topic"))
     task = await world.working(place=topic)
-    await world.desk.set_place(task.id, topic.address)
+    await world.task_service.set_place(task.id, topic.address)
     assert await world.say("just talking", place=topic) == Reply()
     assert await world.say("just talking", BEN, place=topic) == Reply()
 
@@ -254,20 +254,20 @@ async def test_in_private_a_text_is_offered_as_a_task(world: World) -> None:
     assert "open settings" not in run.data
     assert "somebody else's" in (await world.press(run.data, ADA, PRIVATE)).toast
     accepted = await world.press(run.data, ANNA, PRIVATE)
-    task = await world.desk.known(accepted.task)
+    task = await world.task_service.known(accepted.task)
     assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
     assert "Send the text again" in (await world.press(run.data, ANNA, PRIVATE)).toast
-    assert len(await world.desk.recent(10)) == 1
+    assert len(await world.task_service.recent(10)) == 1
 
 
 async def test_in_private_a_text_may_also_steer(world: World) -> None:
     task = await world.working(place=PRIVATE)
-    await world.desk.set_place(task.id, PRIVATE.address)
+    await world.task_service.set_place(task.id, PRIVATE.address)
     reply = await world.say("the blue one", place=PRIVATE)
     assert reply.message is not None
     _, tell = reply.message.buttons[0]
     assert "will read that" in (await world.press(tell.data, ANNA, PRIVATE)).toast
-    assert (f"steer {task.id}", "the blue one") in world.mind.asked
+    assert (f"steer {task.id}", "the blue one") in world.agent.asked
 
 
 async def test_in_private_a_text_answers_the_only_question(world: World) -> None:
@@ -328,7 +328,7 @@ async def test_the_same_press_twice_is_answered_twice_and_done_once(world: World
     press = Press(ANNA, CHANNEL, "same", pause_button(task.id).data, MessageRef(CHANNEL.address, "m1"))
     assert (await world.commands.press(press)).toast == f"Task {task.id}: Paused"
     assert (await world.commands.press(press)).toast == "Already seen."
-    assert world.mind.asked.count(("pause", task.id)) == 1
+    assert world.agent.asked.count(("pause", task.id)) == 1
 
 
 @pytest.mark.parametrize("text", ["246810", "246 810", "G-246810", "hunter2", "p4ss:w0rd!"])
@@ -336,7 +336,7 @@ async def test_a_code_after_its_question_has_closed_is_no_task(world: World, tex
     """Seen failing without `late_code` in `Talk._in_private`: it was offered to be run as a task."""
     task = await world.working(place=PRIVATE)
     question = await world.ask(task, QuestionKind.SECRET)
-    await world.desk.answer(question.question.id, "135790", ADA)
+    await world.task_service.answer(question.question.id, "135790", ADA)
     reply = await world.say(text, place=PRIVATE)
     assert "Answered by Ada. It was typed into the phone" in words(reply)
     assert "it was not kept and nothing was done with it" in words(reply)
@@ -349,29 +349,29 @@ async def test_a_code_after_its_question_has_closed_is_no_task(world: World, tex
 async def test_a_code_for_a_question_elsewhere_is_no_task_in_private_either(world: World) -> None:
     task = await world.working()
     question = await world.ask(task, QuestionKind.SECRET)
-    await world.desk.answer(question.question.id, "135790", ADA)
+    await world.task_service.answer(question.question.id, "135790", ADA)
     assert "nothing was done with it" in words(await world.say("246810", place=PRIVATE))
     assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is that a task?"
 
 
 async def test_a_code_after_its_question_has_closed_is_not_told_to_the_task(world: World) -> None:
-    """Seen failing without `late_code` in `Talk.about`: the mind, and so the model, got the code as a word."""
+    """Seen failing without `late_code` in `Talk.about`: the agent, and so the model, got the code as a word."""
     task = await world.working()
     thread = await world.in_thread(task)
     question = await world.ask(task, QuestionKind.SECRET)
-    await world.desk.answer(question.question.id, "135790", ADA)
+    await world.task_service.answer(question.question.id, "135790", ADA)
     assert "nothing was done with it" in words(await world.say("246810", place=thread))
     assert "Task 1 will read that" in words(await world.say("use number 2", place=thread))
-    assert [what for what in world.mind.asked if what[0].startswith("steer")] == [("steer 1", "use number 2")]
+    assert [what for what in world.agent.asked if what[0].startswith("steer")] == [("steer 1", "use number 2")]
 
 
 async def test_other_texts_are_offered_as_ever(world: World) -> None:
     task = await world.working(place=PRIVATE)
     question = await world.ask(task)
-    await world.desk.answer(question.question.id, "blue", ANNA)
+    await world.task_service.answer(question.question.id, "blue", ANNA)
     assert words(await world.say("246810", place=PRIVATE)) == "Is that a task?"
     other = await world.working(place=PRIVATE)
     secret = await world.ask(other, QuestionKind.SECRET)
-    await world.desk.answer(secret.question.id, "135790", ANNA)
+    await world.task_service.answer(secret.question.id, "135790", ANNA)
     for text in ("hello", "open track 9", "1"):
         assert words(await world.say(text, place=PRIVATE)) == "Is that a task?"

@@ -73,14 +73,14 @@ async def test_with_two_questions_it_is_asked_which_is_meant(world: World) -> No
 
 
 async def test_in_the_thread_of_another_task_a_code_is_no_word_to_that_task(world: World) -> None:
-    """Seen failing without `misplaced_code` in `Talk`: the mind, and so the model, got the code as a word."""
+    """Seen failing without `misplaced_code` in `Talk`: the agent, and so the model, got the code as a word."""
     first = await world.working("read the mail")
     await world.ask(first, QuestionKind.SECRET)
     other = await world.working("pay the bill")
     thread = await world.in_thread(other)
     assert "asked for elsewhere" in words(await world.say("246810", place=thread))
     assert "will read that" in words(await world.say("use the blue card", place=thread))
-    assert [what for what in world.mind.asked if what[0].startswith("steer")] == [("steer 2", "use the blue card")]
+    assert [what for what in world.agent.asked if what[0].startswith("steer")] == [("steer 2", "use the blue card")]
 
 
 async def test_an_admin_s_code_for_somebody_else_s_question_is_not_kept_either(world: World) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.outgoing import Picture, Reply
+from bot.domain.outgoing import Picture, Reply
 from bot.store.audit import AuditKind
 from devices.phone import Health
 from devices.storage import StoredFile

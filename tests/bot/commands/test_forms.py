@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.incoming import CommandCall
-from bot.commands.forms import Form, forms_of
-from bot.commands.parser import parse
+from bot.commands.parser import Form, forms_of, parse
 from bot.commands.spec import COMMANDS, OptionKind
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.incoming import CommandCall
 from bot.texts import LANGUAGES, speaking
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, CHANNEL, a_world

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.access import Policy
-from bot.chats.incoming import Attachment
-from bot.chats.outgoing import Reply
+from bot.domain.incoming import Attachment
+from bot.domain.outgoing import Reply
+from bot.people.access import Policy
 from bot.store.offers import KEEP_SECONDS
 from devices.phone import Health
 from tests.bot.commands.test_answers import words
@@ -30,11 +30,11 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
     async with a_world(tmp_path) as world:
         reply, run = await offered(world, "post this", CAT, Attachment("cat.png", b"purr"))
         assert words(reply) == "Is that a task?\nWith it go: cat.png, cat-2.png"
-        assert await world.desk.recent(9) == ()
+        assert await world.task_service.recent(9) == ()
     async with a_world(tmp_path) as world:
         world._numbers = itertools.count(100)
         pressed = await world.press(run, place=PRIVATE)
-        task = await world.desk.known(pressed.task)
+        task = await world.task_service.known(pressed.task)
         assert (task.text, task.person, [file.name for file in task.files]) == (
             "post this",
             ANNA,
@@ -42,7 +42,7 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
         )
         assert await world.store.frames.load(task.files[1].content) == b"purr"
         assert "is gone" in (await world.press(run, place=PRIVATE)).toast
-        assert len(await world.desk.recent(9)) == 1
+        assert len(await world.task_service.recent(9)) == 1
 
 
 async def test_what_is_refused_can_be_pressed_for_again(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_who_may_do_nothing_any_more_begins_nothing(tmp_path: Path) -> Non
     async with a_world(tmp_path, policy=Policy()) as world:
         world._numbers = itertools.count(100)
         assert "not allowed" in (await world.press(run, place=PRIVATE)).toast
-        assert await world.desk.recent(9) == ()
+        assert await world.task_service.recent(9) == ()
 
 
 async def test_after_a_day_it_is_gone_and_so_is_the_text(world: World) -> None:
@@ -94,7 +94,7 @@ async def test_a_file_that_is_kept_no_more_is_told(world: World) -> None:
     for file in world.store.frames._root.rglob("*.bin"):
         file.unlink()
     assert "cat.png" in (await world.press(run, place=PRIVATE)).toast
-    assert await world.desk.recent(9) == ()
+    assert await world.task_service.recent(9) == ()
 
 
 @pytest.mark.parametrize("told", ["answer", "steer", "tell"])
@@ -111,12 +111,12 @@ async def test_a_file_beside_an_answer_or_a_word_is_told_to_stay_behind(world: W
         reply = await world.commands.message(replace(world.incoming("the blue one", ANNA, thread), carries=True))
         assert words(reply).startswith("Task 1 will read that before its next step.\nWhat was attached stayed behind")
     else:
-        await world.desk.set_place(task.id, PRIVATE.address)
+        await world.task_service.set_place(task.id, PRIVATE.address)
         offer, _ = await offered(world, "the blue one", CAT)
         assert offer.message is not None
         pressed = await world.press(offer.message.buttons[0][1].data, place=PRIVATE)
         assert "stayed behind" in pressed.toast
-        assert ("steer 1", "the blue one") in world.mind.asked
+        assert ("steer 1", "the blue one") in world.agent.asked
 
 
 async def test_a_command_without_its_beginning_is_told_how_it_is_written(world: World) -> None:

@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 
 from agent.outcome import Outcome
-from bot.access import Right
-from bot.chats.address import Address, Person, Place
-from bot.chats.incoming import CommandCall
-from bot.chats.outgoing import Reply
-from bot.commands.intake import HANDLERS
+from bot.commands.dispatcher import HANDLERS
 from bot.commands.spec import BY_NAME, COMMANDS
-from devices.adb.presence import health_of
+from bot.domain.address import Address, Person, Place
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from devices.adb.link_state import health_of
 from devices.errors import CaptureFailed
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_look, a_phone, png
@@ -200,7 +200,7 @@ async def test_strangers_get_silence_and_are_counted(world: World, person: Perso
     task = await world.working()
     assert await world.type(line, person, place) == Reply()
     assert [count.count for count in await world.store.refusals.totals()] == [1]
-    assert [found.id for found in await world.desk.recent(10)] == [task.id]
+    assert [found.id for found in await world.task_service.recent(10)] == [task.id]
 
 
 async def test_a_strangers_slash_command_is_refused_for_their_eyes_only(world: World) -> None:
@@ -210,7 +210,7 @@ async def test_a_strangers_slash_command_is_refused_for_their_eyes_only(world: W
     assert reply.message.private
     assert "not allowed" in reply.message.body
     assert "Person: 666" in reply.message.body
-    assert await world.desk.recent(10) == ()
+    assert await world.task_service.recent(10) == ()
 
 
 async def test_an_unknown_slash_command_is_told(world: World) -> None:

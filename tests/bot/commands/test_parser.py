@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chats.incoming import CommandCall
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import COMMANDS
+from bot.domain.incoming import CommandCall
 
 
 @pytest.mark.parametrize(

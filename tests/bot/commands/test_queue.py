@@ -8,8 +8,8 @@ from agent.events import Started, Waiting
 from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
 from bot.cards.buttons import now_button
-from bot.chats.address import Person
-from bot.tasks.model import Task, TaskState
+from bot.domain.address import Person
+from bot.domain.task import Task, TaskState
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, PATIENCE, World
 
@@ -18,8 +18,8 @@ async def waiting(world: World, place: int, person: Person = ANNA) -> Task:
     """A queued task that was told its place."""
     task = await world.do("open settings", person)
     told = asyncio.Event()
-    stop = world.desk.on_event(lambda _task, _event: told.set())
-    world.mind.tell(task.id, Waiting(place=place, phone="Pixel"))
+    stop = world.task_service.on_event(lambda _task, _event: told.set())
+    world.agent.tell(task.id, Waiting(place=place, phone="Pixel"))
     await asyncio.wait_for(told.wait(), PATIENCE)
     stop()
     return task
@@ -30,7 +30,7 @@ async def notices(world: World, task: Task) -> list[str]:
 
 
 async def started(world: World, task: Task) -> None:
-    world.mind.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
+    world.agent.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
     await world.until(task, TaskState.WORKING)
 
 
@@ -78,7 +78,7 @@ async def test_now_is_for_whoever_may_approve(world: World) -> None:
 
 async def test_now_puts_the_task_first_in_the_real_queue(world: World) -> None:
     task = await waiting(world, 2)
-    leases = world.desk._leases
+    leases = world.task_service._leases
     holding = leases.acquire("another", "")
     assert isinstance(await anext(holding), Lease)
     queue = leases.acquire(run_of(task.id), "")

@@ -10,12 +10,12 @@ import pytest
 from agent.events import Started, TaskEnded
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.access import Lists, Policy
 from bot.cards.buttons import Deed, button
-from bot.chats.incoming import CommandCall
-from bot.chats.outgoing import Reply
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.task import Entitlement, Task, TaskState
+from bot.people.access import Lists, Policy
 from bot.store.audit import AuditKind
-from bot.tasks.model import Entitlement, Task, TaskState
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, World, a_phone, a_world
 
@@ -34,16 +34,16 @@ def words(reply: Reply) -> str:
 
 
 async def parts_of(world: World, reply: Reply) -> list[str]:
-    return [part.phone for part in await world.desk.parts(reply.task)]
+    return [part.phone for part in await world.task_service.parts(reply.task)]
 
 
 async def begun(world: World, line: str = "do --device pixel,nokia open settings") -> tuple[Task, Task, Task]:
     reply = await world.type(line)
-    first, second = await world.desk.parts(reply.task)
+    first, second = await world.task_service.parts(reply.task)
     for part in (first, second):
-        world.mind.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
+        world.agent.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
         await world.until(part, TaskState.WORKING)
-    return await world.desk.known(reply.task), first, second
+    return await world.task_service.known(reply.task), first, second
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ async def begun(world: World, line: str = "do --device pixel,nokia open settings
 async def test_phones_are_named_with_commas(shelf: World, device: str, phones: list[str]) -> None:
     reply = await shelf.type(f"do --device {device} open settings")
     assert await parts_of(shelf, reply) == phones
-    task = await shelf.desk.known(reply.task)
+    task = await shelf.task_service.known(reply.task)
     assert task.phone == ("" if phones else device.partition(",")[0])
     if phones:
         assert words(reply).startswith("Task 1 is accepted for ")
@@ -91,7 +91,7 @@ async def test_one_that_is_not_there_refuses_the_whole_order(shelf: World, devic
     reply = await shelf.type(f"do --device {device} open settings")
     assert not reply.task
     assert told in words(reply)
-    assert await shelf.desk.recent(5) == ()
+    assert await shelf.task_service.recent(5) == ()
 
 
 async def test_one_that_may_not_be_used_refuses_the_whole_order(shelf: World) -> None:
@@ -101,14 +101,14 @@ async def test_one_that_may_not_be_used_refuses_the_whole_order(shelf: World) ->
     assert not refused.task
     assert 'No phone is called "nokia". Known: Pixel 7.' in words(refused)
     everything = await shelf.type("do --device all open settings", EVE)
-    assert (await shelf.desk.known(everything.task)).phone == "pixel"
+    assert (await shelf.task_service.known(everything.task)).phone == "pixel"
 
 
 async def test_stop_and_state_of_one_phone(shelf: World) -> None:
     task, first, second = await begun(shelf)
     reply = await shelf.type("cancel 1.2")
     assert words(reply) == "Task 1.2: Cancelled"
-    assert (await shelf.desk.known(task.id)).state is TaskState.WORKING
+    assert (await shelf.task_service.known(task.id)).state is TaskState.WORKING
     assert words(await shelf.type("pause 1.pixel 7")) == "Task 1.1: Paused"
     status = await shelf.type("status 1")
     assert status.message is not None
@@ -119,14 +119,14 @@ async def test_stop_and_state_of_one_phone(shelf: World) -> None:
     assert 'no task "1.x"' in words(await shelf.type("cancel 1.x"))
     cancelled = await shelf.press(button(Deed.STOP, task.id, "Stop").data)
     assert cancelled.toast.startswith("Task 1: Cancelled")
-    assert {first.id, second.id} == {part.id for part in await shelf.desk.parts(task.id)}
+    assert {first.id, second.id} == {part.id for part in await shelf.task_service.parts(task.id)}
 
 
 async def test_another_person_holds_no_reins(shelf: World) -> None:
     task, first, _ = await begun(shelf)
     for line in ("cancel 1", "cancel 1.1", f"cancel {first.id}", "pause 1", "resume 1.2"):
         assert (await shelf.type(line, BEN)).task == ""
-    assert (await shelf.desk.known(task.id)).state is TaskState.WORKING
+    assert (await shelf.task_service.known(task.id)).state is TaskState.WORKING
     assert words(await shelf.type("cancel 1", ADA)).startswith("Task 1: Cancelled")
 
 
@@ -138,13 +138,13 @@ async def test_a_question_names_its_phone_and_is_answered_there(shelf: World) ->
     assert "Task 1.1 · open settings · Pixel 7: Which one?" in which
     assert "Task 1.2 · open settings · Nokia: Which one?" in which
     assert "blue" in words(await shelf.type("answer --task 1.2 blue"))
-    assert [one.task for one in await shelf.desk.open_questions(task=task.id)] == [first.id]
+    assert [one.task for one in await shelf.task_service.open_questions(task=task.id)] == [first.id]
 
 
 async def test_again_gives_it_to_the_same_phones(shelf: World) -> None:
     task, first, second = await begun(shelf)
     for part in (first, second):
-        shelf.mind.tell(part.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done."))
+        shelf.agent.tell(part.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done."))
     await shelf.until(task, TaskState.ENDED)
     again = await shelf.type("again 1 quicker")
     assert await parts_of(shelf, again) == ["pixel", "nokia"]
@@ -195,7 +195,7 @@ async def test_an_admin_for_one_phone_holds_the_reins_there_and_nowhere_else(she
     await shelf.type("people --device nokia allow 666 admin", ADA)
     for line in ("cancel 1", "cancel 1.pixel", "pause 1", "resume 1"):
         await shelf.type(line, EVE)
-    assert {part.state for part in await shelf.desk.parts(task.id)} == {TaskState.WORKING}
+    assert {part.state for part in await shelf.task_service.parts(task.id)} == {TaskState.WORKING}
     assert words(await shelf.type("pause 1.nokia", EVE)) == "Task 1.2: Paused"
     assert words(await shelf.type("resume 1.nokia", EVE)) == "Task 1.2: Working"
     assert words(await shelf.type("cancel 1.nokia", EVE)) == "Task 1.2: Cancelled"
@@ -208,7 +208,7 @@ async def test_who_may_not_use_the_phone_any_more_stops_the_task_and_does_no_mor
     await shelf.type("people --device pixel deny 666", ADA)
     assert words(await shelf.type("pause", EVE)) == "Task 1: Paused"
     await shelf.type("resume", EVE)
-    assert (await shelf.desk.known(task.id)).state is TaskState.PAUSED
+    assert (await shelf.task_service.known(task.id)).state is TaskState.PAUSED
     assert words(await shelf.type("cancel", EVE)) == "Task 1: Cancelled"
 
 

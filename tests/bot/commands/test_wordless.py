@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.chats.outgoing import Reply
+from bot.domain.outgoing import Reply
 from tests.bot.world import ANNA, CHANNEL, EVE, PRIVATE, World
 
 

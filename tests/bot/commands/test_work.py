@@ -10,10 +10,10 @@ import pytest
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.chats.incoming import Attachment, CommandCall
-from bot.chats.outgoing import Reply
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.task import TaskState
 from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
-from bot.tasks.model import TaskState
 from devices.phone import Health
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_world
 
@@ -40,7 +40,7 @@ async def test_do_accepts_a_task(world: World) -> None:
     assert words(reply) == "Task 1 is accepted."
     assert reply.message is not None
     assert reply.message.reply_to is not None
-    task = await world.desk.known(reply.task)
+    task = await world.task_service.known(reply.task)
     assert (task.text, task.quick, task.phone, task.person) == ("open settings 🚀 打开", True, "", ANNA)
     assert task.origin == CHANNEL.address
     assert task.anchor == reply.message.reply_to.message
@@ -49,7 +49,7 @@ async def test_do_accepts_a_task(world: World) -> None:
 async def test_typed_options_do_the_same(world: World) -> None:
     call = CommandCall("do", {"device": "pixel", "quick": "false"}, "open settings")
     reply = await world.invoke(call)
-    task = await world.desk.known(reply.task)
+    task = await world.task_service.known(reply.task)
     assert (task.phone, task.quick, task.anchor) == ("pixel", False, "")
 
 
@@ -59,7 +59,7 @@ async def test_the_same_event_never_does_anything_twice(world: World) -> None:
     again = await world.commands.message(incoming)
     assert first.task == "1"
     assert again == Reply()
-    assert len(await world.desk.recent(10)) == 1
+    assert len(await world.task_service.recent(10)) == 1
 
 
 async def test_the_same_event_after_a_restart_gives_the_same_task(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ async def test_the_same_event_after_a_restart_gives_the_same_task(tmp_path: Path
     async with a_world(tmp_path) as after:
         again = await after.commands.message(incoming)
         assert again == Reply(task=first.task)
-        assert len(await after.desk.recent(10)) == 1
+        assert len(await after.task_service.recent(10)) == 1
 
 
 async def test_a_busy_phone_tells_the_place(world: World) -> None:
@@ -110,13 +110,13 @@ async def test_what_cannot_be_done_is_told_and_not_done(shelf: World, line: str,
     assert reply.message is not None
     assert reply.message.private
     assert reply.task == ""
-    assert await shelf.desk.recent(10) == ()
+    assert await shelf.task_service.recent(10) == ()
 
 
 @pytest.mark.parametrize("name", ["PIXEL", "pixel", "Pixel"])
 async def test_a_phone_is_named_in_any_case(shelf: World, name: str) -> None:
     reply = await shelf.type(f"do --device {name} open x")
-    assert (await shelf.desk.known(reply.task)).phone == "pixel"
+    assert (await shelf.task_service.known(reply.task)).phone == "pixel"
 
 
 async def test_four_thousand_characters_are_enough(world: World) -> None:
@@ -128,18 +128,18 @@ async def test_no_phone_is_told_at_once(world: World) -> None:
     assert "No phone is connected" in words(await world.type("do open x"))
     world.phones.phones = (a_phone("Old", health=Health.OFFLINE, reason="No answer.", fix="Plug it in again."),)
     assert "Plug it in again." in words(await world.type("do open x"))
-    assert await world.desk.recent(10) == ()
+    assert await world.task_service.recent(10) == ()
 
 
 async def test_attached_files_stay_with_the_task(world: World) -> None:
     attached = (Attachment("../a.jpg", b"1"), Attachment("A.JPG", b"2"), Attachment("报告.pdf", b"3"))
     reply = await world.commands.message(world.incoming("!opengui do x", command="do send it", attachments=attached))
     assert "a.jpg, A-2.JPG, 报告.pdf" in words(reply)
-    task = await world.desk.known(reply.task)
+    task = await world.task_service.known(reply.task)
     assert [file.name for file in task.files] == ["a.jpg", "A-2.JPG", "报告.pdf"]
     assert [await world.store.frames.load(file.content) for file in task.files] == [b"1", b"2", b"3"]
     await world.end(task)
-    assert [order.files for order in world.mind.orders] == [task.files]
+    assert [order.files for order in world.agent.orders] == [task.files]
 
 
 @pytest.mark.parametrize(
@@ -155,13 +155,13 @@ async def test_too_many_or_too_large_files_are_refused_before_anything(
 ) -> None:
     incoming = world.incoming("!opengui do x", command="do x", attachments=tuple(attached))
     assert why in words(await world.commands.message(incoming))
-    assert await world.desk.recent(10) == ()
+    assert await world.task_service.recent(10) == ()
 
 
 async def test_files_of_a_task_that_lives_are_not_tidied_away(world: World) -> None:
     """Seen failing with `files_in_use` giving nothing: the file is then gone before the task begins."""
     incoming = world.incoming("!opengui do x", command="do x", attachments=(Attachment("a.jpg", b"1"),))
-    task = await world.desk.known((await world.commands.message(incoming)).task)
+    task = await world.task_service.known((await world.commands.message(incoming)).task)
     (file,) = task.files
     world.clock.advance(15 * 86_400.0)
     assert await world.store.frames.prune(await world.store.tasks.files_in_use()) == 0
@@ -173,7 +173,7 @@ async def test_files_of_a_task_that_lives_are_not_tidied_away(world: World) -> N
 async def test_cancel_tells_what_really_happened(world: World) -> None:
     task = await world.working()
     assert words(await world.type("cancel")) == f"Task {task.id}: Cancelled"
-    assert (await world.desk.known(task.id)).outcome is Outcome.CANCELLED
+    assert (await world.task_service.known(task.id)).outcome is Outcome.CANCELLED
     assert words(await world.type("cancel")) == f"Task {task.id} has ended already: Cancelled."
 
 
@@ -182,7 +182,7 @@ async def test_pause_and_resume_with_a_note(world: World) -> None:
     assert words(await world.type("pause")) == f"Task {task.id}: Paused"
     assert "cannot be paused" in words(await world.type("pause"))
     assert words(await world.type("resume the blue one")) == f"Task {task.id}: Working"
-    assert (f"resume {task.id}", "the blue one") in world.mind.asked
+    assert (f"resume {task.id}", "the blue one") in world.agent.asked
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ async def test_a_number_is_a_task_only_when_it_can_be_one(world: World, line: st
     task = await world.working()
     await world.type("pause")
     assert words(await world.type(line)) == "Task 1: Working"
-    assert (f"resume {task.id}", note) in world.mind.asked
+    assert (f"resume {task.id}", note) in world.agent.asked
 
 
 async def test_another_person_may_not_touch_a_task_but_an_admin_may(world: World) -> None:
@@ -209,7 +209,7 @@ async def test_another_person_may_not_touch_a_task_but_an_admin_may(world: World
     task = await world.working()
     for line in (f"cancel {task.id}", f"pause {task.id}", f"resume {task.id} no"):
         assert "belongs to somebody else" in words(await world.type(line, BEN))
-    assert (await world.desk.known(task.id)).state is TaskState.WORKING
+    assert (await world.task_service.known(task.id)).state is TaskState.WORKING
     assert words(await world.type(f"pause {task.id}", ADA)) == f"Task {task.id}: Paused"
     assert words(await world.type(f"cancel {task.id}", ADA)) == f"Task {task.id}: Cancelled"
 
@@ -236,7 +236,7 @@ async def test_two_cancels_at_once_are_both_answered(world: World) -> None:
 
 async def test_what_was_written_while_away_is_told_and_not_done(world: World) -> None:
     assert await world.type("do open settings", stale=True) == Reply()
-    assert await world.desk.recent(10) == ()
+    assert await world.task_service.recent(10) == ()
     assert await world.store.missed.unlisted() == (CHANNEL.address,)
 
 

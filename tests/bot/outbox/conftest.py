@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.outgoing import Message
+from bot.domain.outgoing import Message
+from bot.domain.task import Task
+from bot.outbox.low_priority import Streaming
 from bot.outbox.outbox import Outbox
-from bot.outbox.steps import Streaming
-from bot.store.cards import CardRef
-from bot.tasks.model import Task
+from bot.store.outbox import CardRef
 from tests.bot.chats.loopback import Call, LoopbackChat
 from tests.bot.world import Clock, World, a_world
 
@@ -93,7 +93,9 @@ async def a_post(
 ) -> AsyncIterator[Post]:
     """From start to stop, on what is in the directory."""
     async with a_world(path, chat=chat, clock=clock) as world:
-        outbox = Outbox(world.desk, world.store, world.chats, streaming, clock=world.clock, sleep=world.clock.sleep)
+        outbox = Outbox(
+            world.task_service, world.store, world.chats, streaming, clock=world.clock, sleep=world.clock.sleep
+        )
         await outbox.start()
         try:
             yield Post(world, outbox)

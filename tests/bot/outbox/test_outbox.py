@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from agent.events import FileFound, Planned, Todo, Told
+from agent.events import FileFound, ModelAway, Planned, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.cards.final import render_final
-from bot.chats.address import Address, MessageRef
-from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
-from bot.chats.outgoing import Message, Turn, at_once
+from bot.domain.address import Address, MessageRef
+from bot.domain.chat import ChatError, ChatRefused, FloodWait
+from bot.domain.outgoing import Message, Turn, at_once
+from bot.domain.task import TaskState
 from bot.outbox.conversation import GIVE_UP
-from bot.outbox.steps import Streaming
-from bot.tasks.model import TaskState
+from bot.outbox.low_priority import Streaming
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ANNA, CHANNEL, PRIVATE, Clock, png
@@ -47,7 +48,7 @@ async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
 async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) -> None:
     task = await post.world.working()
     await post.shown("Working")
-    place = (await post.world.desk.known(task.id)).place
+    place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     assert place.thread
     await post.world.step(task, 1)
@@ -121,10 +122,10 @@ async def test_a_question_notifies_and_loses_its_buttons_when_it_is_answered(pos
     assert shown.notify
     assert shown.mention == ANNA
     await post.shown("Waiting for a person's answer")
-    await post.world.desk.answer(question.question.id, "allow", ANNA)
+    await post.world.task_service.answer(question.question.id, "allow", ANNA)
     answered = await post.shown("Answered by Anna: Allow")
     assert answered.buttons == ()
-    stored = await post.world.desk.question(question.question.id)
+    stored = await post.world.task_service.question(question.question.id)
     assert stored is not None
     assert stored.message in post.chat.refs()
 
@@ -136,7 +137,7 @@ async def test_a_question_that_is_closed_while_the_chat_is_away_loses_its_button
     await post.sent("Your approval is needed")
     await post.shown("Waiting for a person's answer")
     post.chat.faults.extend([ChatError("nobody there")] * 6)
-    await post.world.desk.answer(question.question.id, "allow", ANNA)
+    await post.world.task_service.answer(question.question.id, "allow", ANNA)
     answered = await post.shown("Answered by Anna: Allow")
     assert answered.buttons == ()
     assert not post.chat.faults
@@ -151,7 +152,7 @@ async def test_a_question_comes_before_everything_else(tmp_path: Path) -> None:
         await post.until(lambda: not post.chat.faults)
         start = len(post.chat.calls)
         kept = await post.world.store.frames.save(b"x", suffix=".txt")
-        post.world.mind.tell(first.id, FileFound(name="a.txt", content=kept))
+        post.world.agent.tell(first.id, FileFound(name="a.txt", content=kept))
         await post.world.end(first)
         await post.world.ask(second)
         await post.sent("It is done.")
@@ -218,7 +219,7 @@ async def test_what_could_not_be_sent_is_tried_again_with_the_same_nonce(post: P
 async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     task = await post.world.working()
     await post.shown("Working")
-    place = (await post.world.desk.known(task.id)).place
+    place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.update({place, CHANNEL.address, PRIVATELY})
     await post.world.end(task)
@@ -232,7 +233,7 @@ async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog:
 async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) -> None:
     task = await post.world.working()
     await post.shown("Working")
-    place = (await post.world.desk.known(task.id)).place
+    place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.add(place)
     await post.world.end(task)
@@ -243,7 +244,7 @@ async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) ->
 async def test_a_lost_chat_sends_the_rest_to_its_person_privately(post: Post) -> None:
     task = await post.world.working()
     await post.shown("Working")
-    place = (await post.world.desk.known(task.id)).place
+    place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.update({place, CHANNEL.address})
     await post.world.end(task)
@@ -300,7 +301,7 @@ async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -
         await post.shown("Working")
         post.chat.faults.append(ChatRefused("too large"))
         began = post.world.clock.now
-        post.world.mind.tell(task.id, FileFound(name="small.txt", content=small))
+        post.world.agent.tell(task.id, FileFound(name="small.txt", content=small))
         await post.world.end(task)
         await post.sent("It is done.")
         assert post.world.clock.now - began < 600.0
@@ -332,9 +333,9 @@ async def test_a_card_moves_before_it_gets_too_old(post: Post) -> None:
 
 async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
     task = await post.world.working()
-    post.world.mind.tell(task.id, Planned(plan="p", todos=(Todo(title="look it up", state="in progress"),)))
+    post.world.agent.tell(task.id, Planned(plan="p", todos=(Todo(title="look it up", state="in progress"),)))
     await post.shown("▶ look it up")
-    post.world.mind.tell(task.id, Told(text="Waiting for the phone to come back"))
+    post.world.agent.tell(task.id, Told(text="Waiting for the phone to come back"))
     await post.shown("Waiting for the phone to come back")
     await post.world.step(task, 1)
     card = await post.shown("Tapped Search")
@@ -342,11 +343,37 @@ async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
     assert "▶ look it up" in card.body
 
 
+@pytest.mark.parametrize(
+    ("language", "status", "words"),
+    [
+        ("en", 429, "The model refuses calls for now (429); trying again until 15:20."),
+        ("en", 0, "The model does not answer for now; trying again until 15:20."),
+        ("zh", 429, "模型暂时拒绝请求（429），会一直重试到 15:20。"),
+    ],
+)
+async def test_a_model_that_is_away_is_on_the_card_until_it_is_back(
+    post: Post, language: str, status: int, words: str
+) -> None:
+    """Seen failing before: the card said for how many minutes at most, from a moment that nobody could see."""
+    world = post.world
+    task = await world.working(person=replace(ANNA, language=language))
+    until = datetime(2026, 11, 22, 15, 20, tzinfo=UTC).timestamp()
+    world.task_service.model_away(task.id, ModelAway(status=status, until=until))
+    await post.shown(words)
+    world.task_service.model_away(task.id, ModelAway())
+    await world.step(task, 1)
+    assert words not in (await post.shown("Tapped Search")).body
+    world.task_service.note(task.id, "The disk is full.")
+    world.task_service.model_away(task.id, ModelAway())
+    world.agent.tell(task.id, Planned(plan="p", todos=(Todo(title="look it up", state="in progress"),)))
+    assert "The disk is full." in (await post.shown("▶ look it up")).body, "another wait is not over with it"
+
+
 async def test_files_are_sent(post: Post) -> None:
     task = await post.world.working()
     small = await post.world.store.frames.save(b"content", suffix=".txt")
     large = await post.world.store.frames.save(b"x" * 10_000_001, suffix=".bin")
-    post.world.mind.tell(
+    post.world.agent.tell(
         task.id,
         FileFound(name="small.txt", content=small),
         FileFound(name="large.bin", content=large),
@@ -378,7 +405,7 @@ async def test_after_a_restart_the_chat_is_told_with_resume(tmp_path: Path) -> N
         assert [button.label for button in notice.buttons[0]] == ["Resume", "Stop"]
         assert notice.notify
         await after.shown("Interrupted")
-        await after.world.desk.cancel(task.id, ANNA)
+        await after.world.task_service.cancel(task.id, ANNA)
         await after.sent("Cancelled by Anna.")
         headings = [message.heading for message in chat.sent()]
         assert headings.count("Task 1 · Step 1/60 · Settings") == 1, "no step is told again"
@@ -394,7 +421,7 @@ async def test_a_question_answered_after_a_restart_loses_its_buttons(tmp_path: P
         await before.shown("Waiting for a person's answer")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
         await after.world.until(task, TaskState.WAITING)
-        await after.world.desk.answer(question.question.id, "blue", ANNA)
+        await after.world.task_service.answer(question.question.id, "blue", ANNA)
         assert (await after.shown("Answered by Anna: blue")).buttons == ()
 
 
@@ -413,9 +440,11 @@ async def test_a_crash_while_sending_gives_one_final_message_or_a_marked_repeat(
         await before.world.end(task)
         (row,) = await before.world.store.outbox.pending(clock())
         assert await before.world.store.outbox.sending(row.id)
-        place = (await before.world.desk.known(task.id)).place
+        place = (await before.world.task_service.known(task.id)).place
         assert place is not None
-        message = await render_final(await before.world.desk.known(task.id), frames=before.world.store.frames, now=1.0)
+        message = await render_final(
+            await before.world.task_service.known(task.id), frames=before.world.store.frames, now=1.0
+        )
         await chat.send(place, message, nonce=f"o{row.id}")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
         sends = len(chat.sent())
@@ -443,7 +472,7 @@ async def test_a_question_that_was_closed_before_it_was_shown_is_not_sent(post: 
     await post.world.step(task, 1)
     await post.until(lambda: not post.chat.faults)
     question = await post.world.ask(task)
-    await post.world.desk.answer(question.question.id, "blue", ANNA)
+    await post.world.task_service.answer(question.question.id, "blue", ANNA)
     await post.world.end(task)
     await post.sent("It is done.")
     assert not [message for message in post.chat.sent() if message.heading.startswith("A question")]
@@ -514,7 +543,7 @@ async def test_a_step_that_could_not_be_sent_is_tried_again(post: Post) -> None:
     ]
 
 
-@pytest.mark.parametrize("fault", [ChatGone("no such thread"), ChatRefused("AutoMod"), RuntimeError("a bug")])
+@pytest.mark.parametrize("fault", [ChatRefused("AutoMod"), RuntimeError("a bug")])
 async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault: Exception) -> None:
     task = await post.world.working()
     await post.shown("Working")
@@ -525,6 +554,20 @@ async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault
     await post.world.step(task, 2, summary="Tapped Two")
     await post.sent("Task 1 · Step 2/60")
     await post.shown("Step 2/60 · Settings\nTapped Two")
+
+
+async def test_a_step_whose_thread_is_gone_takes_the_task_to_the_chat_around_it(post: Post) -> None:
+    """Seen failing before: every further step was tried in the thread that is gone."""
+    task = await post.world.working()
+    await post.shown("Working")
+    await post.world.step(task, 1, summary="Tapped One")
+    await post.shown("Step 1/60 · Settings\nTapped One")
+    place = (await post.world.task_service.known(task.id)).place
+    assert place is not None
+    post.chat.lost.add(place)
+    await post.world.step(task, 2, summary="Tapped Two")
+    shown = await post.shown("Step 2/60 · Settings\nTapped Two")
+    assert shown in post.chat.messages(task.origin)
 
 
 async def test_steps_that_the_budget_had_no_room_for_are_told_before_the_end(post: Post) -> None:
@@ -570,7 +613,7 @@ async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: b
     task = await post.world.working()
     await post.shown("Working")
     if paused:
-        await post.world.desk.pause(task.id, ANNA)
+        await post.world.task_service.pause(task.id, ANNA)
         await post.shown("Paused")
     else:
         await post.world.ask(task)
@@ -589,7 +632,7 @@ async def test_a_card_is_tried_again_when_the_network_fails(post: Post) -> None:
     task = await post.world.working()
     await post.shown("Working")
     await post.until(lambda: post.world.clock.next_wake() is not None)
-    assert (await post.world.desk.known(task.id)).place is not None
+    assert (await post.world.task_service.known(task.id)).place is not None
 
 
 async def test_a_card_in_a_lost_chat_is_given_up_quietly(post: Post, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.chats.base import Budget, FloodWait
-from bot.chats.outgoing import Message
-from bot.outbox.clockwork import Clockwork
-from bot.outbox.line import Line
-from bot.outbox.pace import Account, Pace, Urgency
+from bot.domain.chat import Budget, FloodWait
+from bot.domain.clock import WaitingClock
+from bot.domain.outgoing import Message
+from bot.outbox.rate_limit import Account, ChatRateLimit, Urgency
+from bot.outbox.rate_limited_chat import RateLimitedChat
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import CHANNEL, Clock
 
@@ -22,7 +22,7 @@ from tests.bot.world import CHANNEL, Clock
 def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
     """Seen failing with a `Window.delay` that looks at the last call alone: 60 calls went out in a minute."""
     clock = Clock()
-    pace = Pace(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
+    pace = ChatRateLimit(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
     times: list[float] = []
     for urgency, later in calls:
         clock.advance(later)
@@ -37,7 +37,9 @@ def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
 
 def test_what_is_silent_leaves_a_reserve() -> None:
     clock = Clock()
-    pace = Pace(replace(CAPABILITIES, group_budgets=(Budget(4, 60.0),), edit_interval_group=0.1), clock, group=True)
+    pace = ChatRateLimit(
+        replace(CAPABILITIES, group_budgets=(Budget(4, 60.0),), edit_interval_group=0.1), clock, group=True
+    )
     for _ in range(3):
         assert pace.delay(Urgency.SILENT) == 0
         pace.spent()
@@ -48,7 +50,7 @@ def test_what_is_silent_leaves_a_reserve() -> None:
 
 def test_answers_leave_room_for_what_notifies() -> None:
     clock = Clock()
-    pace = Pace(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
+    pace = ChatRateLimit(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
     for _ in range(18):
         assert pace.delay(Urgency.ANSWER) == 0
         pace.spent()
@@ -59,15 +61,15 @@ def test_answers_leave_room_for_what_notifies() -> None:
 def test_chats_share_what_their_account_may_send() -> None:
     clock = Clock()
     account = Account((Budget(2, 1.0),), clock)
-    one, other = (Pace(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
+    one, other = (ChatRateLimit(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
     one.spent()
     other.spent()
-    assert Pace(CAPABILITIES, clock, group=True, account=account).delay(Urgency.LOUD) == pytest.approx(1)
+    assert ChatRateLimit(CAPABILITIES, clock, group=True, account=account).delay(Urgency.LOUD) == pytest.approx(1)
 
 
 async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
     clock, chat = Clock(), LoopbackChat()
-    line = Line(chat, Pace(CAPABILITIES, clock, group=True), Clockwork(clock, clock.sleep))
+    line = RateLimitedChat(chat, ChatRateLimit(CAPABILITIES, clock, group=True), WaitingClock(clock, clock.sleep))
     chat.faults.append(FloodWait(30))
     for _ in range(2):
         with pytest.raises(FloodWait):
@@ -78,7 +80,7 @@ async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
 
 async def test_each_call_waits_for_its_turn_and_the_end_waits_for_none() -> None:
     clock, chat = Clock(), LoopbackChat(now=lambda: 0.0)
-    line = Line(chat, Pace(CAPABILITIES, clock, group=True), Clockwork(clock, clock.sleep))
+    line = RateLimitedChat(chat, ChatRateLimit(CAPABILITIES, clock, group=True), WaitingClock(clock, clock.sleep))
     ref = await line.send(CHANNEL.address, Message(body="one"), nonce="o1")
     edit = asyncio.create_task(line.edit(ref, Message(body="two")))
     async with asyncio.timeout(10):

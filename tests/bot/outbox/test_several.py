@@ -9,8 +9,8 @@ from pathlib import Path
 from agent.events import Asked, Planned, Started, TaskEnded, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from bot.domain.task import Task, TaskState
 from bot.outbox.outbox import Outbox
-from bot.tasks.model import Task, TaskState
 from tests.bot.chats.loopback import LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ANNA, Clock, a_phone, a_world
@@ -20,7 +20,9 @@ from tests.bot.world import ANNA, Clock, a_phone, a_world
 async def two(path: Path) -> AsyncIterator[Post]:
     """A chat, and two phones."""
     async with a_world(path, a_phone("Pixel"), a_phone("Nokia")) as world:
-        outbox = Outbox(world.desk, world.store, world.chats, "threads", clock=world.clock, sleep=world.clock.sleep)
+        outbox = Outbox(
+            world.task_service, world.store, world.chats, "threads", clock=world.clock, sleep=world.clock.sleep
+        )
         await outbox.start()
         try:
             yield Post(world, outbox)
@@ -30,10 +32,10 @@ async def two(path: Path) -> AsyncIterator[Post]:
 
 async def begun(post: Post) -> tuple[Task, Task, Task]:
     reply = await post.world.type("do --device all open settings")
-    task = await post.world.desk.known(reply.task)
-    first, second = await post.world.desk.parts(task.id)
+    task = await post.world.task_service.known(reply.task)
+    first, second = await post.world.task_service.parts(task.id)
     for part in (first, second):
-        post.world.mind.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
+        post.world.agent.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
     return task, first, second
 
 
@@ -43,16 +45,16 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         await post.shown("1. Pixel · Working\n2. Nokia · Working")
         await post.world.step(first, 1, summary="Tapped Pixel")
         await post.sent("Task 1 · Pixel · Step 1/60 · Settings")
-        post.world.mind.tell(second.id, Told(text="The phone is away"))
+        post.world.agent.tell(second.id, Told(text="The phone is away"))
         await post.shown("▶ 1. Pixel · Step 1/60 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
         question = Question(id="q", run=f"{second.id}.1", kind=QuestionKind.ASK, text="Which one?")
-        post.world.mind.tell(second.id, Asked(question=question))
+        post.world.agent.tell(second.id, Asked(question=question))
         asked = await post.sent("A question · Task 1.2 · open settings · Nokia")
         assert asked.buttons[-1][0].label == "Stop Nokia"
-        await post.world.desk.answer("q", "blue", ANNA)
+        await post.world.task_service.answer("q", "blue", ANNA)
         assert (await post.shown("Answered by Anna: blue")).buttons == ()
         for part in (first, second):
-            post.world.mind.tell(part.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary=f"Open on {part.phone}."))
+            post.world.agent.tell(part.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary=f"Open on {part.phone}."))
         final = await post.closed("Done on 2 of 2 phones.\n1. Pixel: Done. Open on pixel.")
         assert final.buttons[0][0].label == "Again"
         assert await post.finals(task) == [("sent", "")]
@@ -67,13 +69,13 @@ async def test_a_plan_is_still_on_the_card_after_a_restart(tmp_path: Path) -> No
     async with a_post(tmp_path, clock=clock, chat=chat) as before:
         task = await before.world.working()
         todo = Todo(title="look it up", state="in progress")
-        before.world.mind.tell(task.id, Planned(plan="p", todos=(todo,)))
+        before.world.agent.tell(task.id, Planned(plan="p", todos=(todo,)))
         await before.shown("▶ look it up")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
         card = await after.shown("Interrupted")
         await after.until(lambda: any("▶ look it up" in one.body for one in chat.messages()))
         assert card.heading
-        assert (await after.world.desk.known(task.id)).todos == (todo,)
+        assert (await after.world.task_service.known(task.id)).todos == (todo,)
 
 
 async def test_steps_that_nobody_was_told_of_before_a_restart_are_told_after_it_once(tmp_path: Path) -> None:

@@ -11,20 +11,19 @@ from typing import TypeVar
 
 from agent.events import Started
 from agent.questions import QuestionKind
-from bot.access import Lists, Policy
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Intake
-from bot.chats.outgoing import Message, Turn, at_once
 from bot.chats.telegram import TelegramChat
-from bot.chats.telegram.limits import CAPABILITIES
-from bot.chats.telegram.times import Times
-from bot.commands.intake import Commands
-from bot.outbox.clockwork import Clockwork
+from bot.chats.telegram.limits import CAPABILITIES, Times
+from bot.commands.dispatcher import Commands
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Intake
+from bot.domain.clock import WaitingClock
+from bot.domain.outgoing import Message, Turn, at_once
+from bot.domain.task import Task, TaskState, TaskWish
 from bot.outbox.outbox import Outbox
-from bot.outbox.pace import Paces
-from bot.outbox.replies import ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits
+from bot.outbox.rate_limited_chat import ReplyTurns
+from bot.people.access import Lists, Policy
 from bot.people.rights import Rights
-from bot.tasks.model import Task, TaskState, TaskWish
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world, png
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, User
@@ -69,7 +68,7 @@ class Watched(TelegramChat):
 
 
 @dataclass
-class Line:
+class RateLimitedChat:
     """A group and a private chat, with the outbox on them."""
 
     world: World
@@ -84,10 +83,12 @@ class Line:
 
     async def task(self, text: str, chat: Chat) -> Task:
         origin = Address("telegram", str(self.fake.bot.id), str(chat.id))
-        accepted = await self.world.desk.accept(TaskWish(text=text, person=self.person, origin=origin, event=text))
+        accepted = await self.world.task_service.accept(
+            TaskWish(text=text, person=self.person, origin=origin, event=text)
+        )
         task = accepted.task
         phone = self.world.phones.phones[0]
-        self.world.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
         return await self.world.until(task, TaskState.WORKING)
 
     async def live(self, seconds: float) -> None:
@@ -120,19 +121,19 @@ class Line:
             for _ in range(4):
                 # As busy as the machine is, so long do these take: what the outbox waits for has then come, too.
                 await asyncio.sleep(QUIET)
-                await self.world.desk.active()
+                await self.world.task_service.active()
                 await asyncio.to_thread(png)
                 while self.chat.under_way:
                     await asyncio.sleep(QUIET)
 
 
 @asynccontextmanager
-async def a_line(path: Path) -> AsyncIterator[Line]:
+async def a_line(path: Path) -> AsyncIterator[RateLimitedChat]:
     async with FakeTelegram() as fake, a_world(path) as world:
         alice = fake.user("alice")
         private, group = fake.private(alice), fake.group()
         fake.rates = Rates(world.clock)
-        paces, time = Paces(world.clock), Clockwork(world.clock, world.clock.sleep)
+        paces, time = ChatRateLimits(world.clock), WaitingClock(world.clock, world.clock.sleep)
         lists = Lists(chats=frozenset({str(group.id)}), users=frozenset({str(alice.id)}))
         rights = await Rights.open(Policy({"telegram": lists}), world.store)
         turns = ReplyTurns(paces, world.chats, time)
@@ -141,12 +142,14 @@ async def a_line(path: Path) -> AsyncIterator[Line]:
         running = asyncio.create_task(chat.run())
         await fake.connected()
         world.chats["telegram"] = chat
-        outbox = Outbox(world.desk, world.store, world.chats, "all", paces=paces, clock=world.clock, sleep=time.sleep)
+        outbox = Outbox(
+            world.task_service, world.store, world.chats, "all", paces=paces, clock=world.clock, sleep=time.sleep
+        )
         await outbox.start()
         frame = await world.store.frames.save(png(), suffix=".png")
         person = Person("telegram", str(alice.id), "alice")
         try:
-            yield Line(world, fake, fake.rates, chat, alice, group, private, person, frame)
+            yield RateLimitedChat(world, fake, fake.rates, chat, alice, group, private, person, frame)
         finally:
             await outbox.stop()
             await chat.close()
@@ -163,8 +166,8 @@ async def test_two_runs_of_sixty_steps_in_a_group_stay_within_the_limits(tmp_pat
             if number == 20:
                 asked = await line.world.ask(first, QuestionKind.APPROVE)
                 await line.until(lambda: line.told(line.group, "Your approval is needed"), most=6.0)
-                await line.world.desk.answer(asked.question.id, "allow", line.person)
-                line.world.mind.tell(first.id, Started(run=f"{first.id}.1", phone="pixel", phone_name="Pixel"))
+                await line.world.task_service.answer(asked.question.id, "allow", line.person)
+                line.world.agent.tell(first.id, Started(run=f"{first.id}.1", phone="pixel", phone_name="Pixel"))
                 await line.until(lambda: line.told(line.group, "Answered by alice"), most=20.0)
             await line.live(STEP_SECONDS)
         interval = CAPABILITIES.edit_interval_group

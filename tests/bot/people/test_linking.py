@@ -14,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
-from bot.access import Grant, Lists, Policy, Right, authorize
-from bot.chats.address import Address, Person, Place
-from bot.chats.incoming import CommandCall
-from bot.chats.outgoing import Message, Reply
 from bot.commands.scheduling import MOST
-from bot.people.linking import Linking
-from bot.people.pairing import LIFETIME, WRONG_ALLOWED, WRONG_TOGETHER, Locked, Pairing
-from bot.settings import Settings
-from bot.tasks.model import TaskState
+from bot.config.settings import Settings
+from bot.domain.address import Address, Person, Place
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Message, Reply
+from bot.domain.right import Grant, Right
+from bot.domain.task import TaskState
+from bot.people.access import Lists, Policy, authorize
+from bot.people.pairing import LIFETIME, WRONG_ALLOWED, WRONG_TOGETHER, Linking, Locked, Pairing
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, POLICY, PRIVATE, Clock, World, a_world
 
 TELE_ANNA = Person("telegram", "5", "Anna on Telegram")
@@ -71,7 +71,7 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
         assert "works on task" not in words(await world.type("file report", TELE_ANNA, TELE))
         asked = await world.ask(task)
         assert "Answered" in words(await world.type("answer the blue one", TELE_ANNA, TELE))
-        found = await world.desk.question(asked.question.id)
+        found = await world.task_service.question(asked.question.id)
         assert found is not None
         assert found.answer == "the blue one"
         await world.type("cancel", TELE_ANNA, TELE)
@@ -248,7 +248,7 @@ async def test_an_approval_over_a_link_needs_the_right(tmp_path: Path) -> None:
         assert "Approving needs" in words(await world.type("answer allow", TELE_EVE, TELE))
         await world.type("people allow discord:42 admin", OPERATOR, CONSOLE)
         assert "Approving needs" not in words(await world.type("answer allow", TELE_EVE, TELE))
-        found = await world.desk.question(asked.question.id)
+        found = await world.task_service.question(asked.question.id)
         assert found is not None
         assert found.answer == "allow"
 

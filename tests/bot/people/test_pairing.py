@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.access import Policy
-from bot.chats.address import Address, Person, Place
-from bot.chats.outgoing import Message, Reply
+from bot.config.settings import load_settings
+from bot.domain.address import Address, Person, Place
+from bot.domain.outgoing import Message, Reply
+from bot.people.access import Policy
 from bot.people.pairing import LIFETIME, PAUSE, WRONG_ALLOWED, Locked, Pairing
-from bot.settings import load_settings
 from tests.bot.world import ADA, ANNA, CHANNEL, EVE, PRIVATE, Clock, World, a_world
 
 OPERATOR = Person("web", "operator", "operator")
@@ -62,7 +62,7 @@ async def test_nothing_but_pairing_is_done_and_nothing_is_said_in_groups(world: 
         assert await world.say("hello", ANNA, place) == Reply()
     assert await world.type("help", EVE, PRIVATE, stale=True) == Reply()
     assert "code" in words(await world.type("do open settings", EVE, PRIVATE))
-    assert await world.desk.recent(5) == ()
+    assert await world.task_service.recent(5) == ()
 
 
 async def test_the_one_who_waits_cannot_approve_anything(world: World) -> None:

@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.chats.address import Address, Person
-from bot.chats.outgoing import Message, Reply
-from bot.people.tiers import Tier
-from bot.settings import Settings, SettingsError, load_settings
-from bot.tasks.errors import OverQuota
-from bot.tasks.model import TaskState, TaskWish, WishedPhone
+from bot.config.settings import Settings, SettingsError, load_settings
+from bot.domain.address import Address, Person
+from bot.domain.outgoing import Message, Reply
+from bot.domain.task import OverQuota, TaskState, TaskWish, WishedPhone
+from bot.domain.tier import Tier
 from tests.bot.schedules.rig import Rig
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_step_event, a_world
 
@@ -55,7 +54,7 @@ async def test_the_last_task_of_the_day_is_accepted_and_the_next_is_told_how_muc
         assert "2 of 2 tasks (tier basic)" in words(refused)
         assert "after 1970-01-13 00:00 (UTC)" in words(refused)
         assert ("over_quota", ANNA.id, "tasks 2/2 basic") in await audited(world)
-        assert len(await world.desk.active()) == 2, "nothing is kept of what was refused"
+        assert len(await world.task_service.active()) == 2, "nothing is kept of what was refused"
         assert (await world.type("do open settings", BEN)).task, "each has their own"
         assert (await world.type("do open settings", ADA)).task
         world.clock.advance(DAY)
@@ -148,16 +147,16 @@ async def test_several_phones_count_as_several_tasks(tmp_path: Path) -> None:
         phones = tuple(WishedPhone(phone.id, phone.name) for phone in world.phones.list())
         wish = TaskWish("open settings", ANNA, CHANNEL.address, "", phones=phones)
         with pytest.raises(OverQuota, match="counts as 3 tasks"):
-            await world.desk.accept(wish)
-        assert await world.desk.active() == ()
-        await world.desk.accept(replace(wish, phones=phones[:2]))
+            await world.task_service.accept(wish)
+        assert await world.task_service.active() == ()
+        await world.task_service.accept(replace(wish, phones=phones[:2]))
         assert "2 of 2 tasks" in words(await world.type("do open settings"))
-        for part in (await world.desk.active())[1:]:
+        for part in (await world.task_service.active())[1:]:
             assert await world.services.quotas.reached(part.id, 5, Usage()) is not None, "its tier is that of the whole"
 
 
 async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_told_once(tmp_path: Path) -> None:
-    """The mind asks before anything that costs, when it has the phone, and after each step."""
+    """The agent asks before anything that costs, when it has the phone, and after each step."""
     async with a_world(tmp_path, settings=tiers()) as world:
         quotas, first = world.services.quotas, await world.working()
         second = await world.do()
@@ -295,11 +294,11 @@ async def _compared(path: Path, tier: Tier, done: list[tuple[Person, float, int,
 
 async def _worked(world: World, task: str, steps: int, oracle: Oracle, key: tuple[str, date]) -> None:
     oracle.tasks[key] += 1
-    found = await world.desk.known(task)
+    found = await world.task_service.known(task)
     for number in range(1, steps + 1):
         event = a_step_event(found, number)
         event = event.model_copy(update={"usage": replace(event.usage, cost=0.5 * number)})
-        world.mind.tell(task, event)
+        world.agent.tell(task, event)
         await world.until(found, lambda task, number=number: task.steps >= number)  # type: ignore[misc]
         oracle.steps[key] += 1
         oracle.tokens[key] += 110

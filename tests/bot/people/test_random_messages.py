@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from bot.access import Lists, Policy
-from bot.chats.address import Address, Person, Place
-from bot.chats.incoming import CommandCall
-from bot.chats.outgoing import Reply
+from bot.domain.address import Address, Person, Place
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Reply
+from bot.people.access import Lists, Policy
 from tests.bot.world import World, a_world
 
 MESSAGES = 300
@@ -42,7 +42,7 @@ OPERATOR, CONSOLE = Person("web", "operator"), Place(Address("web", "console", "
 
 @dataclass
 class Oracle:
-    """The rules once more, on plain sets; it shares no code with `bot.access`."""
+    """The rules once more, on plain sets; it shares no code with `bot.people.access`."""
 
     lists: dict[str, Lists]
     given: dict[str, str] = field(default_factory=dict)
@@ -160,12 +160,12 @@ async def test_nothing_starts_that_should_not_and_what_should_does(run: int, tmp
     async with a_world(tmp_path, policy=Policy(POLICIES[run])) as world:
         crowd = Crowd(world, Random(run), Oracle(dict(POLICIES[run])))
         for number in range(MESSAGES):
-            known = await world.desk.recent(1)
+            known = await world.task_service.recent(1)
             reply, should = await crowd.message()
-            found = await world.desk.recent(1)
+            found = await world.task_service.recent(1)
             assert (found != () and found[0].id not in {task.id for task in known}) is should, (number, reply)
             assert bool(reply.task) is should
             if should:
                 started += 1
-                await world.desk.cancel(reply.task, OPERATOR)
+                await world.task_service.cancel(reply.task, OPERATOR)
     assert started > MESSAGES / 25

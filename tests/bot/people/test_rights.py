@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
-from bot.access import Grant, Policy, Right, authorize
-from bot.chats.address import Address, Person, Place
-from bot.chats.outgoing import Message, Reply
+from bot.domain.address import Address, Person, Place
+from bot.domain.outgoing import Message, Reply
+from bot.domain.right import Grant, Right
+from bot.domain.task import Entitlement
+from bot.people.access import Policy, authorize
 from bot.people.subjects import Subject, subject_named
-from bot.tasks.model import Entitlement
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
 
 OPERATOR = Person("web", "operator", "operator")
@@ -95,7 +96,7 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Other"), a_phone("Third")) as world:
         await world.type("people --device pixel allow 666", ADA)
         reply = await world.type("do open settings", EVE)
-        assert (await world.desk.known(reply.task)).phone == "pixel"
+        assert (await world.task_service.known(reply.task)).phone == "pixel"
         assert not (await world.type("do --device Other open settings", EVE)).task
         assert "no phone" in words(await world.type("screen Other", EVE)).lower()
         assert "Other" not in words(await world.type("devices", EVE))
@@ -103,9 +104,9 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
             assert "Third" not in words(await world.type(f"schedule --device {device} every 5m do open settings", EVE))
         assert world.commands.suggestions(EVE, CHANNEL, "device", "") == (("Pixel · ready", "pixel"),)
         await world.type("people --device third allow 666", ADA)
-        limited = await world.desk.known((await world.type("do open settings", EVE)).task)
+        limited = await world.task_service.known((await world.type("do open settings", EVE)).task)
         assert (limited.phone, limited.entitled) == ("", Entitlement(("pixel", "third")))
-        assert (await world.desk.known((await world.type("do open settings", ANNA)).task)).phone == ""
+        assert (await world.task_service.known((await world.type("do open settings", ANNA)).task)).phone == ""
 
 
 async def test_an_offer_is_run_with_the_rights_of_the_press(world: World) -> None:
@@ -115,7 +116,7 @@ async def test_an_offer_is_run_with_the_rights_of_the_press(world: World) -> Non
     await world.type("people deny 666", ADA)
     pressed = await world.press(offer.message.buttons[0][0].data, EVE, PRIVATE)
     assert not pressed.task
-    assert await world.desk.recent(5) == ()
+    assert await world.task_service.recent(5) == ()
 
 
 async def test_the_audit_tells_who_did_what_and_never_a_secret(world: World) -> None:

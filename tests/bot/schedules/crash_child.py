@@ -17,7 +17,7 @@ from tests.bot.schedules.rig import HOUR, a_rig
 async def main(path: Path) -> None:
     async with a_rig(path) as rig:
         await rig.plan("every 1h do look at the weather")
-        rig.world.desk.subscribe(lambda _task: os.kill(os.getpid(), signal.SIGKILL))
+        rig.world.task_service.subscribe(lambda _task: os.kill(os.getpid(), signal.SIGKILL))
         await rig.after(HOUR)
 
 

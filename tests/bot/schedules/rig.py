@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.chats.address import Person, Place
-from bot.commands import work
-from bot.schedules.model import Schedule
-from bot.schedules.scheduler import Scheduler
-from bot.tasks.model import Task
+from bot.commands import tasks
+from bot.commands.scheduler import Scheduler
+from bot.domain.address import Person, Place
+from bot.domain.schedule import Schedule
+from bot.domain.task import Task
 from tests.bot.world import ANNA, CHANNEL, World, a_world
 
 HOUR = 3600.0
@@ -22,7 +22,7 @@ class Rig:
     def __init__(self, world: World) -> None:
         self.world = world
         self.services = world.services
-        self.scheduler = Scheduler(self.services, work.do, sleep=world.clock.sleep)
+        self.scheduler = Scheduler(self.services, tasks.do, sleep=world.clock.sleep)
 
     async def plan(self, line: str, person: Person = ANNA, place: Place = CHANNEL) -> Schedule:
         reply = await self.world.type(f"schedule {line}", person, place)
@@ -34,7 +34,7 @@ class Rig:
         return await self.world.store.schedules.all()
 
     async def tasks(self) -> list[Task]:
-        return list(reversed(await self.world.desk.recent(50)))
+        return list(reversed(await self.world.task_service.recent(50)))
 
     async def after(self, seconds: float) -> list[Task]:
         """What there is after so much time and a look."""

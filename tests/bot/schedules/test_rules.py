@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.schedules.rules import (
+from bot.domain.schedule import (
     LONGEST,
     SHORTEST,
     BadRule,

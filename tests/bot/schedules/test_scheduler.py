@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from agent.outcome import Outcome
-from bot.access import Policy
 from bot.cards.buttons import again_button
-from bot.chats.outgoing import Reply
-from bot.commands import work
+from bot.commands import tasks
 from bot.commands.request import Request, Services
+from bot.commands.scheduler import LATE, Scheduler
+from bot.domain.outgoing import Reply
+from bot.domain.task import TaskState
+from bot.people.access import Policy
 from bot.people.rights import Rights
-from bot.schedules.scheduler import LATE, Scheduler
 from bot.store.audit import AuditKind
-from bot.tasks.model import TaskState
 from tests.bot.schedules import crash_child
 from tests.bot.schedules.rig import HOUR, Rig, a_rig
 from tests.bot.world import ANNA, BEN, CHANNEL, PATIENCE, a_phone
@@ -53,7 +53,7 @@ async def test_once_means_once(rig: Rig) -> None:
 async def test_it_runs_by_itself_in_its_own_time(rig: Rig) -> None:
     await rig.plan("every 1h do look at the weather")
     given = asyncio.Event()
-    rig.world.desk.subscribe(lambda _task: given.set())
+    rig.world.task_service.subscribe(lambda _task: given.set())
     rig.scheduler.start()
     try:
         async with asyncio.timeout(PATIENCE):
@@ -85,7 +85,7 @@ async def test_a_missed_run_can_be_done_now_by_its_button(rig: Rig) -> None:
     (missed,) = await rig.after(one.due - rig.world.clock.now + LATE + 1.0)
     assert "was due on Mon 1970-01-12 23:59" in missed.summary
     pressed = await rig.world.press(again_button(missed.id).data)
-    task = await rig.world.desk.known(pressed.task)
+    task = await rig.world.task_service.known(pressed.task)
     assert (task.text, task.phone, task.outcome) == ("say good night", "pixel", None)
 
 
@@ -112,7 +112,7 @@ async def test_rights_are_those_of_the_moment(rig: Rig) -> None:
     """Seen failing (the task is queued) with the `require` taken out of `Scheduler._begin`."""
     await rig.plan("every 1h do look at the weather", BEN)
     revoked = Rights(Policy(), rig.world.store)
-    rig.scheduler = Scheduler(replace(rig.services, rights=revoked), work.do, sleep=rig.world.clock.sleep)
+    rig.scheduler = Scheduler(replace(rig.services, rights=revoked), tasks.do, sleep=rig.world.clock.sleep)
     (task,) = await rig.after(HOUR)
     assert task.outcome is Outcome.BLOCKED
     assert "paused" in task.summary
@@ -139,7 +139,7 @@ async def test_a_fault_is_tried_again_and_stops_no_other(rig: Rig) -> None:
         if not failed:
             failed = True
             raise OSError("disk full")
-        return await work.do(request, services)
+        return await tasks.do(request, services)
 
     await rig.plan("every 1h do look at the weather")
     await rig.plan("every 1h do look at the mail")
@@ -193,7 +193,7 @@ async def test_a_schedule_for_several_phones_gives_one_task(rig: Rig) -> None:
     rig.world.phones.phones = (*rig.world.phones.phones, a_phone("Nokia"))
     one = await rig.plan("--device pixel,Nokia at 23:59 do say good night")
     (task,) = await rig.after(one.due - rig.world.clock.now)
-    assert [part.phone for part in await rig.world.desk.parts(task.id)] == ["pixel", "nokia"]
+    assert [part.phone for part in await rig.world.task_service.parts(task.id)] == ["pixel", "nokia"]
 
 
 async def test_a_missed_run_on_several_phones_is_done_on_them_by_its_button(rig: Rig) -> None:
@@ -202,4 +202,4 @@ async def test_a_missed_run_on_several_phones_is_done_on_them_by_its_button(rig:
     (missed,) = await rig.after(one.due - rig.world.clock.now + LATE + 1.0)
     assert (missed.parts, missed.outcome) == (0, Outcome.BLOCKED)
     pressed = await rig.world.press(again_button(missed.id).data)
-    assert [part.phone for part in await rig.world.desk.parts(pressed.task)] == ["pixel", "nokia"]
+    assert [part.phone for part in await rig.world.task_service.parts(pressed.task)] == ["pixel", "nokia"]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.address import Address, Person
+from bot.domain.address import Address, Person
+from bot.domain.task import Task, TaskWish
 from bot.store.store import Store
-from bot.tasks.model import Task, TaskWish
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")

@@ -42,3 +42,34 @@ def test_a_file_in_its_place_is_explained(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
     with pytest.raises(StoreError, match="cannot be used"), DataDirectory(tmp_path / "data"):
         pass
+
+
+def test_a_directory_that_was_open_to_others_is_closed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Seen failing with the rights given to new directories alone: it stayed as it was."""
+    data = tmp_path / "data"
+    (data / "frames").mkdir(parents=True)
+    (data / "opengui.sqlite3").write_text("")
+    (data / "notes.txt").write_text("")
+    for path, mode in ((data, 0o755), (data / "frames", 0o775), (data / "opengui.sqlite3", 0o644)):
+        path.chmod(mode)
+    other = (data / "notes.txt").stat().st_mode
+    with DataDirectory(data):
+        pass
+    assert "was open to others (755)" in caplog.text
+    assert data.stat().st_mode & 0o777 == 0o700
+    assert (data / "frames").stat().st_mode & 0o777 == 0o700
+    assert (data / "opengui.sqlite3").stat().st_mode & 0o777 == 0o600
+    assert (data / "notes.txt").stat().st_mode == other, "it may be a folder with other things"
+    caplog.clear()
+    with DataDirectory(data):
+        pass
+    assert not caplog.text
+
+
+def test_a_folder_that_all_users_share_is_refused(tmp_path: Path) -> None:
+    """Seen failing with the rights given to new directories alone."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    with pytest.raises(StoreError, match="open to other users"), DataDirectory(tmp_path / "shared"):
+        pass
+    assert (tmp_path / "shared").stat().st_mode & 0o7777 == 0o1777

@@ -17,15 +17,15 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
-from bot.chats.address import MessageRef
-from bot.chats.log import Content
+from bot.domain.address import MessageRef
+from bot.domain.console_log import Content
+from bot.domain.task import StepRow, Task, TaskState
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.connection import Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
-from bot.store.shrinking import shrink
+from bot.store.schema import shrink
 from bot.store.store import DATABASE_NAME, Store
-from bot.tasks.model import StepRow, Task, TaskState
 from tests.bot.store.conftest import ANNA, HERE, add_task
 
 DAY = 86_400.0
@@ -70,7 +70,7 @@ class House:
         await store.cards.put(task.id, MessageRef(HERE, "1"), at)
         await store.audit.note(AuditKind.ACCEPTED, ANNA, task=task.id)
         await store.console.append("main", "bot", Content(body="a card"), nonce=f"n{task.id}")
-        step = StepRow(task.id, run, 1, 1, 60, "tap", "", {}, "", "app", None, None, Usage(1), 0.5, at)
+        step = StepRow(task.id, run, 1, 1, 60, "tap", "", {}, (), "app", None, None, Usage(1), 0.5, at)
         question = Question(id=f"{task.id}.q", run=run, kind=QuestionKind.ASK, text="Which one?")
 
         async def rest(transaction: Transaction) -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.store.errors import StoreError
-from bot.store.knowledge import MAX_BYTES, KnowledgeFolder
-from bot.store.passages import PASSAGE_LETTERS, passages_of, wanted
+from bot.store.knowledge import MAX_BYTES, PASSAGE_LETTERS, KnowledgeFolder, passages_of, wanted
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from agent.outcome import Outcome
-from bot.chats.address import Person
+from bot.domain.address import Person
+from bot.domain.task import TaskState
 from bot.store.connection import Transaction
 from bot.store.search import TaskFilter
 from bot.store.store import Store
-from bot.tasks.model import TaskState
 from tests.bot.store.conftest import ANNA, wish
 
 BEN = Person("discord", "7", "Ben")

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from agent.effect_facts import PlainText, ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
-from bot.chats.address import Address, MessageRef, Person
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.task import StepRow, TaskState
 from bot.store.connection import Transaction
 from bot.store.store import Store
-from bot.tasks.model import StepRow, TaskState
 from tests.bot.store.conftest import ANNA, HERE, add_task, wish
 
 THREAD = Address("web", "console", "main", thread="7")
@@ -82,12 +83,34 @@ async def test_events_are_known_per_chat_until_forgotten(store: Store) -> None:
 async def test_steps_come_back_in_order_and_once(store: Store) -> None:
     task = await add_task(store)
     step = StepRow(
-        task.id, "1-1", 1, 1, 60, "tap", "why", {"kind": "tap"}, "ok", "app", "f", (1, 2), Usage(1), 0.5, 9.0
+        task.id,
+        "1-1",
+        1,
+        1,
+        60,
+        "tap",
+        "why",
+        {"kind": "tap"},
+        (ScreenChanged(),),
+        "app",
+        "f",
+        (1, 2),
+        Usage(1),
+        0.5,
+        9.0,
     )
     second = replace(step, step=2, mark=None, frame=None, app_name="Notes")
     for row, new in ((step, True), (second, True), (replace(step, summary="again"), False)):
         assert await store.write(lambda t, row=row: store.steps.add(t, row)) is new  # type: ignore[misc]  # one row a call
     assert await store.steps.of(task.id) == (step, second)
+
+
+async def test_a_step_of_a_former_version_is_the_text_that_it_holds(store: Store) -> None:
+    task = await add_task(store)
+    step = StepRow(task.id, "1-1", 1, 1, 60, "tap", "", {}, (), "app", None, None, Usage(1), 0.5, 9.0)
+    await store.write(lambda t: store.steps.add(t, step))
+    await store.write(lambda t: t.fetch("UPDATE steps SET effects = '', effect = 'new: ''A''; screen turned'"))
+    assert await store.steps.last(task.id) == replace(step, effect=(PlainText(text="new: 'A'; screen turned"),))
 
 
 async def test_an_action_is_begun_once_and_only_under_the_lease(store: Store) -> None:

@@ -14,12 +14,12 @@ import pytest
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.chats.address import Person
+from bot.domain.address import Person
+from bot.domain.task import Task, TaskState
+from bot.domain.zones import day_begins, day_of, last_days, zone_named
 from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageBy, UsageTotals
-from bot.tasks.model import Task, TaskState
-from bot.zones import day_begins, day_of, last_days, zone_named
 from tests.bot.store.conftest import ANNA, add_task, wish
 
 BERLIN = ZoneInfo("Europe/Berlin")

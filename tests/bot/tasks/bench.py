@@ -7,20 +7,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent.mind import Mind
-from bot.chats.address import Address, Person
+from agent.ports.agent import Agent
+from bot.domain.address import Address, Person
+from bot.domain.task import Task, TaskState, TaskWish
 from bot.store.store import Store
-from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import DeskLimits
-from bot.tasks.model import Task, TaskState, TaskWish
+from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
+from bot.tasks.service import TaskService
 from devices.errors import PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
-LIMITS = DeskLimits(patience=0.3, goodbye=0.3, drain=0.7, tick=3600.0)
+LIMITS = ServiceLimits(patience=0.3, goodbye=0.3, drain=0.7, tick=3600.0)
 PATIENCE = 10.0
 
 
@@ -89,20 +89,22 @@ class Gate:
 class Bench:
     """A desk that runs, and ways to wait for what it does."""
 
-    def __init__(self, store: Store, desk: TaskDesk, clock: Clock, secrets: MemorySecrets, phones: StillPhones) -> None:
+    def __init__(
+        self, store: Store, task_service: TaskService, clock: Clock, secrets: MemorySecrets, phones: StillPhones
+    ) -> None:
         self.store = store
-        self.desk = desk
+        self.task_service = task_service
         self.clock = clock
         self.secrets = secrets
         self.phones = phones
         self._numbers = 0
         self._changed = asyncio.Event()
-        desk.subscribe(lambda _task: self._changed.set())
+        task_service.subscribe(lambda _task: self._changed.set())
 
     async def accept(self, text: str = "open the browser", event: str | None = None) -> Task:
         self._numbers += 1
         number = event if event is not None else f"e{self._numbers}"
-        accepted = await self.desk.accept(TaskWish(text=text, person=ANNA, origin=HERE, event=number))
+        accepted = await self.task_service.accept(TaskWish(text=text, person=ANNA, origin=HERE, event=number))
         return accepted.task
 
     async def until(self, task: Task | str, is_so: TaskState | Callable[[Task], bool]) -> Task:
@@ -111,7 +113,7 @@ class Bench:
         async with asyncio.timeout(PATIENCE):
             while True:
                 self._changed.clear()
-                found = await self.desk.known(task_id)
+                found = await self.task_service.known(task_id)
                 if found.state is is_so if isinstance(is_so, TaskState) else is_so(found):
                     return found
                 await self._changed.wait()
@@ -123,20 +125,22 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    path: Path, mind: Mind, *, clock: Clock | None = None, limits: DeskLimits = LIMITS
+    path: Path, agent: Agent, *, clock: Clock | None = None, limits: ServiceLimits = LIMITS
 ) -> AsyncIterator[Bench]:
     """A desk from start to stop on what is in the directory."""
     clock = clock or Clock()
     store = await Store.open(path, clock=clock)
     try:
         phones, secrets = StillPhones(phone("pixel")), MemorySecrets()
-        desk = TaskDesk(store, mind, PhoneLeases(store.leases, phones, clock), secrets, clock=clock, limits=limits)
-        made = Bench(store, desk, clock, secrets, phones)
-        await desk.start()
+        task_service = TaskService(
+            store, agent, PhoneLeases(store.leases, phones, clock), secrets, clock=clock, limits=limits
+        )
+        made = Bench(store, task_service, clock, secrets, phones)
+        await task_service.start()
         try:
             yield made
         finally:
             async with asyncio.timeout(PATIENCE):
-                await desk.stop()
+                await task_service.stop()
     finally:
         await store.close()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from agent.events import Asked, TaskEnded, TaskEvent
 from agent.questions import QuestionKind
+from bot.domain.task import TaskState, TaskWish
 from bot.store.directory import DataDirectory
-from bot.tasks.model import TaskState, TaskWish
 from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, bench
 from tests.fakes.echo import EchoMind
 
@@ -40,16 +40,16 @@ async def live(one: Bench, moment: str) -> None:
         if (moment, type(event)) in {("question", Asked), ("end", TaskEnded)}:
             die()
 
-    one.desk.subscribe(changed)
-    one.desk.on_event(happened)
-    task = (await one.desk.accept(WISH)).task
+    one.task_service.subscribe(changed)
+    one.task_service.on_event(happened)
+    task = (await one.task_service.accept(WISH)).task
     async with asyncio.timeout(PATIENCE):
         if moment == "answer":
             await one.until(task, TaskState.WAITING)
-            (question,) = await one.desk.open_questions()
-            # The first to hear of the committed answer; the mind is told after that.
-            one.desk.subscribe(lambda _task: die())
-            await one.desk.answer(question.question.id, "blue", ANNA)
+            (question,) = await one.task_service.open_questions()
+            # The first to hear of the committed answer; the agent is told after that.
+            one.task_service.subscribe(lambda _task: die())
+            await one.task_service.answer(question.question.id, "blue", ANNA)
         await one.until(task, TaskState.ENDED)
         (row,) = await one.store.outbox.pending(one.clock.now)
         assert await one.store.outbox.sending(row.id)

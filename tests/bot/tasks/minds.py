@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from agent.events import TaskEvent
-from agent.mind import TaskOrder
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer
 
 

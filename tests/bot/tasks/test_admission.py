@@ -12,14 +12,15 @@ import pytest
 
 from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
-from bot.access import Grant, Policy, Right, TierGift
-from bot.chats.address import Address, Person
-from bot.chats.address import Place as ChatPlace
-from bot.commands.phones_meant import wished
+from bot.commands.resolve import wished
+from bot.domain.address import Address, Person
+from bot.domain.address import Place as ChatPlace
+from bot.domain.right import Grant, Right, TierGift
+from bot.domain.task import Entitlement, Task
+from bot.people.access import Policy
 from bot.store.store import Store
 from bot.tasks.admission import AGAIN_S, FRESH_S, Admission
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.model import Entitlement, Task
 from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless
 from tests.bot.records import a_task
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
@@ -36,7 +37,7 @@ def grant(name: str = "", right: Right = Right.USE) -> Grant:
     return Grant("discord", "666", right, phone=name)
 
 
-class Desk:
+class WindowManager:
     """Leases that ask, and rights that the test changes."""
 
     def __init__(self, store: Store, *names: str) -> None:
@@ -63,36 +64,36 @@ class Desk:
 async def test_any_free_phone_is_one_of_theirs(tmp_path: Path) -> None:
     """Seen failing (c is given) with `admits` taken out of `granted`."""
     store = await Store.open(tmp_path)
-    desk = Desk(store, "c", "b")
+    task_service = WindowManager(store, "c", "b")
     task = of_eve(Entitlement(("a", "b")))
-    desk.admission.begin(task)
-    assert (await desk.lease(task)).phone == "b"
+    task_service.admission.begin(task)
+    assert (await task_service.lease(task)).phone == "b"
     second = of_eve(Entitlement(("a", "b")), "2")
-    desk.admission.begin(second)
-    waiting = asyncio.create_task(desk.lease(second))
+    task_service.admission.begin(second)
+    waiting = asyncio.create_task(task_service.lease(second))
     await asyncio.sleep(0)
     assert not waiting.done()
-    await desk.leases.release(run_of(task.id))
+    await task_service.leases.release(run_of(task.id))
     assert (await waiting).phone == "b"
     await store.close()
 
 
 async def test_a_right_that_is_taken_while_one_waits_ends_the_waiting_at_once(tmp_path: Path) -> None:
     store = await Store.open(tmp_path)
-    desk = Desk(store, "a")
+    task_service = WindowManager(store, "a")
     first, second = of_eve(None, "1"), of_eve(Entitlement(("a",)), "2")
-    desk.admission.begin(first)
-    desk.admission.begin(second)
-    await desk.lease(first, "a")
-    waiting = asyncio.create_task(desk.lease(second, "a"))
+    task_service.admission.begin(first)
+    task_service.admission.begin(second)
+    await task_service.lease(first, "a")
+    waiting = asyncio.create_task(task_service.lease(second, "a"))
     while not await store.leases.ticket(run_of("2"), first=False):
         await asyncio.sleep(0)
-    desk.policy = Policy()
-    await desk.leases.heartbeat()
+    task_service.policy = Policy()
+    await task_service.leases.heartbeat()
     with pytest.raises(NotAdmitted, match="A may not be used any more"):
         await waiting
     with pytest.raises(NotAdmitted):
-        await desk.lease(of_eve(Entitlement(("a",)), "2"), "a")
+        await task_service.lease(of_eve(Entitlement(("a",)), "2"), "a")
     await store.close()
 
 
@@ -156,12 +157,12 @@ class Platform:
 
 
 @asynccontextmanager
-async def by_role(tmp_path: Path, *names: str) -> AsyncIterator[tuple[Desk, Platform]]:
+async def by_role(tmp_path: Path, *names: str) -> AsyncIterator[tuple[WindowManager, Platform]]:
     store = await Store.open(tmp_path)
-    desk, platform = Desk(store, *names), Platform()
-    desk.policy = Policy(grants=(GUEST,))
-    desk.admission.ask_with(platform, lambda task, text: desk.notes.append((task, text)))
-    yield desk, platform
+    task_service, platform = WindowManager(store, *names), Platform()
+    task_service.policy = Policy(grants=(GUEST,))
+    task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)))
+    yield task_service, platform
     await store.close()
 
 
@@ -173,15 +174,15 @@ async def until(said: Callable[[], bool]) -> None:
 
 async def test_a_phone_is_given_on_a_role_that_is_still_held_and_kept_while_it_is_asked_for(tmp_path: Path) -> None:
     """Seen failing (the phone goes to the second) with the phone not taken out of `free` while somebody is asked."""
-    async with by_role(tmp_path, "a") as (desk, platform):
+    async with by_role(tmp_path, "a") as (task_service, platform):
         first, second = of_eve(Entitlement(by_role=True), "1"), of_eve(None, "2")
-        desk.admission.begin(first)
-        desk.admission.begin(second)
-        waiting = asyncio.create_task(desk.lease(first))
+        task_service.admission.begin(first)
+        task_service.admission.begin(second)
+        waiting = asyncio.create_task(task_service.lease(first))
         await until(lambda: platform.asked == 1)
-        after = asyncio.create_task(desk.lease(second))
-        await until(lambda: after.done() or ("2", 2) in desk.places)
-        await desk.leases.heartbeat()
+        after = asyncio.create_task(task_service.lease(second))
+        await until(lambda: after.done() or ("2", 2) in task_service.places)
+        await task_service.leases.heartbeat()
         assert not waiting.done()
         assert not after.done()
         platform.roles = frozenset({"guild/7"})
@@ -189,19 +190,19 @@ async def test_a_phone_is_given_on_a_role_that_is_still_held_and_kept_while_it_i
         assert (await waiting).phone == "a"
         assert platform.asked == 1
         assert not after.done()
-        await desk.leases.release(run_of("1"))
+        await task_service.leases.release(run_of("1"))
         assert (await after).phone == "a"
 
 
 async def test_nobody_gets_a_phone_by_a_role_that_was_taken_while_they_waited(tmp_path: Path) -> None:
     """Seen failing (the phone is given) with `standing` always sure."""
-    async with by_role(tmp_path, "a") as (desk, platform):
+    async with by_role(tmp_path, "a") as (task_service, platform):
         platform.may_tell.set()
         platform.roles = frozenset({"guild/8"})
         task = of_eve(Entitlement(by_role=True))
-        desk.admission.begin(task)
+        task_service.admission.begin(task)
         with pytest.raises(NotAdmitted):
-            await desk.lease(task)
+            await task_service.lease(task)
 
 
 @pytest.mark.parametrize("trouble", [None, RuntimeError("what nobody expected")])
@@ -209,56 +210,56 @@ async def test_while_nobody_tells_the_task_waits_and_says_so_and_others_go_first
     tmp_path: Path, trouble: Exception | None
 ) -> None:
     """Seen failing (the phone is given) with SURE for UNKNOWN in `standing`."""
-    async with by_role(tmp_path, "a") as (desk, platform):
+    async with by_role(tmp_path, "a") as (task_service, platform):
         platform.may_tell.set()
         platform.roles = trouble
         first, second = of_eve(Entitlement(by_role=True), "1"), of_eve(None, "2")
-        desk.admission.begin(first)
-        desk.admission.begin(second)
-        waiting = asyncio.create_task(desk.lease(first))
-        await until(lambda: bool(desk.notes))
-        assert "The task waits" in desk.notes[0][1]
-        assert (await desk.lease(second)).phone == "a", "nobody else waits for the platform"
-        await desk.leases.release(run_of("2"))
+        task_service.admission.begin(first)
+        task_service.admission.begin(second)
+        waiting = asyncio.create_task(task_service.lease(first))
+        await until(lambda: bool(task_service.notes))
+        assert "The task waits" in task_service.notes[0][1]
+        assert (await task_service.lease(second)).phone == "a", "nobody else waits for the platform"
+        await task_service.leases.release(run_of("2"))
         platform.roles = frozenset({"guild/7"})
-        await desk.leases.heartbeat()
+        await task_service.leases.heartbeat()
         assert not waiting.done()
         assert platform.asked == 1, "it is not asked all the time"
-        desk.clock.now += AGAIN_S
-        await desk.leases.heartbeat()
+        task_service.clock.now += AGAIN_S
+        await task_service.leases.heartbeat()
         assert (await waiting).phone == "a"
-        assert len(desk.notes) == 1
+        assert len(task_service.notes) == 1
 
 
 async def test_roles_are_asked_for_again_when_what_was_told_is_old(tmp_path: Path) -> None:
-    async with by_role(tmp_path, "a") as (desk, platform):
+    async with by_role(tmp_path, "a") as (task_service, platform):
         platform.may_tell.set()
         platform.roles = frozenset({"guild/7"})
         task = of_eve(Entitlement(by_role=True))
-        desk.admission.begin(task)
-        await desk.lease(task)
-        await desk.leases.release(run_of(task.id))
-        desk.clock.now += FRESH_S
+        task_service.admission.begin(task)
+        await task_service.lease(task)
+        await task_service.leases.release(run_of(task.id))
+        task_service.clock.now += FRESH_S
         platform.roles = frozenset()
         with pytest.raises(NotAdmitted):
-            await desk.lease(task)
+            await task_service.lease(task)
         assert platform.asked == 2
 
 
 async def test_before_anybody_can_be_asked_such_a_task_waits_and_its_end_ends_the_asking(tmp_path: Path) -> None:
-    async with by_role(tmp_path, "a") as (desk, platform):
+    async with by_role(tmp_path, "a") as (task_service, platform):
         task = of_eve(Entitlement(by_role=True))
-        early = Admission(lambda: desk.policy)
+        early = Admission(lambda: task_service.policy)
         early.begin(task)
         assert early.standing(run_of(task.id), lambda: None) is Standing.UNKNOWN
-        desk.admission.begin(task)
-        waiting = asyncio.create_task(desk.lease(task))
+        task_service.admission.begin(task)
+        waiting = asyncio.create_task(task_service.lease(task))
         await until(lambda: platform.asked == 1)
         waiting.cancel()
-        desk.admission.end(task)
+        task_service.admission.end(task)
         await asyncio.wait({waiting})
         assert waiting.cancelled()
-        assert desk.notes == []
+        assert task_service.notes == []
 
 
 BY_TIER = Policy(grants=(grant(),), tiers=(TierGift("discord", "7", "big", guild="guild"),))
@@ -267,17 +268,17 @@ BY_TIER = Policy(grants=(grant(),), tiers=(TierGift("discord", "7", "big", guild
 
 async def test_a_tier_that_hangs_on_roles_is_asked_for_before_the_phone_is_given(tmp_path: Path) -> None:
     """Seen failing (nobody is asked) without `tier_hangs_on_roles` in `standing`."""
-    async with by_role(tmp_path, "a") as (desk, platform):
-        desk.policy = BY_TIER
+    async with by_role(tmp_path, "a") as (task_service, platform):
+        task_service.policy = BY_TIER
         heard: list[tuple[str, frozenset[str]]] = []
 
         async def hears(task: Task, person: Person) -> None:
             heard.append((task.id, person.roles))
 
-        desk.admission.ask_with(platform, lambda task, text: desk.notes.append((task, text)), hears)
+        task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)), hears)
         task = of_eve(Entitlement())
-        desk.admission.begin(task)
-        waiting = asyncio.create_task(desk.lease(task))
+        task_service.admission.begin(task)
+        waiting = asyncio.create_task(task_service.lease(task))
         await until(lambda: platform.asked == 1)
         assert not waiting.done()
         platform.roles = frozenset({"guild/7"})
@@ -289,20 +290,20 @@ async def test_a_tier_that_hangs_on_roles_is_asked_for_before_the_phone_is_given
 async def test_where_only_the_tier_hangs_on_roles_a_platform_that_does_not_tell_keeps_nobody_waiting(
     tmp_path: Path,
 ) -> None:
-    async with by_role(tmp_path, "a") as (desk, platform):
-        desk.policy = BY_TIER
+    async with by_role(tmp_path, "a") as (task_service, platform):
+        task_service.policy = BY_TIER
         platform.may_tell.set()
         task = of_eve(Entitlement())
-        desk.admission.begin(task)
-        assert (await desk.lease(task)).phone == "a"
+        task_service.admission.begin(task)
+        assert (await task_service.lease(task)).phone == "a"
         assert platform.asked == 1
-        assert desk.notes == []
+        assert task_service.notes == []
 
 
 async def test_who_has_a_tier_of_their_own_is_not_asked_about(tmp_path: Path) -> None:
-    async with by_role(tmp_path, "a") as (desk, platform):
-        desk.policy = replace(BY_TIER, tiers=(*BY_TIER.tiers, TierGift("discord", EVE.id, "basic")))
+    async with by_role(tmp_path, "a") as (task_service, platform):
+        task_service.policy = replace(BY_TIER, tiers=(*BY_TIER.tiers, TierGift("discord", EVE.id, "basic")))
         task = of_eve(Entitlement())
-        desk.admission.begin(task)
-        assert (await desk.lease(task)).phone == "a"
+        task_service.admission.begin(task)
+        assert (await task_service.lease(task)).phone == "a"
         assert platform.asked == 0

@@ -10,8 +10,8 @@ import pytest
 from agent.events import Resumed
 from agent.questions import QuestionKind
 from bot.cards.question import render_answered
-from bot.tasks.model import Closing, OpenQuestion, Task, TaskState
-from bot.tasks.record import HANDS
+from bot.domain.task import Closing, OpenQuestion, Task, TaskState
+from bot.tasks.repository import HANDS
 from tests.bot.world import ADA, World, a_world
 
 PATIENCE_OF_APPROVALS = 15 * 60.0
@@ -28,7 +28,7 @@ async def audited(world: World) -> list[tuple[str, str, str]]:
 
 
 async def shown(world: World, task: Task, question: str) -> tuple[OpenQuestion, str]:
-    found = await world.desk.question(question)
+    found = await world.task_service.question(question)
     assert found is not None
     return found, render_answered(found, task).footer
 
@@ -37,7 +37,7 @@ async def test_an_answer_tells_after_how_long(world: World) -> None:
     task = await world.working()
     asked = await world.ask(task)
     world.clock.advance(42.0)
-    await world.desk.answer(asked.question.id, "the blue one", ADA)
+    await world.task_service.answer(asked.question.id, "the blue one", ADA)
     found, footer = await shown(world, task, asked.question.id)
     assert (found.closed, found.closing) == (world.clock.now, None)
     assert footer == "Answered by Ada: the blue one\nClosed 42 s after it was asked."
@@ -47,7 +47,7 @@ async def test_one_that_nobody_answered_in_time(world: World) -> None:
     task = await world.working()
     asked = await world.ask(task, QuestionKind.APPROVE)
     world.clock.advance(PATIENCE_OF_APPROVALS + 1.0)
-    await world.desk.expire()
+    await world.task_service.expire()
     found, footer = await shown(world, task, asked.question.id)
     assert (found.closed, found.closing) == (world.clock.now, Closing.EXPIRED)
     assert footer == "It was not answered in time.\nClosed 15 min 1 s after it was asked."
@@ -63,7 +63,7 @@ async def test_one_whose_task_has_ended(world: World, cancelled: bool) -> None:
     asked = await world.ask(task)
     world.clock.advance(5.0)
     if cancelled:
-        await world.desk.cancel(task.id, ADA)
+        await world.task_service.cancel(task.id, ADA)
         await world.until(task, TaskState.ENDED)
     else:
         await world.end(task)
@@ -77,7 +77,7 @@ async def test_one_whose_task_has_ended(world: World, cancelled: bool) -> None:
 async def test_one_that_nobody_will_answer(world: World) -> None:
     task = await world.working()
     asked = await world.ask(task)
-    await world.desk.give_up(asked.question.id)
+    await world.task_service.give_up(asked.question.id)
     found, footer = await shown(world, task, asked.question.id)
     assert found.closing is Closing.GIVEN_UP
     assert footer == "There was nobody to answer.\nClosed 0 s after it was asked."
@@ -87,15 +87,15 @@ async def test_one_that_nobody_will_answer(world: World) -> None:
 async def test_a_task_that_goes_on_needs_no_answer(world: World) -> None:
     task = await world.working()
     asked = await world.ask(task)
-    world.mind.tell(task.id, Resumed(question=asked.question.id))
+    world.agent.tell(task.id, Resumed(question=asked.question.id))
     await world.until(task, TaskState.WORKING)
     found, footer = await shown(world, task, asked.question.id)
     assert found.closing is Closing.WENT_ON
     assert "the task went on" in footer
-    await world.desk.take_over(task.id, ADA)
-    (hands,) = await world.desk.open_questions(task=task.id)
+    await world.task_service.take_over(task.id, ADA)
+    (hands,) = await world.task_service.open_questions(task=task.id)
     assert hands.question.id.startswith(HANDS)
-    await world.desk.resume(task.id, "", ADA)
+    await world.task_service.resume(task.id, "", ADA)
     found, _ = await shown(world, task, hands.question.id)
     assert found.closing is Closing.WENT_ON
     assert "unanswered" not in {kind for kind, _, _ in await audited(world)}

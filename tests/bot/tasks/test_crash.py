@@ -10,8 +10,8 @@ from pathlib import Path
 from agent.events import TaskEvent
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from bot.domain.task import TaskState
 from bot.store.directory import DataDirectory
-from bot.tasks.model import TaskState
 from tests.bot.tasks import crash_child
 from tests.bot.tasks.bench import ANNA, bench
 from tests.fakes.echo import EchoMind
@@ -27,7 +27,7 @@ async def test_a_task_accepted_is_a_task_stored(tmp_path: Path) -> None:
     await killed_at(tmp_path, "accept")
     with DataDirectory(tmp_path):
         async with bench(tmp_path, EchoMind()) as one:
-            assert (await one.desk.accept(crash_child.WISH)).duplicate
+            assert (await one.task_service.accept(crash_child.WISH)).duplicate
             ended = await one.until("1", TaskState.ENDED)
             assert ended.outcome is Outcome.SUCCEEDED
             assert await one.outbox("1") == [("final", "")]
@@ -38,7 +38,7 @@ async def test_a_question_shown_is_a_question_stored(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         (row,) = await one.store.outbox.pending(one.clock.now)
         assert (row.kind, row.uncertain) == ("question", False)
-        await one.desk.answer(row.subject, "blue", ANNA)
+        await one.task_service.answer(row.subject, "blue", ANNA)
         await one.until("1", TaskState.ENDED)
         assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
 
@@ -48,17 +48,17 @@ async def test_an_answer_that_won_reaches_the_mind(tmp_path: Path) -> None:
     await killed_at(tmp_path, "answer")
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         events: list[TaskEvent] = []
-        one.desk.on_event(lambda _task, event: events.append(event))
+        one.task_service.on_event(lambda _task, event: events.append(event))
         ended = await one.until("1", TaskState.ENDED)
         assert ended.outcome is Outcome.SUCCEEDED
-        assert await one.desk.open_questions() == ()
+        assert await one.task_service.open_questions() == ()
         assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
 
 
 async def test_an_end_is_told_once(tmp_path: Path) -> None:
     await killed_at(tmp_path, "end")
     async with bench(tmp_path, EchoMind()) as one:
-        assert (await one.desk.known("1")).state is TaskState.ENDED
+        assert (await one.task_service.known("1")).state is TaskState.ENDED
         (row,) = await one.store.outbox.pending(one.clock.now)
         assert (row.kind, row.uncertain, row.attempts) == ("final", False, 0)
         assert len(await one.outbox("1")) == 1

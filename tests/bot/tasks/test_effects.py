@@ -2,58 +2,109 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.effects import describe
-from bot.tasks.effects import effect_words
+from agent.effect_facts import (
+    Answered,
+    AppChanged,
+    Appeared,
+    CameTrue,
+    Disappeared,
+    Effect,
+    EffectUnseen,
+    FileSent,
+    KeyboardClosed,
+    KeyboardOpened,
+    NothingChanged,
+    NotWithin,
+    PageChanged,
+    PhoneNote,
+    PlainText,
+    ScreenChanged,
+    ScreenTurned,
+    SwitchedTo,
+    TextNow,
+    effects_data,
+    effects_of,
+    in_english,
+)
+from agent.effects import difference
 from bot.texts import speaking
+from bot.views.tasks import effect_words
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 
 NAMES = {"com.android.settings": "设置"}
 BEFORE = Observation(Size(200, 400), None, (), package="com.android.launcher", activity="Main")
+KINDS = get_args(get_args(Effect)[0])
 LABELS = st.text(alphabet="设置网络 12；;、，'\"\\()", min_size=1, max_size=12)
 
 
-@pytest.mark.parametrize(
-    ("kept", "english", "chinese"),
-    [
-        ("app is now com.android.settings", "app is now 设置", "当前应用变为 设置"),
-        ("app is now org.example.notes", "app is now Notes", "当前应用变为 Notes"),
-        (
-            "new: 'A', \"it's; so\" and 3 more; keyboard opened",
-            "new: 'A', 'it's; so' and 3 more; keyboard opened",
-            "新出现：“A”、“it's; so” 等，另有 3 项；键盘已弹出",
-        ),
-        ("'Wi-Fi' is now on; 'GPS' is now off", "'Wi-Fi' is now on; 'GPS' is now off", "“Wi-Fi” 已打开；“GPS” 已关闭"),
-        ("the field now reads 'hi'", "the field now reads 'hi'", "输入框现在的内容：“hi”"),
-        ("answer: the blue one; now", "answer: the blue one; now", "回答：the blue one; now"),
-        (
-            "so after 0.4 s; nothing visible changed",
-            "so after 0.4 s; nothing visible changed",
-            "0.4 秒后满足；看不出变化",
-        ),
-        ("sent; its effect could not be seen", "sent; its effect could not be seen", "已发送；没能看到结果"),
-        ("opened 'a\\x'", "opened 'a\\x'", "已打开 “a\\x”"),
-        ("something of a later version", "something of a later version", "something of a later version"),
-        ("", "", ""),
-    ],
+EACH: tuple[tuple[Effect, str, str], ...] = (
+    (AppChanged(app="com.android.settings"), "app is now 设置", "当前应用变为 设置"),
+    (AppChanged(app="org.example.notes"), "app is now Notes", "当前应用变为 Notes"),
+    (AppChanged(app=""), "app is now Unknown", "当前应用变为 Unknown"),
+    (PageChanged(), "another page of the app", "进入应用的另一个页面"),
+    (
+        Appeared(words=("A", "it's; so"), more=3),
+        "new: 'A', 'it's; so' and 3 more",
+        "新出现：“A”、“it's; so” 等，另有 3 项",
+    ),
+    (Appeared(words=("A",)), "new: 'A'", "新出现：“A”"),
+    (Disappeared(words=("B",), more=1), "gone: 'B' and 1 more", "已消失：“B” 等，另有 1 项"),
+    (Disappeared(words=("B",)), "gone: 'B'", "已消失：“B”"),
+    (KeyboardOpened(), "keyboard opened", "键盘已弹出"),
+    (KeyboardClosed(), "keyboard closed", "键盘已收起"),
+    (ScreenTurned(), "screen turned", "屏幕已旋转"),
+    (SwitchedTo(name="Wi-Fi", on=True), "'Wi-Fi' is now on", "“Wi-Fi” 已打开"),
+    (SwitchedTo(name="GPS", on=False), "'GPS' is now off", "“GPS” 已关闭"),
+    (ScreenChanged(), "the screen changed", "画面有变化"),
+    (NothingChanged(), "nothing visible changed", "看不出变化"),
+    (TextNow(text="hi"), "the field now reads 'hi'", "输入框现在的内容：“hi”"),
+    (PhoneNote(sentence="phone.note.opened", values={"name": "a\\x"}), "opened a\\x", "已打开 a\\x"),
+    (EffectUnseen(), "sent; its effect could not be seen", "已发送；没能看到结果"),
+    (CameTrue(seconds=0.4), "so after 0.4 s", "0.4 秒后满足"),
+    (NotWithin(seconds=20), "not so within 20 s", "20 秒内没有满足"),
+    (FileSent(name="a.txt", size=12), "sent a.txt (12 bytes)", "已发送 a.txt（12 字节）"),
+    (Answered(text="the blue one; now"), "answer: the blue one; now", "回答：the blue one; now"),
+    (PlainText(text="what a model said"), "what a model said", "what a model said"),
 )
-def test_it_reads_as_people_speak(kept: str, english: str, chinese: str) -> None:
-    assert effect_words(kept, NAMES) == english
-    with speaking("zh"):
-        assert effect_words(kept, NAMES) == chinese
+"""Each fact, and how it reads in English and in Chinese."""
 
 
-def test_what_the_agent_never_tells_stays_and_costs_nothing() -> None:
-    """Seen failing: two thousand changes took most of a second."""
+@pytest.mark.parametrize(("effect", "english", "chinese"), EACH, ids=lambda each: getattr(each, "kind", ""))
+def test_it_reads_as_people_speak(effect: Effect, english: str, chinese: str) -> None:
+    assert effect_words([effect], NAMES) == english
     with speaking("zh"):
-        assert effect_words("a; " * 2000, NAMES) == "a; " * 2000
+        assert effect_words([effect], NAMES) == chinese
+
+
+def test_several_stand_in_one_line() -> None:
+    told = (CameTrue(seconds=0.4), NothingChanged())
+    assert effect_words(told, NAMES) == "so after 0.4 s; nothing visible changed"
+    with speaking("zh"):
+        assert effect_words(told, NAMES) == "0.4 秒后满足；看不出变化"
+    assert effect_words((), NAMES) == ""
+
+
+def test_every_fact_is_kept_as_json_and_read_back() -> None:
+    facts = tuple(effect for effect, _, _ in EACH)
+    assert {fact.kind for fact in facts} == {get_args(each.model_fields["kind"].annotation)[0] for each in KINDS}
+    assert effects_of(json.loads(json.dumps(effects_data(facts)))) == facts
+
+
+def test_what_a_former_version_kept_stays_the_text_that_it_is() -> None:
+    assert effects_of("new: 'A'; keyboard opened") == (PlainText(text="new: 'A'; keyboard opened"),)
+    assert effects_of(["new: 'A'", "answer: blue"]) == (PlainText(text="new: 'A'"), PlainText(text="answer: blue"))
+    assert effects_of("") == effects_of([]) == ()
+    assert in_english(effects_of("a; b")) == effect_words(effects_of("a; b"), NAMES) == "a; b"
 
 
 @given(
@@ -82,4 +133,4 @@ def test_no_english_is_left_of_what_the_agent_says(
         rotation=int(turned),
     )
     with speaking("zh"):
-        assert re.findall(r"[A-Za-z]+", effect_words(describe(before, after), NAMES)) == []
+        assert re.findall(r"[A-Za-z]+", effect_words(difference(before, after), NAMES)) == []

@@ -8,28 +8,27 @@ from contextlib import aclosing, contextmanager
 from pathlib import Path
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent, Thinking
-from agent.mind import TaskOrder
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
-from bot.tasks.following import KEPT_TASKS, Following
-from bot.tasks.limits import DeskLimits
-from bot.tasks.lines import line_of
-from bot.tasks.model import TaskState, TaskWish, WishedPhone
+from bot.domain.task import TaskState, TaskWish, WishedPhone
+from bot.tasks.follow import KEPT_TASKS, TaskFollowers, line_of
+from bot.tasks.limits import ServiceLimits
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
 
 
 @contextmanager
-def following(one: Bench) -> Iterator[Following]:
-    made = Following(one.desk)
+def following(one: Bench) -> Iterator[TaskFollowers]:
+    made = TaskFollowers(one.task_service)
     try:
         yield made
     finally:
         made.close()
 
 
-async def all_of(followed: Following, task: str) -> list[TaskEvent]:
+async def all_of(followed: TaskFollowers, task: str) -> list[TaskEvent]:
     async with asyncio.timeout(PATIENCE):
         return [heard.event async for heard in followed.events(task)]
 
@@ -68,7 +67,7 @@ async def test_a_task_that_ends_without_its_mind_ends_here_too(tmp_path: Path) -
             task = await one.accept()
             heard = asyncio.create_task(all_of(followed, task.id))
             await one.until(task, TaskState.WORKING)
-            await one.desk.cancel(task.id, ANNA)
+            await one.task_service.cancel(task.id, ANNA)
             events = await heard
             assert [event.type for event in events] == ["started", "final"]
             assert isinstance(events[-1], TaskEnded)
@@ -94,7 +93,7 @@ async def test_closing_ends_who_follows(tmp_path: Path) -> None:
 async def test_a_follower_is_not_forgotten_among_many_tasks(tmp_path: Path) -> None:
     """Seen failing when the oldest tracks were dropped whether they were followed or not."""
     gate = Gate()
-    limits = DeskLimits(
+    limits = ServiceLimits(
         patience=LIMITS.patience, goodbye=LIMITS.goodbye, drain=LIMITS.drain, tick=LIMITS.tick, max_live=1000
     )
 
@@ -128,11 +127,11 @@ async def test_answers_and_why_not(tmp_path: Path) -> None:
         yield Started(run="1-1", phone="pixel", phone_name="Pixel")
         for question in questions:
             yield Asked(question=question)
-            heard.append(await mind.answers.get())
+            heard.append(await agent.answers.get())
         yield TaskEnded(outcome=Outcome.BLOCKED, summary="over")
 
-    mind = ScriptedMind(asking)
-    async with bench(tmp_path, mind) as one:
+    agent = ScriptedMind(asking)
+    async with bench(tmp_path, agent) as one:
         with following(one) as followed:
             task = await one.accept()
             async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
@@ -152,7 +151,7 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
     async with bench(tmp_path, EchoMind(steps=1)) as one:
         with following(one) as followed:
             wish = TaskWish("open settings", ANNA, HERE, "", phones=phones)
-            task = (await one.desk.accept(wish)).task
+            task = (await one.task_service.accept(wish)).task
             async with asyncio.timeout(PATIENCE):
                 heard = [each async for each in followed.events(task.id)]
     assert [(each.part, each.event.type) for each in heard if each.phone == "Pixel"] == [
@@ -171,7 +170,7 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
 async def test_the_end_of_each_phone_is_told_also_when_nobody_was_there(tmp_path: Path) -> None:
     phones = (WishedPhone("pixel", "Pixel"), WishedPhone("nokia", "Nokia"))
     async with bench(tmp_path, EchoMind(steps=1)) as one:
-        task = (await one.desk.accept(TaskWish("open settings", ANNA, HERE, "", phones=phones))).task
+        task = (await one.task_service.accept(TaskWish("open settings", ANNA, HERE, "", phones=phones))).task
         await one.until(task, TaskState.ENDED)
         with following(one) as followed:
             heard = [each async for each in followed.events(task.id)]

@@ -9,27 +9,26 @@ from pathlib import Path
 import pytest
 
 from agent.actions import Finish, OpenUrl
+from agent.error_mapping import fault_of
 from agent.events import TaskEnded, TaskEvent
-from agent.faults import fault_of
+from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app, reason_words
-from agent.guards.touching import Spot
-from agent.mind import TaskOrder
 from agent.models.base import ModelRequest, Purpose
 from agent.models.endpoint import EndpointSettings
-from agent.models.sentences import error_of
-from agent.models.trouble import Kind, Trouble
+from agent.models.error_messages import error_of
+from agent.models.trouble import ActionError, Kind
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
 from agent.wording import sentence
-from bot.tasks.errors import WrongState
+from bot.domain.task import TaskState, TaskWish, WishedPhone, WrongState
 from bot.tasks.leases import GRACE_S
-from bot.tasks.model import TaskState, TaskWish, WishedPhone
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
+from devices.adb.adb_errors import error_for
 from devices.adb.apps import view_command
-from devices.adb.complaints import error_for
-from devices.adb.presence import health_of
+from devices.adb.link_state import health_of
 from devices.errors import InputRejected, PhoneTimeout
 from devices.wording import words
 from tests.agent.offline.scenes import element, next_action, scene, screen, step
@@ -51,9 +50,9 @@ async def breaks(order: TaskOrder) -> AsyncIterator[TaskEvent]:
     yield TaskEnded(outcome=Outcome.FAILED, summary="")
 
 
-async def ended(path: Path, mind: ScriptedMind, *phones: WishedPhone) -> str:
-    async with bench(path, mind) as one:
-        task = (await one.desk.accept(TaskWish("打开设置", MEI, HERE, "", phones=phones))).task
+async def ended(path: Path, agent: ScriptedMind, *phones: WishedPhone) -> str:
+    async with bench(path, agent) as one:
+        task = (await one.task_service.accept(TaskWish("打开设置", MEI, HERE, "", phones=phones))).task
         return (await one.until(task, TaskState.ENDED)).summary
 
 
@@ -73,10 +72,10 @@ async def test_several_phones(tmp_path: Path) -> None:
 
 async def test_what_people_do(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedMind(breaks)) as one:
-        task = (await one.desk.accept(TaskWish("打开设置", MEI, HERE, ""))).task
+        task = (await one.task_service.accept(TaskWish("打开设置", MEI, HERE, ""))).task
         await one.until(task, TaskState.ENDED)
         with speaking("zh"), pytest.raises(WrongState, match="任务 1 已结束：现在不能结束。"):
-            await one.desk.cancel(task.id, MEI)
+            await one.task_service.cancel(task.id, MEI)
 
 
 async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_why_a_phone_cannot_be_used() -> None:
 
 
 def test_why_a_model_gave_no_answer() -> None:
-    trouble = Trouble(Kind.STATUS, 404, "model_not_found")
+    trouble = ActionError(Kind.STATUS, 404, "model_not_found")
     error = error_of(trouble, EndpointSettings("m", "http://models.example/v1"), ModelRequest(Purpose.ACT, ()))
     with speaking("zh"):
         assert fault_of(error).happened == "models.example 不认识模型“m”。"
@@ -120,7 +119,7 @@ def test_why_a_phone_failed() -> None:
 
 
 def test_why_an_address_is_asked_about() -> None:
-    reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), Spot("")).reason
+    reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), TouchTarget("")).reason
     with speaking("zh"):
         assert reason_words(reason) == "打开 upi 地址，它可能不只是显示一个网页"
     assert reason_words(reason) == "opens a upi address, which may do more than show a page"
@@ -138,7 +137,7 @@ async def test_why_the_offline_pilot_stopped(reason: str, read: str) -> None:
     with pytest.raises(InputRejected) as rejected:
         view_command("intent://x")
     told = reason.format(rejected=rejected.value, closed=closed_app("银行 (com.bank)"))
-    past = [step("1/1 tap: x", "tap '付款'", "")] * 2
+    past = [step("1/1 tap: x", "tap '付款'", None)] * 2
     with speaking("zh"):
         ended = await next_action(scene("点击付款", screen(element("button", "付款")), past, [told]))
     assert isinstance(ended, Finish)

@@ -12,12 +12,12 @@ from agent.ports.leases import Lease, NoPhone, Place
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
 from bot.tasks.queue import Waiter, granted, hopeless, place_of
-from devices.phone import Health
+from devices.phone import Health, PhoneInfo
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
 
 
 class Shelf:
-    def __init__(self, store: Store, leases: PhoneLeases, phones: StillPhones, clock: Clock) -> None:
+    def __init__(self, store: Store, leases: PhoneLeases, phones: CountedPhones, clock: Clock) -> None:
         self.store = store
         self.leases = leases
         self.phones = phones
@@ -28,6 +28,16 @@ class Shelf:
 
     async def take(self, run: str, wish: str = "") -> Lease:
         return await self.queue(run, wish).lease()
+
+
+class CountedPhones(StillPhones):
+    """`asked` is how often somebody looked how they are."""
+
+    asked = 0
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        self.asked += 1
+        return super().list()
 
 
 class Queued:
@@ -73,7 +83,7 @@ class Queued:
 async def shelf(path: Path, *names: str, clock: Clock | None = None) -> AsyncIterator[Shelf]:
     clock = clock or Clock()
     store = await Store.open(path, clock=clock)
-    phones = StillPhones(*(phone(name) for name in names))
+    phones = CountedPhones(*(phone(name) for name in names))
     leases = PhoneLeases(store.leases, phones, clock)
     await leases.start()
     try:
@@ -97,6 +107,20 @@ async def test_one_after_the_other(tmp_path: Path) -> None:
         await one.leases.release("nobody")
         assert await third.lease() == Lease("a", "r3", 3)
         assert third.told == [2, 1]
+
+
+async def test_a_long_queue_moves_up_with_few_looks_at_the_phones(tmp_path: Path) -> None:
+    """Whoever stops a task waits for that. Seen failing with 959 looks for 30 who wait."""
+    async with shelf(tmp_path, "a") as one:
+        await one.take("r0", "a")
+        queue = [await one.queue(f"r{number}", "a").at(number) for number in range(1, 31)]
+        before = one.phones.asked
+        await one.leases.release("r0")
+        assert (await queue[0].lease()).run == "r1"
+        await queue[-1].at(29)
+        assert one.phones.asked - before < 3 * len(queue)
+        for waiting in queue:
+            await waiting.leave()
 
 
 async def test_any_free_phone_and_the_one_that_gave_its_phone_back(tmp_path: Path) -> None:

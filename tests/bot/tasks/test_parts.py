@@ -15,10 +15,8 @@ from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
-from bot.tasks.errors import DeskFull, NotWaiting, WrongState
-from bot.tasks.model import Task, TaskState, TaskWish, WishedPhone
-from bot.tasks.parts import followed, outcome_of, standing
-from bot.tasks.states import TRANSITIONS
+from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TaskWish, TooManyTasks, WishedPhone, WrongState
+from bot.tasks.device_jobs import followed, outcome_of, standing
 from tests.bot.tasks.test_states import task_in
 from tests.bot.world import ANNA, CHANNEL, World, a_phone, a_step_event, a_world
 
@@ -34,8 +32,8 @@ async def two(path: Path) -> AsyncIterator[World]:
 async def given(world: World) -> tuple[Task, Task, Task]:
     """A task for both phones, and its parts."""
     wish = TaskWish(text="open settings", person=ANNA, origin=CHANNEL.address, event="", phones=PHONES)
-    task = (await world.desk.accept(wish)).task
-    first, second = await world.desk.parts(task.id)
+    task = (await world.task_service.accept(wish)).task
+    first, second = await world.task_service.parts(task.id)
     return task, first, second
 
 
@@ -59,13 +57,13 @@ async def test_two_phones_one_task_one_end(tmp_path: Path) -> None:
             ("pixel", "1.1", "1"),
             ("nokia", "1.2", "1"),
         ]
-        world.mind.tell(first.id, started(first), a_step_event(first, 1, "Tapped Pixel"), ended(data="7"))
+        world.agent.tell(first.id, started(first), a_step_event(first, 1, "Tapped Pixel"), ended(data="7"))
         await world.until(first, TaskState.ENDED)
-        now = await world.desk.known(task.id)
+        now = await world.task_service.known(task.id)
         assert (now.state, now.steps) == (TaskState.WORKING, 2)
         assert await rows(world, task) == []
-        world.mind.tell(second.id, started(second), a_step_event(second, 1, "Tapped Nokia"))
-        world.mind.tell(second.id, ended(Outcome.BLOCKED, "It is locked."))
+        world.agent.tell(second.id, started(second), a_step_event(second, 1, "Tapped Nokia"))
+        world.agent.tell(second.id, ended(Outcome.BLOCKED, "It is locked."))
         now = await world.until(task, TaskState.ENDED)
         assert (now.outcome, now.steps, now.usage, now.data) == (
             Outcome.BLOCKED,
@@ -80,11 +78,11 @@ async def test_two_phones_one_task_one_end(tmp_path: Path) -> None:
         ]
         assert await rows(world, task) == [("final", "")]
         assert await rows(world, first) == await rows(world, second) == []
-        assert [(step.phone_name, step.summary) for step in await world.desk.steps(task.id)] == [
+        assert [(step.phone_name, step.summary) for step in await world.task_service.steps(task.id)] == [
             ("Pixel", "Tapped Pixel"),
             ("Nokia", "Tapped Nokia"),
         ]
-        assert [found.id for found in await world.desk.recent(5)] == ["1"]
+        assert [found.id for found in await world.task_service.recent(5)] == ["1"]
 
 
 async def test_the_worst_outcome_counts() -> None:
@@ -117,47 +115,47 @@ def _part(state: TaskState) -> Task:
 async def test_a_question_of_one_phone_is_asked_in_the_place_of_the_task(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(first.id, started(first))
-        world.mind.tell(second.id, started(second))
+        world.agent.tell(first.id, started(first))
+        world.agent.tell(second.id, started(second))
         question = Question(id="q", run=f"{second.id}.1", kind=QuestionKind.ASK, text="Which one?")
-        world.mind.tell(second.id, Asked(question=question))
+        world.agent.tell(second.id, Asked(question=question))
         await world.until(second, TaskState.WAITING)
-        assert (await world.desk.known(task.id)).state is TaskState.WORKING
+        assert (await world.task_service.known(task.id)).state is TaskState.WORKING
         assert await rows(world, task) == [("question", "q")]
         for found in (
-            await world.desk.open_questions(task=task.id),
-            await world.desk.open_questions(task=second.id),
-            await world.desk.open_questions(place=CHANNEL.address),
+            await world.task_service.open_questions(task=task.id),
+            await world.task_service.open_questions(task=second.id),
+            await world.task_service.open_questions(place=CHANNEL.address),
         ):
             assert [one.question.id for one in found] == ["q"]
-        assert await world.desk.open_questions(task=first.id) == ()
-        world.mind.tell(first.id, ended())
+        assert await world.task_service.open_questions(task=first.id) == ()
+        world.agent.tell(first.id, ended())
         await world.until(task, TaskState.WAITING)
-        await world.desk.answer("q", "blue", ANNA)
-        assert ("answer", "blue") in world.mind.asked
+        await world.task_service.answer("q", "blue", ANNA)
+        assert ("answer", "blue") in world.agent.asked
 
 
 async def test_stop_ends_all(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(first.id, started(first))
+        world.agent.tell(first.id, started(first))
         await world.until(first, TaskState.WORKING)
-        stopped = await world.desk.cancel(task.id, ANNA)
+        stopped = await world.task_service.cancel(task.id, ANNA)
         assert (stopped.state, stopped.outcome) == (TaskState.ENDED, Outcome.CANCELLED)
-        assert {part.state for part in await world.desk.parts(task.id)} == {TaskState.ENDED}
+        assert {part.state for part in await world.task_service.parts(task.id)} == {TaskState.ENDED}
         assert await rows(world, task) == [("final", "")]
         with pytest.raises(WrongState, match="Task 1 has ended"):
-            await world.desk.cancel(task.id, ANNA)
-        assert {("cancel", first.id), ("cancel", second.id)} <= set(world.mind.asked)
+            await world.task_service.cancel(task.id, ANNA)
+        assert {("cancel", first.id), ("cancel", second.id)} <= set(world.agent.asked)
 
 
 async def test_one_phone_is_stopped_and_the_other_goes_on(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(second.id, started(second))
-        await world.desk.cancel(first.id, ANNA)
+        world.agent.tell(second.id, started(second))
+        await world.task_service.cancel(first.id, ANNA)
         now = await world.until(task, TaskState.WORKING)
-        world.mind.tell(second.id, ended())
+        world.agent.tell(second.id, ended())
         now = await world.until(task, TaskState.ENDED)
         assert now.outcome is Outcome.CANCELLED
         assert now.summary.splitlines()[:2] == [
@@ -170,80 +168,83 @@ async def test_a_pause_holds_what_works_and_what_waits_for_its_phone(tmp_path: P
     """Seen failing (Nokia begins in the middle of the pause) without QUEUED among what `Together.pause` pauses."""
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(first.id, started(first))
-        world.mind.tell(second.id, Waiting(place=2, phone="Nokia"))
+        world.agent.tell(first.id, started(first))
+        world.agent.tell(second.id, Waiting(place=2, phone="Nokia"))
         await world.until(first, TaskState.WORKING)
-        paused = await world.desk.pause(task.id, ANNA)
+        paused = await world.task_service.pause(task.id, ANNA)
         assert paused.state is TaskState.PAUSED
-        assert [part.state for part in await world.desk.parts(task.id)] == [TaskState.PAUSED] * 2
-        world.mind.tell(second.id, started(second))
+        assert [part.state for part in await world.task_service.parts(task.id)] == [TaskState.PAUSED] * 2
+        world.agent.tell(second.id, started(second))
         await world.until(second, lambda found: found.started is not None)
-        assert (await world.desk.known(second.id)).state is TaskState.PAUSED
-        resumed = await world.desk.resume(task.id, "the blue one", ANNA)
+        assert (await world.task_service.known(second.id)).state is TaskState.PAUSED
+        resumed = await world.task_service.resume(task.id, "the blue one", ANNA)
         assert resumed.state is TaskState.WORKING
-        notes = {asked for asked in world.mind.asked if asked[1] == "the blue one"}
+        notes = {asked for asked in world.agent.asked if asked[1] == "the blue one"}
         assert notes == {(f"resume {first.id}", "the blue one"), (f"resume {second.id}", "the blue one")}
         with pytest.raises(WrongState, match="cannot be resumed"):
-            await world.desk.resume(task.id, "", ANNA)
+            await world.task_service.resume(task.id, "", ANNA)
 
 
 async def test_what_never_began_is_queued_again_after_a_pause(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, _ = await given(world)
-        world.mind.tell(first.id, started(first))
+        world.agent.tell(first.id, started(first))
         await world.until(first, TaskState.WORKING)
-        await world.desk.pause(task.id, ANNA)
-        await world.desk.resume(task.id, "", ANNA)
-        assert [part.state for part in await world.desk.parts(task.id)] == [TaskState.WORKING, TaskState.QUEUED]
+        await world.task_service.pause(task.id, ANNA)
+        await world.task_service.resume(task.id, "", ANNA)
+        assert [part.state for part in await world.task_service.parts(task.id)] == [TaskState.WORKING, TaskState.QUEUED]
 
 
 async def test_a_word_reaches_every_phone_at_work(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        await world.desk.steer(task.id, "the blue one", ANNA)
-        assert {(f"steer {part.id}", "the blue one") for part in (first, second)} <= set(world.mind.asked)
+        await world.task_service.steer(task.id, "the blue one", ANNA)
+        assert {(f"steer {part.id}", "the blue one") for part in (first, second)} <= set(world.agent.asked)
         with pytest.raises(NotWaiting):
-            await world.desk.hurry(task.id, ANNA)
+            await world.task_service.hurry(task.id, ANNA)
 
 
 async def test_somebody_takes_over_all_of_it(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
         for part in (first, second):
-            world.mind.tell(part.id, started(part))
+            world.agent.tell(part.id, started(part))
             await world.until(part, TaskState.WORKING)
-        await world.desk.take_over(task.id, ANNA)
-        (question,) = await world.desk.open_questions(task=task.id)
+        await world.task_service.take_over(task.id, ANNA)
+        (question,) = await world.task_service.open_questions(task=task.id)
         assert await rows(world, task) == [("question", question.question.id)]
-        await world.desk.answer(question.question.id, "done", ANNA)
-        assert (await world.desk.known(task.id)).state is TaskState.WORKING
+        await world.task_service.answer(question.question.id, "done", ANNA)
+        assert (await world.task_service.known(task.id)).state is TaskState.WORKING
         world.clock.advance(1.0)
-        await world.desk.take_over(task.id, ANNA)
-        (question,) = await world.desk.open_questions(task=task.id)
+        await world.task_service.take_over(task.id, ANNA)
+        (question,) = await world.task_service.open_questions(task=task.id)
         world.clock.advance(25 * 3600.0)
-        await world.desk.expire()
+        await world.task_service.expire()
         over = await world.until(task, TaskState.ENDED)
         assert over.outcome is Outcome.BLOCKED
-        assert {part.outcome for part in await world.desk.parts(task.id)} == {Outcome.BLOCKED}
+        assert {part.outcome for part in await world.task_service.parts(task.id)} == {Outcome.BLOCKED}
 
 
 async def test_a_restart_interrupts_what_worked_and_leaves_the_queue(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(first.id, started(first))
+        world.agent.tell(first.id, started(first))
         await world.until(first, TaskState.WORKING)
     async with two(tmp_path) as world:
-        now = await world.desk.known(task.id)
+        now = await world.task_service.known(task.id)
         assert now.state is TaskState.INTERRUPTED
-        assert [part.state for part in await world.desk.parts(task.id)] == [TaskState.INTERRUPTED, TaskState.QUEUED]
+        assert [part.state for part in await world.task_service.parts(task.id)] == [
+            TaskState.INTERRUPTED,
+            TaskState.QUEUED,
+        ]
         assert await rows(world, task) == [("notice", "interrupted")]
-        world.mind.tell(second.id, started(second))
+        world.agent.tell(second.id, started(second))
         await world.until(second, TaskState.WORKING)
-        assert (await world.desk.known(task.id)).state is TaskState.INTERRUPTED
-        await world.desk.resume(task.id, "", ANNA)
-        assert (await world.desk.known(task.id)).state is TaskState.WORKING
+        assert (await world.task_service.known(task.id)).state is TaskState.INTERRUPTED
+        await world.task_service.resume(task.id, "", ANNA)
+        assert (await world.task_service.known(task.id)).state is TaskState.WORKING
         for part in (first, second):
-            world.mind.tell(part.id, started(part), ended())
+            world.agent.tell(part.id, started(part), ended())
         now = await world.until(task, TaskState.ENDED)
         assert now.outcome is Outcome.SUCCEEDED
         assert await rows(world, task) == [("notice", "interrupted"), ("final", "")]
@@ -252,24 +253,24 @@ async def test_a_restart_interrupts_what_worked_and_leaves_the_queue(tmp_path: P
 async def test_nobody_resumes_one_phone(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, _ = await given(world)
-        world.mind.tell(first.id, started(first))
+        world.agent.tell(first.id, started(first))
         await world.until(first, TaskState.WORKING)
     async with two(tmp_path) as world:
         world.clock.advance(3601.0)
-        await world.desk.expire()
-        assert [part.state for part in await world.desk.parts(task.id)] == [TaskState.ENDED, TaskState.QUEUED]
-        assert (await world.desk.known(task.id)).state is TaskState.WORKING
+        await world.task_service.expire()
+        assert [part.state for part in await world.task_service.parts(task.id)] == [TaskState.ENDED, TaskState.QUEUED]
+        assert (await world.task_service.known(task.id)).state is TaskState.WORKING
 
 
 async def test_files_and_plans_of_each_phone(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         task, first, second = await given(world)
-        world.mind.tell(second.id, started(second), FileFound(name="photo.jpg", content="ref"))
-        world.mind.tell(second.id, Planned(plan="p", todos=(Todo(title="open it"),)))
+        world.agent.tell(second.id, started(second), FileFound(name="photo.jpg", content="ref"))
+        world.agent.tell(second.id, Planned(plan="p", todos=(Todo(title="open it"),)))
         await world.until(second, lambda found: bool(found.todos))
         assert [(row.kind, row.name) for row in await world.store.outbox.of(task.id)] == [("file", "Nokia photo.jpg")]
-        world.mind.tell(first.id, ended(), ended())
-        world.mind.tell(second.id, ended())
+        world.agent.tell(first.id, ended(), ended())
+        world.agent.tell(second.id, ended())
         await world.until(task, TaskState.ENDED)
 
 
@@ -277,30 +278,30 @@ async def test_what_is_attached_goes_to_each_phone_and_is_kept_while_one_works(t
     async with two(tmp_path) as world:
         files = (GivenFile(name="a.txt", content="ref"),)
         wish = TaskWish("x", ANNA, CHANNEL.address, "", phones=PHONES, files=files)
-        task = (await world.desk.accept(wish)).task
-        first, second = await world.desk.parts(task.id)
-        await world.until(task, lambda _: len(world.mind.orders) == 2)
-        assert [(order.task, order.phone, order.files) for order in world.mind.orders] == [
+        task = (await world.task_service.accept(wish)).task
+        first, second = await world.task_service.parts(task.id)
+        await world.until(task, lambda _: len(world.agent.orders) == 2)
+        assert [(order.task, order.phone, order.files) for order in world.agent.orders] == [
             (first.id, "pixel", files),
             (second.id, "nokia", files),
         ]
-        await world.desk.cancel(first.id, ANNA)
+        await world.task_service.cancel(first.id, ANNA)
         assert await world.store.tasks.files_in_use() == {"ref"}
 
 
 async def test_the_same_event_makes_no_second_parts(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         wish = TaskWish(text="x", person=ANNA, origin=CHANNEL.address, event="e", phones=PHONES)
-        first = await world.desk.accept(wish)
-        again = await world.desk.accept(wish)
+        first = await world.task_service.accept(wish)
+        again = await world.task_service.accept(wish)
         assert again.duplicate
         assert again.task.id == first.task.id
-        assert len(await world.desk.active()) == 3
+        assert len(await world.task_service.active()) == 3
 
 
 async def test_every_phone_takes_a_place_on_the_desk(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         many = tuple(WishedPhone(f"p{number}", f"P{number}") for number in range(201))
-        with pytest.raises(DeskFull):
-            await world.desk.accept(TaskWish("x", ANNA, CHANNEL.address, "", phones=many))
-        assert await world.desk.recent(5) == ()
+        with pytest.raises(TooManyTasks):
+            await world.task_service.accept(TaskWish("x", ANNA, CHANNEL.address, "", phones=many))
+        assert await world.task_service.recent(5) == ()

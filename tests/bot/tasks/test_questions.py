@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
-from agent.mind import TaskOrder
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
-from bot.chats.address import MessageRef, Person
-from bot.tasks.errors import BadText, UnknownQuestion, WrongState
-from bot.tasks.model import OpenQuestion, TaskState
+from bot.domain.address import MessageRef, Person
+from bot.domain.task import BadText, OpenQuestion, TaskState, UnknownQuestion, WrongState
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
@@ -29,7 +28,7 @@ async def asked(one: Bench) -> OpenQuestion:
     """A task was accepted and has asked."""
     task = await one.accept()
     await one.until(task, TaskState.WAITING)
-    (question,) = await one.desk.open_questions(task.id)
+    (question,) = await one.task_service.open_questions(task.id)
     return question
 
 
@@ -38,41 +37,42 @@ async def test_a_question_is_stored_told_and_answered_once(tmp_path: Path) -> No
         question = await asked(one)
         assert question.expires == one.clock.now + 15 * 60
         assert await one.outbox(question.task) == [("question", question.question.id)]
-        assert await one.desk.open_questions(place=HERE) == (question,)
+        assert await one.task_service.open_questions(place=HERE) == (question,)
         message = MessageRef(HERE, "12")
-        await one.desk.question_shown(question.question.id, message)
-        found = await one.desk.question_by_message(message)
-        assert found == await one.desk.question(question.question.id) == replace(question, message=message)
+        await one.task_service.question_shown(question.question.id, message)
+        found = await one.task_service.question_by_message(message)
+        assert found == await one.task_service.question(question.question.id) == replace(question, message=message)
         with pytest.raises(BadText, match="allow or deny"):
-            await one.desk.answer(question.question.id, "perhaps", ANNA)
+            await one.task_service.answer(question.question.id, "perhaps", ANNA)
         answers = await asyncio.gather(
-            one.desk.answer(question.question.id, "yes", ANNA), one.desk.answer(question.question.id, "no", BERT)
+            one.task_service.answer(question.question.id, "yes", ANNA),
+            one.task_service.answer(question.question.id, "no", BERT),
         )
         assert sorted(answer.won for answer in answers) == [False, True]
         assert len({(answer.question.answer, answer.question.answered_by) for answer in answers}) == 1
         await one.until(question.task, TaskState.ENDED)
-        assert not (await one.desk.answer(question.question.id, "no", BERT)).won
+        assert not (await one.task_service.answer(question.question.id, "no", BERT)).won
         with pytest.raises(UnknownQuestion, match='no question "x"'):
-            await one.desk.answer("x", "yes", ANNA)
+            await one.task_service.answer("x", "yes", ANNA)
         assert [kind for kind, _ in await one.outbox(question.task)] == ["question", "final"]
 
 
 @pytest.mark.parametrize(("kind", "minutes"), [(QuestionKind.APPROVE, 15), (QuestionKind.ASK, 24 * 60)])
 async def test_nobody_answers_in_time(tmp_path: Path, kind: QuestionKind, minutes: int) -> None:
     """Seen failing (the approval is taken after its time) with `expires > ?` taken out of `Questions.answer` and the
-    call of `expire` out of `TaskDesk._answer`.
+    call of `expire` out of `TaskService._answer`.
     """
     async with bench(tmp_path, EchoMind(question=kind)) as one:
         question = await asked(one)
         one.clock.now += minutes * 60 - 1
-        await one.desk.expire()
-        assert await one.desk.open_questions() == (question,)
+        await one.task_service.expire()
+        assert await one.task_service.open_questions() == (question,)
         one.clock.now += 1
-        answered = await one.desk.answer(question.question.id, "allow", ANNA)
+        answered = await one.task_service.answer(question.question.id, "allow", ANNA)
         assert (answered.won, answered.question.expired, answered.question.answer) == (False, True, None)
         ended = await one.until(question.task, TaskState.ENDED)
         assert ended.outcome is Outcome.BLOCKED
-        assert await one.desk.open_questions() == ()
+        assert await one.task_service.open_questions() == ()
 
 
 async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tmp_path: Path) -> None:
@@ -90,16 +90,17 @@ async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tm
         while (stored := await one.store.questions.get(question.id)) is None or stored.answer is None:
             await asyncio.sleep(0)
         yield Asked(question=question)
-        found.put_nowait(one.secrets.take((await mind.answers.get()).text))
+        found.put_nowait(one.secrets.take((await agent.answers.get()).text))
         yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.")
 
     async with bench(tmp_path, ScriptedMind(asks)) as one:
         await asked(one)
-    mind = ScriptedMind(asks_anew)
-    async with bench(tmp_path, mind) as one:
+    agent = ScriptedMind(asks_anew)
+    async with bench(tmp_path, agent) as one:
         late = "another"
         first, second = await asyncio.gather(
-            one.desk.answer(question.id, "hunter2-secret", ANNA), one.desk.answer(question.id, late, ANNA)
+            one.task_service.answer(question.id, "hunter2-secret", ANNA),
+            one.task_service.answer(question.id, late, ANNA),
         )
         assert (first.won, second.won) == (True, False)
         assert await asyncio.wait_for(found.get(), PATIENCE) == "hunter2-secret"
@@ -107,20 +108,20 @@ async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tm
 
 
 async def test_a_secret_goes_past_the_database(tmp_path: Path) -> None:
-    """Seen failing with `_give_secret` replaced by `_give` in `TaskDesk._answer`."""
+    """Seen failing with `_give_secret` replaced by `_give` in `TaskService._answer`."""
     received: asyncio.Queue[Answer] = asyncio.Queue()
     question = Question(id="1-1-q", run="1-1", kind=QuestionKind.SECRET, text="The code?")
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Asked(question=question)
-        received.put_nowait(await mind.answers.get())
+        received.put_nowait(await agent.answers.get())
         yield Resumed(question=question.id)
         yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.")
 
-    mind = ScriptedMind(script)
-    async with bench(tmp_path, mind) as one:
+    agent = ScriptedMind(script)
+    async with bench(tmp_path, agent) as one:
         stored = await asked(one)
-        answered = await one.desk.answer(stored.question.id, "hunter2-secret", ANNA)
+        answered = await one.task_service.answer(stored.question.id, "hunter2-secret", ANNA)
         assert (answered.won, answered.question.answer) == (True, "")
         answer = await asyncio.wait_for(received.get(), PATIENCE)
         assert "hunter2" not in answer.text
@@ -135,14 +136,14 @@ async def test_a_mind_that_fails_on_an_answer_ends_the_task(tmp_path: Path) -> N
         yield Asked(question=Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?"))
         await asyncio.Event().wait()
 
-    mind = ScriptedMind(script)
-    mind.broken = RuntimeError("no")
-    async with bench(tmp_path, mind) as one:
+    agent = ScriptedMind(script)
+    agent.broken = RuntimeError("no")
+    async with bench(tmp_path, agent) as one:
         question = await asked(one)
-        assert (await one.desk.answer("q", "a", ANNA)).won
+        assert (await one.task_service.answer("q", "a", ANNA)).won
         ended = await one.until(question.task, TaskState.ENDED)
         assert ended.outcome is Outcome.FAILED
-        assert await one.desk._workers.wait(question.task, PATIENCE)
+        assert await one.task_service._workers.wait(question.task, PATIENCE)
 
 
 async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) -> None:
@@ -156,8 +157,8 @@ async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) 
         for _ in range(2):
             await asked(one)
         one.clock.now += 24 * 3600
-        await asyncio.wait_for(one.desk.expire(), PATIENCE)
-        assert await one.desk.open_questions() == ()
+        await asyncio.wait_for(one.task_service.expire(), PATIENCE)
+        assert await one.task_service.open_questions() == ()
 
 
 async def test_what_expires_does_so_by_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -179,27 +180,27 @@ async def test_a_question_that_comes_while_a_pause_is_on_its_way(tmp_path: Path)
         yield Started(run="r", phone="pixel", phone_name="Pixel")
         await ask.wait()
         yield Asked(question=question)
-        await mind.answers.get()
+        await agent.answers.get()
         yield Resumed(question="q")
         yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.")
 
-    mind = ScriptedMind(script)
-    async with bench(tmp_path, mind) as one:
-        one.desk.on_event(lambda _task, event: pausing.set() if event.type == "asked" else None)
+    agent = ScriptedMind(script)
+    async with bench(tmp_path, agent) as one:
+        one.task_service.on_event(lambda _task, event: pausing.set() if event.type == "asked" else None)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
-        await one.desk.pause(task.id, ANNA)
+        await one.task_service.pause(task.id, ANNA)
         ask.set()
         await asyncio.wait_for(pausing.wait(), PATIENCE)
-        assert (await one.desk.known(task.id)).state is TaskState.PAUSED
-        assert len(await one.desk.open_questions(task.id)) == 1
-        assert (await one.desk.resume(task.id, "", ANNA)).state is TaskState.WAITING
-        await one.desk.answer("q", "a", ANNA)
+        assert (await one.task_service.known(task.id)).state is TaskState.PAUSED
+        assert len(await one.task_service.open_questions(task.id)) == 1
+        assert (await one.task_service.resume(task.id, "", ANNA)).state is TaskState.WAITING
+        await one.task_service.answer("q", "a", ANNA)
         await one.until(task, TaskState.ENDED)
 
 
 async def test_a_pause_that_comes_too_late_is_taken_back(tmp_path: Path) -> None:
-    """The task asks while the mind is being paused: nothing may stand still behind a question."""
+    """The task asks while the agent is being paused: nothing may stand still behind a question."""
 
     class AsksWhenPaused(ScriptedMind):
         async def pause(self, task: str) -> None:
@@ -215,16 +216,16 @@ async def test_a_pause_that_comes_too_late_is_taken_back(tmp_path: Path) -> None
         yield Asked(question=Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?"))
         await asyncio.Event().wait()
 
-    mind = AsksWhenPaused(script)
-    async with bench(tmp_path, mind) as one:
-        one.desk.on_event(lambda _task, event: asked_now.set() if event.type == "asked" else None)
+    agent = AsksWhenPaused(script)
+    async with bench(tmp_path, agent) as one:
+        one.task_service.on_event(lambda _task, event: asked_now.set() if event.type == "asked" else None)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
         with pytest.raises(WrongState, match="waits for an answer"):
-            await one.desk.pause(task.id, ANNA)
-        assert ("resume", "1 ") in mind.asked
-        await one.desk.cancel(task.id, ANNA)
-        (closed,) = [await one.desk.question("q")]
+            await one.task_service.pause(task.id, ANNA)
+        assert ("resume", "1 ") in agent.asked
+        await one.task_service.cancel(task.id, ANNA)
+        (closed,) = [await one.task_service.question("q")]
         assert closed is not None
         assert closed.expired
 
@@ -235,6 +236,6 @@ async def test_answers_by_their_kind(tmp_path: Path, text: str) -> None:
     gate.open(2)
     async with bench(tmp_path, EchoMind(question=QuestionKind.APPROVE, before_step=gate)) as one:
         question = await asked(one)
-        await one.desk.answer(question.question.id, text, ANNA)
+        await one.task_service.answer(question.question.id, text, ANNA)
         ended = await one.until(question.task, TaskState.ENDED)
         assert ended.outcome is (Outcome.SUCCEEDED if text == "allow" else Outcome.BLOCKED)

@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
+from bot.domain.task import TRANSITIONS, TaskError, TaskState
 from bot.store.store import DATABASE_NAME, Store
-from bot.tasks.errors import TaskError
-from bot.tasks.model import TaskState
-from bot.tasks.states import TRANSITIONS
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
 from tests.fakes.echo import EchoMind
 
@@ -45,19 +43,19 @@ async def carry_out(one: Bench, gate: Gate, command: str, number: int) -> None:
         case "step":
             gate.open()
         case "cancel":
-            await one.desk.cancel(task, ANNA)
+            await one.task_service.cancel(task, ANNA)
         case "pause":
-            await one.desk.pause(task, ANNA)
+            await one.task_service.pause(task, ANNA)
         case "resume":
-            await one.desk.resume(task, "", ANNA)
+            await one.task_service.resume(task, "", ANNA)
         case "steer":
-            await one.desk.steer(task, "left", ANNA)
+            await one.task_service.steer(task, "left", ANNA)
         case "answer":
-            for question in await one.desk.open_questions(task):
-                await one.desk.answer(question.question.id, "yes", ANNA)
+            for question in await one.task_service.open_questions(task):
+                await one.task_service.answer(question.question.id, "yes", ANNA)
         case "later":
             one.clock.now += 1000 * number
-            await one.desk.expire()
+            await one.task_service.expire()
         case _:
             raise AssertionError(command)
 
@@ -71,8 +69,8 @@ async def live_through(path: Path, commands: list[tuple[str, int, bool]]) -> Non
     connection.close()
     while left:
         gate = Gate()
-        mind = EchoMind(steps=2, question=QuestionKind.APPROVE, before_step=gate)
-        async with bench(path, mind, clock=clock) as one:
+        agent = EchoMind(steps=2, question=QuestionKind.APPROVE, before_step=gate)
+        async with bench(path, agent, clock=clock) as one:
             under_way: list[asyncio.Task[None]] = []
             while left:
                 command, number, waited_for = left.pop(0)
@@ -85,14 +83,14 @@ async def live_through(path: Path, commands: list[tuple[str, int, bool]]) -> Non
                 if isinstance(result, BaseException) and not isinstance(result, TaskError):
                     raise result
     async with bench(path, EchoMind(), clock=clock) as one:
-        for task in await one.desk.active():
+        for task in await one.task_service.active():
             try:
-                await one.desk.cancel(task.id, ANNA)
+                await one.task_service.cancel(task.id, ANNA)
             except TaskError:
                 continue
-        assert await one.desk.active() == ()
-        assert await one.desk.open_questions() == ()
-        for task in await one.desk.recent(9):
+        assert await one.task_service.active() == ()
+        assert await one.task_service.open_questions() == ()
+        for task in await one.task_service.recent(9):
             kinds = Counter(kind for kind, _ in await one.outbox(task))
             assert kinds["final"] == 1
             assert task.state is TaskState.ENDED

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
-from agent.mind import TaskOrder
 from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
 from agent.questions import Question, QuestionKind
-from bot.tasks.errors import WrongState
-from bot.tasks.model import TaskState
+from bot.domain.task import TaskState, WrongState
 from tests.bot.tasks.bench import ANNA, LIMITS, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
@@ -28,19 +27,19 @@ async def test_what_was_at_work_is_interrupted_and_goes_on_when_told(tmp_path: P
     async with bench(tmp_path, EchoMind(before_step=Gate())) as one:
         await one.until(await one.accept(), TaskState.WORKING)
     async with bench(tmp_path, EchoMind()) as one:
-        task = await one.desk.known("1")
+        task = await one.task_service.known("1")
         assert task.state is TaskState.INTERRUPTED
         assert await one.outbox("1") == [("notice", "interrupted")]
-        for wrong in (one.desk.pause("1", ANNA), one.desk.steer("1", "x", ANNA)):
+        for wrong in (one.task_service.pause("1", ANNA), one.task_service.steer("1", "x", ANNA)):
             with pytest.raises(WrongState, match="was interrupted by a restart"):
                 await wrong
         results = await asyncio.gather(
-            *(one.desk.resume("1", "slowly", ANNA) for _ in range(3)), return_exceptions=True
+            *(one.task_service.resume("1", "slowly", ANNA) for _ in range(3)), return_exceptions=True
         )
         assert sum(isinstance(result, WrongState) for result in results) == 2
         ended = await one.until("1", TaskState.ENDED)
         assert ended.outcome is Outcome.SUCCEEDED
-        assert [step.thought for step in await one.desk.steps("1")] == ["slowly", ""]
+        assert [step.thought for step in await one.task_service.steps("1")] == ["slowly", ""]
         assert await one.outbox("1") == [("notice", "interrupted"), ("final", "")]
 
 
@@ -50,13 +49,13 @@ async def test_an_interrupted_task_can_be_cancelled_and_expires(tmp_path: Path) 
         for _ in range(2):
             await one.until(await one.accept(), TaskState.WORKING)
     async with bench(tmp_path, EchoMind(), clock=clock) as one:
-        assert (await one.desk.cancel("1", ANNA)).outcome is Outcome.CANCELLED
+        assert (await one.task_service.cancel("1", ANNA)).outcome is Outcome.CANCELLED
         clock.now += 3599
-        await one.desk.expire()
-        assert (await one.desk.known("2")).state is TaskState.INTERRUPTED
+        await one.task_service.expire()
+        assert (await one.task_service.known("2")).state is TaskState.INTERRUPTED
         clock.now += 1
-        await one.desk.expire()
-        ended = await one.desk.known("2")
+        await one.task_service.expire()
+        ended = await one.task_service.known("2")
         assert (ended.state, ended.outcome) == (TaskState.ENDED, Outcome.BLOCKED)
         assert "nobody resumed" in ended.summary
 
@@ -78,20 +77,20 @@ async def test_what_queued_goes_on_in_order_and_asks_when_it_is_old(tmp_path: Pa
         for task in ("2", "3", "4"):
             await one.until(task, TaskState.ENDED)
         assert order == ["new 0", "new 1", "new 2"]
-        assert (await one.desk.known("1")).state is TaskState.INTERRUPTED
+        assert (await one.task_service.known("1")).state is TaskState.INTERRUPTED
         assert await one.outbox("1") == [("notice", "interrupted")]
-        assert (await one.desk.resume("1", "", ANNA)).state is TaskState.QUEUED
+        assert (await one.task_service.resume("1", "", ANNA)).state is TaskState.QUEUED
         await one.until("1", TaskState.ENDED)
 
 
 async def test_what_was_paused_stays_paused(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind(before_step=Gate())) as one:
         await one.until(await one.accept(), TaskState.WORKING)
-        await one.desk.pause("1", ANNA)
+        await one.task_service.pause("1", ANNA)
     async with bench(tmp_path, EchoMind()) as one:
-        assert (await one.desk.known("1")).state is TaskState.PAUSED
+        assert (await one.task_service.known("1")).state is TaskState.PAUSED
         assert await one.outbox("1") == []
-        await one.desk.resume("1", "", ANNA)
+        await one.task_service.resume("1", "", ANNA)
         await one.until("1", TaskState.ENDED)
 
 
@@ -100,35 +99,35 @@ async def test_a_question_waits_on_and_is_not_told_twice(tmp_path: Path) -> None
         await one.until(await one.accept(), TaskState.WAITING)
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         await one.until("1", TaskState.WAITING)
-        (question,) = await one.desk.open_questions()
-        await one.desk.answer(question.question.id, "blue", ANNA)
+        (question,) = await one.task_service.open_questions()
+        await one.task_service.answer(question.question.id, "blue", ANNA)
         await one.until("1", TaskState.ENDED)
         assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
 
 
 @pytest.mark.parametrize("in_time", [True, False])
 async def test_what_became_of_a_question_reaches_the_mind_after_the_restart(tmp_path: Path, in_time: bool) -> None:
-    """The mind never heard of it: it asks again, and is answered at once."""
+    """The agent never heard of it: it asks again, and is answered at once."""
     clock = Clock()
     question = Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?")
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Started(run="r", phone="pixel", phone_name="Pixel")
         yield Asked(question=question)
-        answer = await mind.answers.get()
+        answer = await agent.answers.get()
         yield Resumed(question="q")
         yield TaskEnded(outcome=Outcome.SUCCEEDED, summary=f"{answer.text} {answer.by} {answer.expired}")
 
-    mind = ScriptedMind(script, hanging=("answer",))
-    async with bench(tmp_path, mind, clock=clock) as one:
+    agent = ScriptedMind(script, hanging=("answer",))
+    async with bench(tmp_path, agent, clock=clock) as one:
         await one.until(await one.accept(), TaskState.WAITING)
         if in_time:
-            assert (await one.desk.answer("q", "blue", ANNA)).won
-            assert (await one.desk.known("1")).state is TaskState.WAITING
+            assert (await one.task_service.answer("q", "blue", ANNA)).won
+            assert (await one.task_service.known("1")).state is TaskState.WAITING
     clock.now += 24 * 3600
-    mind = ScriptedMind(script)
-    async with bench(tmp_path, mind, clock=clock) as one:
-        await one.desk.expire()
+    agent = ScriptedMind(script)
+    async with bench(tmp_path, agent, clock=clock) as one:
+        await one.task_service.expire()
         ended = await one.until("1", TaskState.ENDED)
         assert ended.summary == ("blue Anna False" if in_time else "  True")
 
@@ -147,12 +146,12 @@ async def test_stopping_takes_no_longer_than_its_limits(tmp_path: Path, caplog: 
     limits = replace(LIMITS, drain=0.3)
     async with bench(tmp_path, ScriptedMind(script, hanging=("shutdown",)), limits=limits) as one:
         await one.until(await one.accept(), TaskState.WORKING)
-        await one.desk.stop()
+        await one.task_service.stop()
         assert "left behind" in caplog.text
         stubborn.set()
-        await one.desk.stop()
+        await one.task_service.stop()
     async with bench(tmp_path, EchoMind()) as one:
-        assert (await one.desk.known("1")).state is TaskState.INTERRUPTED
+        assert (await one.task_service.known("1")).state is TaskState.INTERRUPTED
 
 
 async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp_path: Path) -> None:
@@ -164,15 +163,15 @@ async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp
 
     async def thinking(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Asked(question=question)
-        await mind.answers.get()
+        await agent.answers.get()
         yield Resumed(question="q")
         resumed.set()
         await asyncio.Event().wait()
 
-    mind = ScriptedMind(thinking)
-    async with bench(tmp_path, mind) as one:
+    agent = ScriptedMind(thinking)
+    async with bench(tmp_path, agent) as one:
         task = await one.until(await one.accept(), TaskState.WAITING)
-        await one.desk.answer("q", "the browser", ANNA)
+        await one.task_service.answer("q", "the browser", ANNA)
         await one.until(task, TaskState.QUEUED)
         await resumed.wait()
     async with bench(tmp_path, EchoMind(steps=1)) as one:

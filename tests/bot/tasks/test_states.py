@@ -4,9 +4,7 @@ import pytest
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.tasks.errors import WrongState
-from bot.tasks.model import Task, TaskState
-from bot.tasks.states import TRANSITIONS, moved
+from bot.domain.task import TRANSITIONS, Task, TaskState, WrongState, moved
 from tests.bot.tasks.bench import ANNA, HERE
 
 QUEUED, WORKING, WAITING, PAUSED, INTERRUPTED, ENDED = TaskState

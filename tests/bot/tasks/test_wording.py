@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.questions import QuestionKind
-from bot.tasks.errors import BadText
+from agent.questions import Question, QuestionKind
+from bot.domain.task import BadText
+from bot.tasks.input import MAX_TEXT, answer_of, choice_of, clean
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets
-from bot.tasks.wording import MAX_TEXT, answer_of, clean
 
 
 @given(st.text(st.characters(), max_size=60))
@@ -53,6 +53,17 @@ def test_what_counts_as_an_answer(kind: QuestionKind, text: str, answer: str) ->
 def test_what_does_not(kind: QuestionKind, text: str, why: str) -> None:
     with pytest.raises(BadText, match=why):
         answer_of(kind, text)
+
+
+def test_where_only_choices_are_answers_a_secret_is_none() -> None:
+    """Before, any text was an answer, which was kept and told to the model."""
+    open_to_all = Question(id="1", run="1", kind=QuestionKind.ASK, text="No code has come?", choices=("Resend", "Stop"))
+    strict = open_to_all.model_copy(update={"strict": True})
+    assert choice_of(open_to_all, "hunter22") == "hunter22"
+    assert choice_of(strict, "resend") == "Resend"
+    with pytest.raises(BadText, match="Resend / Stop") as refused:
+        choice_of(strict, "hunter22")
+    assert "hunter22" not in str(refused.value)
 
 
 def test_a_secret_is_had_once_and_not_for_long() -> None:

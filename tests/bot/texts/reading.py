@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.chats.outgoing import Message, Reply
 from bot.commands.spec import COMMANDS
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.outgoing import Message, Reply
 
 NAMES: Final = frozenset(
     [

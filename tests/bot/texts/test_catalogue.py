@@ -13,7 +13,7 @@ import pytest
 
 from agent.outcome import Outcome
 from bot.commands.spec import COMMANDS
-from bot.tasks.model import TaskState
+from bot.domain.task import TaskState
 from bot.texts import AGENT, CATALOGUE, counted, say
 
 BOT = Path(__file__).parents[3] / "bot"
@@ -67,7 +67,7 @@ def placeholders(text: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
-PAGE = BOT / "chats" / "web" / "page"
+PAGE = BOT / "web" / "page"
 PAGE_CALLS = re.compile(r"\b(?P<name>say|counted|has)\([\"`](?P<key>[\w.]+)(?P<rest>\$)?")
 """`say("key")`, and the same with a computed end."""
 PAGE_KEYS = re.compile(r"\"(page\.[\w.]+)\"")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 BOT: Final = Path(__file__).parents[3] / "bot"
-SPEAKING: Final = ("cards", "checks", "cli", "commands", "missed", "people", "schedules")
+SPEAKING: Final = ("cards", "checks", "cli", "commands", "people")
 SENTENCE: Final = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]+")
 BY_INTENT: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.geometry import Size
 from devices.phone import Health, PhoneInfo
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
 SIZE = Size(1080, 2400)

@@ -12,8 +12,8 @@ from devices.adb.quoting import command
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
-from devices.simulator.adbd import LinkState
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.phone import VirtualPhone
 from tests.devices.adb.conftest import SIZE, Bench
 from tests.fixtures.adb import AdbServer
 

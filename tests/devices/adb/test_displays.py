@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from devices.adb.camera import Camera
-from devices.adb.displays import in_use
+from devices.adb.camera import Camera, in_use
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed
 from devices.geometry import Size
-from devices.simulator.happenings import Resize, happen
-from devices.simulator.shell.commands.frame import DISPLAYS
+from devices.virtual_phone.happenings import happen
+from devices.virtual_phone.scenario import Resize
+from devices.virtual_phone.shell.commands.frame import DISPLAYS
 from tests.devices.adb.conftest import SIZE, Bench
 
 COVER, INNER = DISPLAYS

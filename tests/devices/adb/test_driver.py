@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from devices.adb.acting import Act
 from devices.adb.driver import AdbPhone
+from devices.adb.input_driver import Act
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
 from devices.geometry import Point
 from devices.inputs import Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
 from devices.phone import Health
-from devices.simulator.adbd import LinkState
+from devices.virtual_phone.adbd import LinkState
 from tests.devices.adb.conftest import Bench
 from tests.devices.contract import PhoneContract, Subject, element
 
@@ -81,7 +81,7 @@ async def test_enter_is_not_pressed_when_the_field_reads_something_else(bench: B
     await open_note(bench)
     bench.virtual.faults.set(deaf=True)
     done = await bench.phone.act(TypeText("hello", submit=True), receipt="t")
-    assert "Enter was not pressed" in done.note
+    assert "Enter was not pressed" in " ".join(done.notes)
     assert not [entry for entry in bench.virtual.journal.inputs() if "KEYCODE_ENTER" in entry.argv]
 
 
@@ -174,8 +174,8 @@ async def test_a_keyboard_that_makes_syllables_of_letters(bench: Bench, submit: 
     field = next(each for each in look.elements if each.editable)
     done = await bench.phone.act(TypeText("weather", at=field.bounds.centre, submit=submit), receipt="t")
     assert done.field_text == "Search or type web address", "the hint, as plain adb tells an empty field"
-    assert "switch it to English" in done.note
-    assert ("Enter was not pressed" in done.note) is submit
+    assert "switch it to English" in " ".join(done.notes)
+    assert ("Enter was not pressed" in " ".join(done.notes)) is submit
     assert bench.virtual.truth.searches == ()
     assert "KEYCODE_ENTER" not in " ".join(" ".join(entry.argv) for entry in bench.virtual.journal.inputs())
 
@@ -185,7 +185,7 @@ async def test_the_broadcast_keyboard_makes_no_syllables(bench: Bench) -> None:
     await bench.phone.prepare()
     await open_note(bench)
     done = await bench.phone.act(TypeText("weather"), receipt="t")
-    assert (done.field_text, done.note) == ("weather", "")
+    assert (done.field_text, done.notes) == ("weather", ())
     await bench.phone.restore()
 
 
@@ -199,7 +199,7 @@ async def test_an_app_that_was_switched_off_and_on_again(bench: Bench) -> None:
     with pytest.raises(UnknownApp, match="No installed app is called 'Notes'"):
         await bench.phone.act(OpenApp("Notes"), receipt="o3")
     assert (await bench.server.run(*adb, "pm enable org.example.notes"))[0] == 0
-    assert "in front" in (await bench.phone.act(OpenApp("Notes"), receipt="o4")).note
+    assert "in front" in " ".join((await bench.phone.act(OpenApp("Notes"), receipt="o4")).notes)
 
 
 async def test_a_phone_that_trusts_no_more_says_what_to_do(bench: Bench) -> None:

@@ -83,8 +83,36 @@ def test_only_shared_storage_is_read(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        "/sdcard/Android\u200b/data/com.bank/x",
+        "/sdcard/Android/da\u200dta/com.bank/x",
+        "/sdcard/Andr\u00adoid/obb/x",
+        "/sdcard/Android\ufe0f/data/x",
+        "/sdcard/Android/d\u034fata/x",
+        "/sdcard/\ufeffAndroid/\U000e0001data/x",
+        "/sdcard/Ａndroid/ｄａｔａ/x",
+        "/sdcard/Android./data/x",
+        "/sdcard/Android/data /x",
+        "/sdcard/Andr\u043eid/data/x",
+        "/sdcard/\u0391ndroid/d\u0430t\u0430/x",
+        "/sdcard/ANDROID//\u200bDATA/x",
+        "/sdcard/Download/.\u200b./Android/data/x",
+        "/sdcard/\u200b/Android/data/x",
+        "/storage/self/primary/android/./obb\u2060",
+    ],
+)
+def test_the_folders_of_apps_have_no_second_name(path: str) -> None:
+    """Seen failing before: only the path as it was written was compared, its case aside."""
+    with pytest.raises(FileRejected):
+        checked_path(path)
+
+
+@pytest.mark.parametrize(
     ("path", "plain"),
     [
+        ("/sdcard/Картины/Лето/a.jpg", "/sdcard/Картины/Лето/a.jpg"),
+        ("/sdcard/Android/media/da\u200cta/a.jpg", "/sdcard/Android/media/da\u200cta/a.jpg"),
         ("/sdcard/Download/a.pdf", "/sdcard/Download/a.pdf"),
         ("/sdcard/./Download//报告 1.pdf", "/sdcard/Download/报告 1.pdf"),
         ("/storage/emulated/0/DCIM/Camera/👨‍👩‍👧.jpg", "/storage/emulated/0/DCIM/Camera/👨‍👩‍👧.jpg"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from devices.adb import finding
+from devices.adb import files
 from devices.adb.shell import Shell
 from devices.errors import FileRejected
 from tests.devices.adb.conftest import Bench
@@ -64,7 +64,7 @@ async def test_what_is_not_shared_storage_is_not_looked_at(stocked: Bench, name:
 
 async def test_a_search_that_ends_early_says_so(stocked: Bench) -> None:
     shell = Shell(stocked.connection)
-    found = await finding.find(shell, "report", most=2)
+    found = await files.find(shell, "report", most=2)
     assert [each.path for each in found.files] == ["/sdcard/Download/report.pdf"]
     assert found.stopped_at >= 2
-    assert (await finding.find(shell, "none such", most=2)).stopped_at == found.stopped_at
+    assert (await files.find(shell, "none such", most=2)).stopped_at == found.stopped_at

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.adb.hierarchy import NoHierarchy, parse
-from devices.adb.trees import focused_text
+from devices.adb.ui_tree import NoHierarchy, focused_text, parse
 from devices.geometry import Bounds, Size
 
 SIZE = Size(1080, 2400)

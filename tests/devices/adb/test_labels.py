@@ -6,9 +6,8 @@ import pytest
 
 from devices.errors import AmbiguousApp, PhoneGone, UnknownApp
 from devices.inputs import OpenApp
-from devices.simulator.adbd import LinkState
-from devices.simulator.happenings import Link
-from devices.simulator.moments import Moment
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.scenario import Link, Moment
 from tests.devices.adb.conftest import Bench
 
 
@@ -32,7 +31,7 @@ async def test_chinese_labels_on_a_chinese_phone(bench: Bench, name: str, packag
     """
     bench.virtual.state.locale = "zh-CN"
     done = await bench.phone.act(OpenApp(name), receipt="o")
-    assert "is in front" in done.note
+    assert "is in front" in " ".join(done.notes)
     assert (await bench.phone.observe()).package == package
     read = tables_read(bench)
     assert read
@@ -42,8 +41,8 @@ async def test_chinese_labels_on_a_chinese_phone(bench: Bench, name: str, packag
 
 async def test_the_apps_own_language_is_understood_too(bench: Bench) -> None:
     bench.virtual.state.locale = "zh-Hans-CN"
-    assert "保险箱" in (await bench.phone.act(OpenApp("保险箱"), receipt="o")).note
-    assert "is in front" in (await bench.phone.act(OpenApp("Vault"), receipt="o")).note
+    assert "保险箱" in " ".join((await bench.phone.act(OpenApp("保险箱"), receipt="o")).notes)
+    assert "is in front" in " ".join((await bench.phone.act(OpenApp("Vault"), receipt="o")).notes)
 
 
 async def test_labels_are_read_only_when_a_name_is_not_understood(bench: Bench) -> None:
@@ -68,7 +67,7 @@ async def test_a_second_space_on_the_phone_hides_no_labels(bench: Bench) -> None
     """A work profile, or Samsung's Secure Folder. Seen failing without `--user`: the whole list was refused."""
     bench.virtual.faults.set(two_users=True)
     bench.virtual.state.locale = "zh-CN"
-    assert "商店" in (await bench.phone.act(OpenApp("商店"), receipt="o")).note
+    assert "商店" in " ".join((await bench.phone.act(OpenApp("商店"), receipt="o")).notes)
 
 
 async def test_candidates_are_told_by_their_labels(bench: Bench) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devices.adb.loading import BAR, loads
+from devices.adb.settling import BAR, loads
 from devices.geometry import Bounds
 from devices.inputs import OpenApp
 from devices.phone import Element

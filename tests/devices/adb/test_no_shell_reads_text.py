@@ -16,8 +16,8 @@ from devices.adb.server import ServerAddress
 from devices.geometry import Size
 from devices.inputs import OpenApp, Tap, TypeText
 from devices.phone import Health, PhoneInfo
-from devices.simulator.phone import VirtualPhone
-from devices.simulator.uiautomator.server import JAR
+from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.uiautomator.server import JAR
 from tests.devices.contract import element
 from tests.fixtures.adb import AdbServer
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageChops, ImageDraw
 from devices.adb.pictures import UnknownFormat, from_jpeg, from_png, from_raw, never
 from devices.errors import CaptureFailed
 from devices.geometry import Size
-from devices.small import small_of
+from devices.thumbnail import small_of
 
 
 def raw(image: Image.Image, *, pixels: int = 1, colour_space: bool = True, mode: str = "RGBX") -> bytes:

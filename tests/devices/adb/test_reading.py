@@ -8,7 +8,7 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.reading import Reading, same_elements, same_facts
 from devices.adb.shell import Shell
 from devices.adb.state import State
-from devices.adb.trees import Trees
+from devices.adb.ui_tree import Trees
 from devices.errors import PhoneTimeout
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation

@@ -8,7 +8,7 @@ import pytest
 from devices.adb.host import ask, connect, states
 from devices.adb.server import ServerAddress, adb_binary, answers, ensure_running, server_environment
 from devices.errors import PhoneGone
-from devices.simulator.phone import VirtualPhone
+from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
 

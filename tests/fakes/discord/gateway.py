@@ -66,6 +66,8 @@ class Gateway:
         self.resumes = 0
         self.message_content_approved = True
         self.refuse_with: int | None = None
+        self.odd_greetings = 0
+        """So many sessions from now on begin with an event that no library understands."""
         self.accepting = asyncio.Event()
         self.accepting.set()
         backend.subscribers.append(self.emit)
@@ -162,6 +164,9 @@ class Gateway:
         )
         for guild in guilds:
             self._deliver(session, "GUILD_CREATE", serializers.guild_create_payload(self._backend, guild))
+        if self.odd_greetings:
+            self.odd_greetings -= 1
+            session.dispatch("INTERACTION_CREATE", {"type": 3})
         self.sessions[session.id] = session
 
     async def _resume(self, connection: Connection, data: Mapping[str, Any]) -> None:

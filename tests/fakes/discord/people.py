@@ -76,6 +76,14 @@ class People:
         del guild.members[self.bot.id]
         self.backend.emit("GUILD_DELETE", {"id": str(guild.id)})
 
+    def lose(self, thread: Channel, how: str) -> None:
+        """A moderator deletes or locks a thread, or locks it and archives it."""
+        if how == "deleted":
+            self.backend.delete_channel(thread.id)
+            return
+        metadata = {"locked": True, "archived": how == "locked and archived"}
+        self.backend.edit_channel(thread.id, {}, thread_metadata=metadata)
+
     # What people do
 
     def say(
@@ -145,6 +153,10 @@ class People:
         data = {"custom_id": custom_id, "component_type": 2}
         channel = self.backend.get_channel(message.channel_id)
         return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, data, message)
+
+    def press_oddly(self, user: User, channel: Channel) -> Interaction:
+        """A press as Discord has never sent one: it does not say what was pressed."""
+        return self._interact(InteractionType.MESSAGE_COMPONENT, user, channel, {"custom_id": "1:odd"})
 
     def choose(self, user: User, message: Message, value: str) -> Interaction:
         """Take a choice of a select menu; only what is really there can be taken."""

@@ -44,4 +44,6 @@ def check(backend: Backend, method: str, path: str, body: Mapping[str, Any], fil
     if metadata is not None and metadata.archived:
         if method == "PATCH":
             raise BackendError(400, 50083, "Thread is archived")
+        if metadata.locked:
+            raise BackendError(400, 160005, "Thread is locked")
         backend.edit_channel(channel.id, {}, thread_metadata={"archived": False})

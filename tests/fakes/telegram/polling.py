@@ -26,6 +26,8 @@ class Polling:
         self.hearing.set()
         self.queue: list[dict[str, Any]] = []
         self.webhook = False
+        self.oddly = 0
+        """So many answers with updates from now on leave their numbers out."""
         self._last = 100
         self._allowed: list[str] = []
         self._news = asyncio.Event()
@@ -68,6 +70,9 @@ class Polling:
         try:
             found = await self._wait(me, form)
             self.completed += 1
+            if found and self.oddly:
+                self.oddly -= 1
+                return [{kind: told for kind, told in update.items() if kind != "update_id"} for update in found]
             return found
         finally:
             self.now -= 1

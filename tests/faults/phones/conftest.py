@@ -15,7 +15,7 @@ import uiautomator2
 from devices.adb import host
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneGone
-from devices.simulator.uiautomator.server import JAR
+from devices.virtual_phone.uiautomator.server import JAR
 from tests.agent.graph.rig import LIMIT, Rig, rig_on
 from tests.fixtures.adb import AdbServer
 
@@ -28,10 +28,9 @@ def bring_the_jar(rig: Rig) -> None:
 
 
 @pytest.fixture
-async def rig(adb_server: AdbServer) -> AsyncIterator[Rig]:
-    """The mind on a virtual phone."""
-    async with rig_on(adb_server) as made:
-        yield made
+def rig(adb_rig: Rig) -> Rig:
+    """The agent on a virtual phone behind a real adb server: what breaks between them is what these tests are about."""
+    return adb_rig
 
 
 @pytest.fixture

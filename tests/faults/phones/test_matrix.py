@@ -13,12 +13,12 @@ import pytest
 
 from agent.events import TaskEnded, Told
 from agent.outcome import Outcome
-from devices.simulator.adbd import LinkState
-from devices.simulator.faults import FaultValue
-from devices.simulator.happenings import CableOut, Happening, Link, Reboot, RestartAdbd, SetFaults
-from devices.simulator.moments import Moment
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.faults import FaultValue
+from devices.virtual_phone.scenario import CableOut, Happening, Link, Moment, Reboot, RestartAdbd, SetFaults
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.faults.phones.writer import NOTE, Writer, nothing_was_sent_twice
+from tests.fixtures.adb import AdbServer
 
 CHINESE = "牛奶 & 2 eggs"
 LONG, SHORT = 20.0, 0.3
@@ -111,7 +111,7 @@ async def done(rig: Rig, row: Row, writer: Writer) -> tuple[TaskEnded, str]:
     for moment in row.moments:
         rig.phone.moments.add(moment)
     have, _ = writer.models()
-    work = Work(rig.mind(have, grace=row.grace), order("write a note"))
+    work = Work(rig.agent(have, grace=row.grace), order("write a note"))
     end = await work.ended()
     nothing_was_sent_twice(rig)
     told = [event.text for event in work.events if isinstance(event, Told)]
@@ -137,13 +137,13 @@ async def test_survived_on_the_fast_lane(fast_rig: Rig, row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ENDED, ids=lambda row: row.name)
-async def test_ended_and_said(rig: Rig, row: Row) -> None:
+async def test_ended_and_said(rig: Rig, adb_server: AdbServer, row: Row) -> None:
     end, told = await done(rig, row, Writer())
     assert end.outcome is row.ends, told
     assert row.says in told
     sent = rig.inputs()
     await rig.phone.set_link(LinkState.OPEN)
-    await rig.adb.connect(rig.phone.address)
+    await adb_server.connect(rig.phone.address)
     async with asyncio.timeout(LIMIT):
         await rig.phones.wait_for(rig.phones.list()[0].id, timeout=LIMIT)
     assert rig.inputs() == sent, "what was given up is not done when the phone is back"

@@ -18,8 +18,8 @@ from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.geometry import Size
 from devices.phone import Health
-from devices.simulator.adbd import LinkState
-from devices.simulator.screen.nodes import Node
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.screen.nodes import Node
 from tests.agent.graph.rig import LIMIT, Rig, Work, order, rig_on
 from tests.fakes.scripted_model import call, models
 from tests.faults.phones.conftest import bring_the_jar
@@ -33,7 +33,7 @@ OTHER = "Something else came to the front after that look"
 async def written(rig: Rig, writer: Writer) -> str:
     """The note is written all the same; gives what the model was told."""
     have, _ = writer.models()
-    end = await Work(rig.mind(have), order("write a note")).ended()
+    end = await Work(rig.agent(have), order("write a note")).ended()
     nothing_was_sent_twice(rig)
     assert end.outcome is Outcome.SUCCEEDED, (end.summary, writer.told)
     assert rig.phone.truth.fields["title"] == writer.text
@@ -58,10 +58,10 @@ MEANWHILE: dict[str, tuple[Callable[[Rig], None], str]] = {
     ),
     "the phone is turned upside down": (lambda rig: rig.phone.rotate(2), "The phone was turned"),
     "the phone is unfolded": (lambda rig: rig.phone.state.resize(1840, 2208), "The screen has another size"),
-    "somebody opens the clock": (lambda rig: rig.phone.desk.launch("clock"), f"{OTHER}: com.android.deskclock"),
+    "somebody opens the clock": (lambda rig: rig.phone.windows.launch("clock"), f"{OTHER}: com.android.deskclock"),
     "somebody opens the shade": (lambda rig: setattr(rig.phone.state, "shade", True), OTHER),
-    "somebody switches the screen off": (lambda rig: rig.phone.desk.sleep(), "The screen has gone off"),
-    "somebody locks it": (lambda rig: rig.phone.desk.lock(), OTHER),
+    "somebody switches the screen off": (lambda rig: rig.phone.windows.sleep(), "The screen has gone off"),
+    "somebody locks it": (lambda rig: rig.phone.windows.lock(), OTHER),
 }
 
 
@@ -89,10 +89,10 @@ async def test_somebody_else_touches_the_phone(rig: Rig) -> None:
     await written(rig, Writer(moment="typing", meanwhile=type_too))
 
 
-async def test_somebody_elses_uiautomator_leaves_the_picture(rig: Rig) -> None:
+async def test_somebody_elses_uiautomator_leaves_the_picture(rig: Rig, adb_server: AdbServer) -> None:
     """Android's UiAutomation has one user: there are no elements then, and that ends nothing."""
     bring_the_jar(rig)
-    theirs = OnPhoneServer(Shell(Connection(ServerAddress(rig.adb.host, rig.adb.port), rig.phone.address)))
+    theirs = OnPhoneServer(Shell(Connection(ServerAddress(adb_server.host, adb_server.port), rig.phone.address)))
     await theirs.launch()
     at = node(rig, "Notes").bounds.centre
 
@@ -102,7 +102,7 @@ async def test_somebody_elses_uiautomator_leaves_the_picture(rig: Rig) -> None:
         return call("tap", x=place.x, y=place.y)
 
     have, model = models([touch, FINISH])
-    end = await Work(rig.mind(have), order("open the notes")).ended()
+    end = await Work(rig.agent(have), order("open the notes")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     scene = model.asked(Purpose.ACT)[0].scene
     assert scene is not None
@@ -115,7 +115,7 @@ async def test_somebody_elses_uiautomator_leaves_the_picture(rig: Rig) -> None:
 
 async def test_a_secure_screen_is_told_and_its_elements_are_used(rig: Rig) -> None:
     have, model = models([call("open_app", name="Vault"), call("key", key="back"), FINISH])
-    assert (await Work(rig.mind(have), order("look")).ended()).outcome is Outcome.SUCCEEDED
+    assert (await Work(rig.agent(have), order("look")).ended()).outcome is Outcome.SUCCEEDED
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
     assert scene.screen.secure
@@ -151,7 +151,7 @@ async def test_android_hangs_for_good(rig: Rig) -> None:
     """Its services do not answer any more; each look is given up in time, and after the third one the run."""
     writer = Writer(by_icon=True, moment="opening", meanwhile=lambda: rig.phone.faults.set(hang="dumpsys"))
     have, _ = writer.models()
-    end = await Work(rig.mind(have), order("write a note")).ended()
+    end = await Work(rig.agent(have), order("write a note")).ended()
     rig.phone.faults.set(hang="")
     assert end.outcome is Outcome.FAILED
     assert "did not answer in time" in end.summary
@@ -163,7 +163,7 @@ async def test_a_full_storage_takes_no_file_and_says_so(rig: Rig) -> None:
     content = await rig.frames.save(b"x" * 100, suffix="pdf")
     have, model = models([FINISH])
     given = order("send this").model_copy(update={"files": (GivenFile(name="a.pdf", content=content),)})
-    end = await Work(rig.mind(have), given).ended()
+    end = await Work(rig.agent(have), given).ended()
     assert end.outcome is Outcome.BLOCKED
     assert "No space left on device" in end.summary
     assert "Make room on the phone" in end.summary
@@ -181,7 +181,7 @@ async def test_a_phone_that_cannot_be_used_at_the_start(rig: Rig, state: LinkSta
     await rig.phone.set_link(state)
     await known_as(rig, health)
     have, model = models([FINISH])
-    end = await Work(rig.mind(have), order("anything")).ended()
+    end = await Work(rig.agent(have), order("anything")).ended()
     assert end.outcome is Outcome.BLOCKED
     assert says in end.summary
     assert model.requests == []
@@ -189,9 +189,9 @@ async def test_a_phone_that_cannot_be_used_at_the_start(rig: Rig, state: LinkSta
 
 
 async def test_a_pin_between_two_steps_is_a_question(rig: Rig) -> None:
-    writer = Writer(moment="touching", meanwhile=lambda: rig.phone.desk.lock("1234"))
+    writer = Writer(moment="touching", meanwhile=lambda: rig.phone.windows.lock("1234"))
     have, _ = writer.models()
-    work = Work(rig.mind(have), order("write a note"))
+    work = Work(rig.agent(have), order("write a note"))
     asked = await work.until(Asked)
     assert asked.question.kind is QuestionKind.TAKE_OVER
     rig.phone.state.locked = False

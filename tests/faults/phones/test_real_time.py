@@ -15,9 +15,8 @@ import pytest
 
 from agent.events import TaskEnded, Told
 from agent.outcome import Outcome
-from devices.simulator.adbd import LinkState
-from devices.simulator.happenings import CableOut
-from devices.simulator.moments import Moment
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.scenario import CableOut, Moment
 from tests.agent.graph.rig import Rig, Work, order, rig_on
 from tests.faults.phones.writer import NOTE, Writer, nothing_was_sent_twice
 from tests.fixtures.adb import AdbServer
@@ -52,7 +51,7 @@ async def unplugged(rig: Rig, cut: Cut, seconds: float) -> tuple[TaskEnded, floa
     """The end of a task, its time after the cable went out, and everything that was told on the way."""
     rig.phone.moments.add(Moment(after=cut.line, times=cut.times, then=CableOut(seconds=seconds)))
     writer = Writer()
-    work = Work(rig.mind(writer.models()[0]), order("write a note"))
+    work = Work(rig.agent(writer.models()[0]), order("write a note"))
     end = await work.ended()
     ended = time.time()
     nothing_was_sent_twice(rig)
@@ -80,7 +79,7 @@ async def ends_and_is_of_use_again(rig: Rig, cut: Cut) -> None:
     sent = rig.inputs()
     await rig.phones.wait_for(rig.phones.list()[0].id, timeout=LONG - GRACE + BACK)
     assert rig.inputs() == sent, "what was given up is not done when the phone is back"
-    again = await Work(rig.mind(Writer(text=LATER).models()[0]), order("write another", task="8")).ended()
+    again = await Work(rig.agent(Writer(text=LATER).models()[0]), order("write another", task="8")).ended()
     assert again.outcome is Outcome.SUCCEEDED, again.summary
     assert rig.phone.truth.fields["title"] == LATER
     nothing_was_sent_twice(rig)

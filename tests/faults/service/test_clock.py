@@ -12,15 +12,15 @@ import pytest
 from agent.events import Asked, Started
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
-from bot.clocks import ClockWatch, SteadyClock, seconds_since_boot
+from bot.domain.clock import ClockWatch, SteadyClock, seconds_since_boot
+from bot.domain.task import Task, TaskState
 from bot.store.housekeeping import Housekeeper
 from bot.store.outbox import LONGEST_SILENCE
 from bot.store.store import Store
-from bot.tasks.desk import TaskDesk
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import DeskLimits
-from bot.tasks.model import Task, TaskState
+from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
+from bot.tasks.service import TaskService
 from tests.bot.store.conftest import ANNA, add_task, wish
 from tests.bot.world import HandMind, SeenPhones, a_phone
 
@@ -44,20 +44,20 @@ class Clocks:
 class House:
     clocks: Clocks
     store: Store
-    desk: TaskDesk
-    mind: HandMind
+    task_service: TaskService
+    agent: HandMind
 
     async def until(self, task: Task, state: TaskState) -> Task:
         async with asyncio.timeout(LIMIT):
-            while (found := await self.desk.known(task.id)).state is not state:
+            while (found := await self.task_service.known(task.id)).state is not state:
                 await asyncio.sleep(0)
         return found
 
     async def asked(self, kind: QuestionKind = QuestionKind.APPROVE) -> Task:
         """A task that waits for an answer."""
-        task = (await self.desk.accept(wish("1"))).task
-        self.mind.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
-        self.mind.tell(task.id, Asked(question=Question(id="q", run=f"{task.id}-1", kind=kind, text="May I?")))
+        task = (await self.task_service.accept(wish("1"))).task
+        self.agent.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
+        self.agent.tell(task.id, Asked(question=Question(id="q", run=f"{task.id}-1", kind=kind, text="May I?")))
         return await self.until(task, TaskState.WAITING)
 
 
@@ -65,19 +65,19 @@ class House:
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clocks = Clocks()
     store = await Store.open(tmp_path, clock=lambda: clocks.wall)
-    mind = HandMind()
-    desk = TaskDesk(
+    agent = HandMind()
+    task_service = TaskService(
         store,
-        mind,
+        agent,
         PhoneLeases(store.leases, SeenPhones(a_phone()), SteadyClock(lambda: clocks.wall, lambda: clocks.passed)),
         MemorySecrets(),
         clock=lambda: clocks.wall,
         steady=lambda: clocks.passed,
-        limits=DeskLimits(goodbye=1.0, drain=2.0, tick=3600.0),
+        limits=ServiceLimits(goodbye=1.0, drain=2.0, tick=3600.0),
     )
-    await desk.start()
-    yield House(clocks, store, desk, mind)
-    await desk.stop()
+    await task_service.start()
+    yield House(clocks, store, task_service, agent)
+    await task_service.stop()
     await store.close()
 
 
@@ -85,25 +85,25 @@ async def test_a_clock_set_forward_ends_no_question(house: House) -> None:
     """Seen failing without `_follow_clock`: the question is expired and the task blocked."""
     await house.asked()
     house.clocks.wall += DAY
-    await house.desk.expire()
+    await house.task_service.expire()
     (question,) = await house.store.questions.open()
     assert question.expires - house.clocks.wall == pytest.approx(15 * 60)
-    assert (await house.desk.answer("q", "allow", ANNA)).won
+    assert (await house.task_service.answer("q", "allow", ANNA)).won
 
 
 async def test_a_clock_set_back_keeps_no_approval_open(house: House) -> None:
     """Seen failing without `_follow_clock`: an approval could be given a day later."""
     await house.asked()
     house.clocks.wall -= DAY
-    await house.desk.expire()
+    await house.task_service.expire()
     house.clocks.goes_on(15 * 60 + 1)
-    assert not (await house.desk.answer("q", "allow", ANNA)).won
+    assert not (await house.task_service.answer("q", "allow", ANNA)).won
 
 
 async def test_it_is_followed_before_an_answer_is_judged(house: House) -> None:
     await house.asked()
     house.clocks.wall += DAY
-    assert (await house.desk.answer("q", "allow", ANNA)).won
+    assert (await house.task_service.answer("q", "allow", ANNA)).won
 
 
 async def test_time_that_passes_is_no_jump(house: House) -> None:
@@ -111,7 +111,7 @@ async def test_time_that_passes_is_no_jump(house: House) -> None:
     for _ in range(20):
         house.clocks.goes_on(60)
         house.clocks.wall += 0.4  # drawn near little by little
-        await house.desk.expire()
+        await house.task_service.expire()
     assert await house.store.questions.open() == ()
 
 

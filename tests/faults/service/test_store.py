@@ -198,7 +198,7 @@ def little_disk(tmp_path: Path) -> Iterator[Path]:
     libc = ctypes.CDLL(None, use_errno=True)
     target = tmp_path / "disk"
     target.mkdir()
-    if libc.mount(b"tmpfs", os.fsencode(target), b"tmpfs", 0, b"size=1m") != 0:
+    if libc.mount(b"tmpfs", os.fsencode(target), b"tmpfs", 0, b"size=1m,mode=700") != 0:
         pytest.skip(f"a disk cannot be mounted here: {os.strerror(ctypes.get_errno())}")
     try:
         yield target

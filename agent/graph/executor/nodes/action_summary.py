@@ -11,11 +11,10 @@ from agent.actions import Finish
 from agent.describing import describe
 from agent.dialects.base import BadReply, Decision
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.replies import reply_of
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, past_line, reply_of
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError
-from agent.observing import Sight
+from agent.observing import ScreenView
 from agent.prompts import prompt
 
 logger = logging.getLogger(__name__)
@@ -30,7 +29,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     A sibling in the same super-step would hold up the next one: so this only starts a task that the run owns.
     """
     context = runtime.context
-    sight = context.live.sight
+    sight = context.screen.view
     if sight is None:
         return
     try:
@@ -48,9 +47,9 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
 
 
-def _facts(state: ExecutorState, decision: Decision, sight: Sight) -> str:
+def _facts(state: ExecutorState, decision: Decision, sight: ScreenView) -> str:
     """What the words are about: the goal, the last steps by which one sees whether it gets on, and what is done now."""
-    past = [f"{step['did']} → {step['effect']}" for step in state["past"][-STEPS_TOLD:]]
+    past = [past_line(step) for step in state["past"][-STEPS_TOLD:]]
     now = " · ".join(describe(action, sight) for action in decision.actions)
     before = "\n".join(past) or "(none)"
     words = f"\nIts words: {said}" if (said := state["reply"]["text"].strip()) else ""

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.graph.executor import asking
+from agent.effect_facts import effects_of
+from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.early import tell
-from agent.graph.executor.state import ExecutorState, ended
-from agent.graph.executor.steps import close_step
-from agent.guards.stuck import Level, Move, level
+from agent.graph.executor.state import ExecutorState, did_of, ended
+from agent.graph.executor.steps import close_step, tell
+from agent.guards.loop_detection import Level, Move, level
 from agent.outcome import Outcome
 from agent.wording import sentence
 
@@ -37,9 +37,7 @@ async def check_loop(
     update = {"untold": None, **_closed(state, context)}
     control = context.control
     if control.paused:
-        context.live.fresh = None
-        context.live.sight = None
-        context.live.watch.pending = None
+        context.screen.forget()
         await control.hold()
     if control.cancelled:
         update["result"] = ended(Outcome.CANCELLED, sentence("ended.cancelled"))
@@ -57,8 +55,8 @@ async def check_loop(
         return Command(goto="executor_exit", update=update)
     if stuck is Level.PERSON or (stuck is Level.REPLAN and state.get("plan")):
         update |= {"told": told, "aside": True, "asides": state.get("asides", 0) + 1}
-        did = update["past"][-1]["did"] if update.get("past") else ""
-        update["question"] = asking.stuck(state, context, did, update["asides"])
+        did = did_of(update["past"][-1]["did"]) if update.get("past") else ()
+        update["question"] = questions.stuck(state, context, did, update["asides"])
         return Command(goto="call_user", update=update)
     if stuck is Level.REPLAN:
         told = [*told, REPLAN.format(goal=state["goal"])]
@@ -66,8 +64,9 @@ async def check_loop(
         told = [*told, REMINDER.format(goal=state["goal"])]
     elif stuck is Level.TOLD:
         told = [*told, NO_EFFECT]
-    notes = [f"The person writes: {note}" for note in control.take_notes()]
-    update["told"] = [*told, *notes]
+    notes = control.take_notes()
+    update["told"] = [*told, *(f"The person writes: {note}" for note in notes)]
+    update["said"] = [*state.get("said", []), *notes]
     return Command(goto="screenshot", update=update)
 
 
@@ -75,4 +74,4 @@ def _closed(state: ExecutorState, context: RunContext) -> dict[str, Any]:
     """The step's end; nothing when it was stopped before it did anything."""
     if not state["did"]:
         return {}
-    return close_step(state, context, did=state["did"], effect=state["effect"], told=state["told"])
+    return close_step(state, context, did=did_of(state["did"]), effect=effects_of(state["effect"]), told=state["told"])

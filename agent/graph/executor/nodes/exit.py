@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.early import tell
-from agent.graph.executor.state import ExecutorState, ended
-from agent.graph.executor.steps import close_step
+from agent.graph.executor.state import ExecutorState, did_of, ended
+from agent.graph.executor.steps import close_step, tell
 from agent.outcome import Outcome
 from agent.wording import sentence
 
@@ -16,10 +16,10 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
     """Close the last step and see that there is a result."""
     context = runtime.context
     tell(state, context)
-    context.live.watch.pending = None
+    context.screen.take_pending()
     update: ExecutorState = {"untold": None}
     if state["did"]:
-        closed = close_step(state, context, did=state["did"], effect=state["effect"], told=[])
+        closed = close_step(state, context, did=did_of(state["did"]), effect=effects_of(state["effect"]), told=[])
         update |= {"past": closed["past"], "usage": closed["usage"], "did": []}
     if state.get("result") is None:
         update["result"] = ended(Outcome.FAILED, sentence("ended.no_result"))

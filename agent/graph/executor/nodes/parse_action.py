@@ -1,22 +1,78 @@
-"""parse_action: from the model's words to typed actions, or back to the model with the reason why not."""
+"""parse_action: from the model's words to typed actions, or back to the model with the reason why not; a claim of
+success is checked against the last screen.
+"""
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from agent.actions import ElementTarget, Finish, action_data
 from agent.control import Stopped
+from agent.describing import describe
 from agent.dialects.base import BadReply, Decision
+from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.replies import reply_of, why_unusable
-from agent.graph.executor.state import ExecutorState, ended, usage_data, usage_of
-from agent.graph.executor.verify import verify
-from agent.observing import Sight
+from agent.graph.executor.state import ExecutorState, ended, past_line, reply_of, usage_data, usage_of, why_unusable
+from agent.models.base import Message, ModelRequest, Purpose, Usage
+from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.structured import ask
+from agent.observing import ScreenView
 from agent.outcome import Outcome
-from agent.wording import sentence
+from agent.picture import ImagePart
+from agent.prompts import prompt
+from agent.wording import kept, sentence, words
+from devices.wording import sentence_of
+
+logger = logging.getLogger(__name__)
+
+
+class Verdict(BaseModel):
+    """Whether the claim is proven, and what is missing if not."""
+
+    proven: bool
+    reason: str = ""
+
+
+async def verify(
+    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish
+) -> tuple[Verdict | str, Usage]:
+    """The verdict on a claim of success, or why none could be had.
+
+    Raises nothing of the model's: what cannot be verified is unverified.
+    """
+    if sight.screen.image is None and not sight.screen.elements:
+        return sentence("verify.nothing"), Usage()
+    steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in state["past"])
+    elements = "\n".join(element.line for element in sight.screen.elements or ())
+    facts = (
+        f"Task: {state['task']}\nThis part: {state['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"
+        f"Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
+        f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
+    )
+    parts: tuple[str | ImagePart, ...] = (facts,)
+    if sight.screen.image is not None:
+        parts = (facts, sight.screen.image)
+    request = ModelRequest(
+        Purpose.VERIFY,
+        (Message("system", (prompt("verify"),)), Message("user", parts)),
+        schema=Verdict,
+        conversation=f"{state['run']}-verify",
+    )
+    try:
+        verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
+    except ModelAnswerUnusable as error:
+        logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
+        return sentence("verify.unusable", why=sentence_of(error)), error.usage
+    except ModelError as error:
+        logger.warning("run %s: the verification call failed: %s", state["run"], error)
+        return sentence("verify.failed", why=sentence_of(error)), Usage()
+    return verdict, usage
+
 
 BAD_REPLIES = 3
 """Unusable answers in a row that end the sub-task."""
@@ -28,7 +84,7 @@ Route = Command[Literal["execute_action", "check_loop", "screenshot", "executor_
 async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
     """Understand the reply. What cannot be understood is told to the model, never read as success."""
     context = runtime.context
-    sight = context.live.sight
+    sight = context.screen.view
     if sight is None:
         return Command(goto="screenshot")
     try:
@@ -38,10 +94,13 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         return _bad(state, why_unusable(reply_of(state), error))
     actions = decision.actions
     update: dict[str, Any] = {"bad_replies": 0}
+    told = [*decision.told]
     if len(actions) > 1 and isinstance(actions[-1], Finish):
         # Whoever finishes in the same breath as acting has not seen what came of it.
         actions = actions[:-1]
-        update["told"] = ["Finish alone, after you have seen on the screen what your last action did."]
+        told.append("Finish alone, after you have seen on the screen what your last action did.")
+    if told:
+        update["told"] = told
     update["decision"] = {
         "thought": decision.thought,
         "summary": decision.summary,
@@ -55,8 +114,11 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
 
 def _bad(state: ExecutorState, reason: str) -> Route:
     count = state["bad_replies"] + 1
-    did = "nothing: the answer could not be used"
-    update: dict[str, Any] = {"bad_replies": count, "did": [did], "effect": [reason]}
+    update: dict[str, Any] = {
+        "bad_replies": count,
+        "did": [kept(words("did.unusable"))],
+        "effect": effects_data([PlainText(text=reason)]),
+    }
     if count >= BAD_REPLIES:
         update["result"] = ended(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
         return Command(goto="executor_exit", update=update)
@@ -64,7 +126,7 @@ def _bad(state: ExecutorState, reason: str) -> Route:
     return Command(goto="check_loop", update=update)
 
 
-def _check_elements(decision: Decision, sight: Sight) -> None:
+def _check_elements(decision: Decision, sight: ScreenView) -> None:
     for action in decision.actions:
         target = getattr(action, "target", None)
         if isinstance(target, ElementTarget) and target.element >= len(sight.targets):
@@ -73,10 +135,10 @@ def _check_elements(decision: Decision, sight: Sight) -> None:
 
 
 async def _finish(
-    state: ExecutorState, context: RunContext, sight: Sight, claim: Finish, update: dict[str, Any]
+    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish, update: dict[str, Any]
 ) -> Route:
     if context.control.has_notes:
-        update["did"] = ["nothing: the person has just written"]
+        update["did"] = [kept(words("did.noted"))]
         update["told"] = ["You cannot finish yet: the person has written something. Read it first."]
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
@@ -91,12 +153,12 @@ async def _finish(
             reason = verdict if isinstance(verdict, str) else verdict.reason
             if not isinstance(verdict, str) and state["verify_rounds"] == 0:
                 update["verify_rounds"] = 1
-                update["did"] = ["finish: not accepted yet"]
-                update["effect"] = [reason]
+                update["did"] = [kept(words("did.unproven"))]
+                update["effect"] = effects_data([PlainText(text=reason)])
                 update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
                 return Command(goto="check_loop", update=update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
-    update["did"] = [f"finish: {claim.status}"]
+    update["did"] = [kept(describe(claim, None))]
     update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
     return Command(goto="executor_exit", update=update)

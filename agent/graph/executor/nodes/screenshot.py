@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import logging
-import time
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.events import Told
-from agent.graph.executor.condition import look_after
+from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.early import corrected
-from agent.graph.executor.locking import unlock_question, woken
-from agent.graph.executor.room import with_room
+from agent.graph.executor.device_health import look_after
 from agent.graph.executor.state import ExecutorState, ended_by
-from agent.observing import Sight, screen_of
-from agent.wording import sentence
-from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
-from devices.phone import Observation
-from devices.wording import sentence_of
+from agent.graph.executor.steps import correct_step
+from devices.errors import PhoneError
 
 logger = logging.getLogger(__name__)
 
-CAPTURE_TRIES = 3
 CLOSED = (
     "This app is closed to you by the rules: nothing of it is shown to you, and nothing is done in it. "
     "Leave it with home or back, and find a way without it, or finish with failure."
@@ -38,88 +30,51 @@ async def screenshot(
     """Look at the phone. Only the look is tried again, never an action."""
     context = runtime.context
     context.mask.restore(state.get("covered", []))
-    watch = context.live.watch
-    if watch.pending is not None and watch.pending.moved:
-        context.live.fresh = None
-    else:
-        context.live.step_began = time.monotonic()
-        if context.live.fresh is None:
-            watch.pending = None  # nobody knows any more what was done to the screen since
     try:
-        observation = await context.control.guard(with_room(context, lambda: _look(context)))
+        view = await context.screen.look()
         look_after(context)
-        fresh, context.live.fresh = context.live.fresh, None
-        sight = await context.control.guard(with_room(context, lambda: _see(context, observation)))
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
         logger.warning("run %s: no observation: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error)})
-    context.live.sight = sight
-    if observation.locked:
-        return Command(goto="call_user", update=unlock_question(state, context, sight.frame))
-    early = fresh is not None and watch.pending is not None
-    closed = {} if early else await corrected(state, context, sight.observation)
+    seen = view.observation
+    if seen.locked:
+        return Command(goto="call_user", update=_unlock_question(state, context, view.frame))
+    closed = {} if context.screen.is_early else await correct_step(state, context, seen)
     notes = context.control.take_notes()
     return Command(
         goto="vision_model",
         update={
-            "frame": sight.frame,
-            "size": [sight.screen.space.width, sight.screen.space.height],
-            "app": observation.package,
-            "app_name": observation.app_name,
+            "frame": view.frame,
+            "size": [view.screen.space.width, view.screen.space.height],
+            "app": seen.package,
+            "app_name": seen.app_name,
             "index": 0,
             "did": [],
             "effect": [],
             "mark": None,
             **closed,
+            "said": [*state.get("said", []), *notes],
             # Also what was written while the run was queued or a question was open.
             "told": [
                 *state["told"],
-                *([CLOSED] if context.policy.closes(observation.package) else []),
+                *([CLOSED] if context.policy.closes(seen.package) else []),
                 *(f"The person writes: {note}" for note in notes),
             ],
         },
     )
 
 
-async def _look(context: RunContext) -> Observation:
-    """What was seen last, or a look now, at a phone that is awake.
-
-    Tried up to three times: a picture may come broken, a phone under load may not answer in time, and an unplugged
-    cable is waited for.
-    """
-    early = context.live.watch.pending
-    seen = context.live.fresh
-    for attempt in range(1, CAPTURE_TRIES + 1):
-        try:
-            if seen is None and early is not None and attempt == 1:
-                seen = await context.phone.observe(after=early.seen, patience=early.patience, fit=context.fit)
-            elif seen is None:
-                seen = await context.phone.observe(fit=context.fit)
-            return await woken(context) if seen.locked or not seen.screen_on else seen
-        except NoMemory:
-            context.live.fresh = None
-            raise
-        except (CaptureFailed, PhoneTimeout) as error:
-            if attempt == CAPTURE_TRIES:
-                raise
-            logger.info("look %d of %d failed: %s", attempt, CAPTURE_TRIES, error)
-        except PhoneGone as error:
-            if attempt == CAPTURE_TRIES:
-                raise
-            context.emit(Told(text=sentence("told.away", why=sentence_of(error), seconds=f"{context.grace:.0f}")))
-            await context.phones.wait_for(context.phone.info.id, timeout=context.grace)
-        seen = context.live.fresh = None
-    raise CaptureFailed("no picture")
-
-
-async def _see(context: RunContext, observation: Observation) -> Sight:
-    """The observation in the model's picture size, secrets covered, its picture stored."""
-    observation = context.mask.observation(observation)
-    frame = None
-    if observation.jpeg is not None:
-        frame = await context.frames.save(observation.jpeg.data, suffix="jpg")
-    screen, targets = screen_of(observation, context.fit(observation.size))
-    # Nobody needs it any more, and a model may think for a minute.
-    return Sight(observation.without_picture(), screen, targets, frame)
+def _unlock_question(state: ExecutorState, context: RunContext, frame: str | None) -> dict[str, Any]:
+    """What the state gets when a person must unlock the phone, between two steps."""
+    number = state.get("asides", 0) + 1
+    return {
+        "question": questions.unlock(state, context, number, frame),
+        "aside": True,
+        "asides": number,
+        "frame": frame,
+        "did": [],
+        "effect": [],
+        "mark": None,
+    }

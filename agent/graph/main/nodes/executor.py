@@ -8,14 +8,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
+from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
-from agent.faults import Fault
 from agent.files import GivenFile
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
-from agent.graph.main.faulting import check_budget, ended_by, fault_update
-from agent.graph.main.limits import BudgetReached, too_many_steps
+from agent.graph.main.failures import check_budget, ended_by, fault_update
 from agent.graph.main.state import MainState, run_of, spent
+from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
 

@@ -12,11 +12,11 @@ from agent.control import Stopped
 from agent.events import Planned, Told
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
-from agent.graph.main.facts import documents, given, heard, written
-from agent.graph.main.faulting import check_budget, ended_by
-from agent.graph.main.limits import BudgetReached
+from agent.graph.main.failures import check_budget, ended_by
+from agent.graph.main.prompt_facts import documents, given, heard, written
 from agent.graph.main.state import MainState, spent
-from agent.graph.main.thoughts import Thoughts
+from agent.graph.main.streaming import Thoughts
+from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.ports.knowledge import Passage

@@ -11,11 +11,11 @@ from pydantic import BaseModel
 from agent.control import Stopped
 from agent.events import Planned, Thinking, Todo
 from agent.graph.executor.state import usage_data
-from agent.graph.main import facts
+from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.faulting import check_budget, ended_by, fault_update
-from agent.graph.main.limits import BudgetReached
+from agent.graph.main.failures import check_budget, ended_by, fault_update
 from agent.graph.main.state import MainState, spent
+from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.models.structured import ask
@@ -37,7 +37,7 @@ class Supervision(BaseModel):
 async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Route:
     """One structured call; the caps and the list of done parts are kept by code."""
     context = runtime.context
-    said = facts.heard(state, context)
+    said = prompt_facts.heard(state, context)
     request = ModelRequest(
         Purpose.SUPERVISE,
         (Message("system", (prompt("supervise"),)), Message("user", (_facts(state, said),))),
@@ -100,6 +100,7 @@ def _tell(context: TaskContext, state: MainState, todos: list[dict[str, Any]]) -
 def _facts(state: MainState, said: list[str]) -> str:
     todos = "\n".join(f"- {todo['title']}: {todo['state']}" for todo in state["todos"])
     return (
-        f"Task: {state['text']}{facts.written(said)}\n\nPlan:\n{state['plan']}\n\n"
-        f"Parts:\n{todos or '(none yet)'}\n\nResults:\n{facts.results(state)}\n\nNotes:\n{facts.notes(state)}"
+        f"Task: {state['text']}{prompt_facts.written(said)}\n\nPlan:\n{state['plan']}\n\n"
+        f"Parts:\n{todos or '(none yet)'}\n\nResults:\n{prompt_facts.results(state)}\n\n"
+        f"Notes:\n{prompt_facts.notes(state)}"
     )

@@ -1,24 +1,66 @@
-"""summarizer: the outcome by code, the words by a model where there is something to sum up."""
+"""summarizer: the outcome by code from todos and results, the words by a model where there is something to sum up."""
 
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from langgraph.runtime import Runtime
 
 from agent.control import Stopped
-from agent.faults import FaultKind
+from agent.error_mapping import FaultKind
 from agent.graph.executor.state import usage_data
-from agent.graph.main import facts
+from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.ending import outcome_of, told_plainly
-from agent.graph.main.limits import BudgetReached
 from agent.graph.main.state import MainState, spent
-from agent.graph.main.thoughts import Thoughts
+from agent.graph.main.streaming import Thoughts
+from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.prompts import prompt
+from agent.wording import sentence
+
+
+def outcome_of(state: MainState) -> Outcome:
+    """A fault decides first, then the last result, then every todo that is not completed."""
+    fault = state.get("fault")
+    if fault is not None:
+        return Outcome(fault["outcome"])
+    if not state["results"]:
+        return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
+    last = Outcome(state["results"][-1]["outcome"])
+    if not state["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
+        return last
+    states = {todo["state"] for todo in state["todos"]}
+    if states - {"completed", "refused"}:
+        return Outcome.FAILED
+    if "refused" in states:
+        return Outcome.BLOCKED
+    outcomes = [Outcome(result["outcome"]) for result in state["results"]]
+    return Outcome.UNVERIFIED if Outcome.UNVERIFIED in outcomes else Outcome.SUCCEEDED
+
+
+def told_plainly(state: MainState) -> str:
+    """The summary without a model: what each part said, what was not done and why."""
+    lines = [result["summary"] for result in state["results"] if result["summary"]]
+    lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
+    left = [todo["title"] for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
+    fault = state.get("fault")
+    if fault is not None and fault["summary"]:
+        lines.append(fault["summary"])
+    if left:
+        lines.append(sentence("ended.left", titles="; ".join(left)))
+    return "\n".join(lines) or sentence("ended.nothing")
+
+
+def _refused(state: MainState) -> list[dict[str, Any]]:
+    return [todo for todo in state["todos"] if todo["state"] == "refused"]
+
+
+def _all_refused(state: MainState) -> bool:
+    return bool(state["todos"]) and len(_refused(state)) == len(state["todos"])
+
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +80,8 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         return update
     ending = f"\nHow it ended: {fault['summary']}" if fault else ""
     words = (
-        f"Task: {state['text']}{facts.written(state.get('heard', []))}\nOutcome: {outcome}{ending}\n"
-        f"Results:\n{facts.results(state)}\nNotes:\n{facts.notes(state)}"
+        f"Task: {state['text']}{prompt_facts.written(state.get('heard', []))}\nOutcome: {outcome}{ending}\n"
+        f"Results:\n{prompt_facts.results(state)}\nNotes:\n{prompt_facts.notes(state)}"
     )
     request = ModelRequest(
         Purpose.SUMMARIZE,

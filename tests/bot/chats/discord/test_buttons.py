@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from simcord.backend.models import ResponseKind
 
-from bot.chats.address import MessageRef
 from bot.chats.discord import DiscordChat
-from bot.chats.outgoing import Button, Menu, Message, Reply
+from bot.domain.address import MessageRef
+from bot.domain.outgoing import Button, Menu, Message, Reply
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 

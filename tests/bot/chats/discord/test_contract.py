@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Chat
-from bot.chats.incoming import Incoming, Press
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Chat
+from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording

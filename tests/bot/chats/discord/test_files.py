@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.chats.address import Person, Place
 from bot.chats.discord.fetching import Fetcher
-from bot.chats.incoming import Attachment
-from bot.chats.outgoing import Message, Picture, Reply
+from bot.domain.address import Person, Place
+from bot.domain.incoming import Attachment
+from bot.domain.outgoing import Message, Picture, Reply
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.chats.discord.drafts import drafts_of
-from bot.chats.discord.formatting import escape, render, size, split
-from bot.chats.outgoing import Message
+from bot.chats.discord.formatting import drafts_of, escape, render, size, split
+from bot.domain.outgoing import Message
 
 
 @pytest.mark.parametrize(

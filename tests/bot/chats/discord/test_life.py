@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.base import ChatError
 from bot.chats.discord import DiscordChat
-from bot.chats.outgoing import Message
+from bot.domain.chat import ChatError
+from bot.domain.outgoing import Message
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 from tests.fakes.discord import TOKEN
@@ -106,7 +106,7 @@ async def test_the_gateway_may_be_named(home: Home, intake: Recording, tmp_path:
 
 ECHO = """
 import asyncio, os
-from bot.chats.outgoing import Message, Reply
+from bot.domain.outgoing import Message, Reply
 from bot.chats.discord import DiscordChat
 
 class Echo:

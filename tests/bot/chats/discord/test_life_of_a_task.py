@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started
-from bot.tasks.model import TaskState
+from bot.domain.task import TaskState
+from bot.outbox.cards import HEARTBEAT
 from tests.bot.chats.discord.conftest import Home
 from tests.bot.chats.discord.town import a_town
 from tests.bot.world import ANNA
@@ -50,6 +51,100 @@ async def test_a_thread_that_somebody_deletes_stops_no_task(home: Home, tmp_path
         final = await town.bot_says("It is done.", home.channel)
         assert town.button(final, "Again")
         assert len(town.said("It is done.", home.channel)) == 1
+
+
+LOSSES = ["deleted", "locked", "locked and archived"]
+
+
+@pytest.mark.parametrize("how", LOSSES)
+async def test_the_card_of_a_lost_thread_moves_to_the_channel_at_once(home: Home, tmp_path: Path, how: str) -> None:
+    """Seen failing before: no card and no Stop was anywhere until the final message."""
+    async with a_town(home, tmp_path) as town:
+        task = await town.working()
+        thread = await town.thread()
+        old = await town.card()
+        before = town.clock()
+        home.fake.lose(thread, how)
+        card = await town.card_in(home.channel)
+        assert town.clock() - before < HEARTBEAT, "it waited for nothing else"
+        if how == "locked":
+            await town.until(lambda: "This card has moved" in old.content)
+            assert home.fake.buttons(old) == {}
+        await town.world.step(task, 1, summary="Tapped Search")
+        await town.until(lambda: "Tapped Search" in card.content)
+        home.fake.press(home.alice, card, town.button(card, "Stop"))
+        await town.bot_says("Cancelled", home.channel)
+        await town.world.until(task, TaskState.ENDED)
+
+
+@pytest.mark.parametrize("how", LOSSES)
+async def test_the_question_of_a_lost_thread_is_asked_again_in_the_channel(
+    home: Home, tmp_path: Path, how: str
+) -> None:
+    """Seen failing before: the question stayed where nobody could answer it."""
+    async with a_town(home, tmp_path) as town:
+        task = await town.working()
+        await town.asks(task, "red", "blue")
+        thread = await town.thread()
+        await town.bot_says("Which one?", thread)
+        home.fake.lose(thread, how)
+        await town.card_in(home.channel)
+        question = await town.bot_says("Which one?", home.channel)
+        home.fake.press(home.alice, question, town.button(question, "blue"))
+        await town.until(lambda: "Answered by alice: blue" in question.content)
+        await town.until(lambda: [kind for kind, _ in town.world.agent.asked] == ["answer"])
+        await town.world.end(task)
+        await town.bot_says("It is done.", home.channel)
+        assert len(town.said("Which one?", home.channel)) == 1
+
+
+@pytest.mark.parametrize("how", LOSSES)
+async def test_a_thread_that_was_lost_while_the_bot_was_away(home: Home, tmp_path: Path, how: str) -> None:
+    """Nobody told it; the card finds out. Seen failing before: there was no card until the final message."""
+    async with a_town(home, tmp_path) as town:
+        task = await town.working()
+        await town.asks(task)
+        thread = await town.thread()
+        await town.bot_says("Which one?", thread)
+    home.fake.lose(thread, how)
+    async with a_town(home, tmp_path) as town:
+        await town.card_in(home.channel)
+        await town.bot_says("Which one?", home.channel)
+
+
+async def test_the_lost_thread_of_an_earlier_task_gives_a_later_one_to_the_channel(home: Home, tmp_path: Path) -> None:
+    """Seen failing before: it was told nowhere but in the end, privately."""
+    async with a_town(home, tmp_path) as town:
+        await town.world.end(await town.working())
+        thread = await town.thread()
+        await town.bot_says("It is done.", thread)
+        home.fake.say(home.alice, thread, "!opengui do the same in blue")
+        await town.tasks(2)
+        await town.card_in(thread)
+        home.fake.lose(thread, "deleted")
+        await town.card_in(home.channel)
+
+
+async def test_what_was_asked_in_somebody_elses_thread_is_not_told_to_the_whole_channel(
+    home: Home, tmp_path: Path
+) -> None:
+    """The thread may be a private one."""
+    thread = home.fake.thread(home.channel, "talk", home.alice)
+    async with a_town(home, tmp_path) as town:
+        home.fake.say(home.alice, thread, "!opengui do open settings")
+        await town.card_in(thread)
+        home.fake.lose(thread, "deleted")
+        await town.card_in(home.fake.private(home.alice))
+        assert home.fake.from_bot(home.channel) == []
+
+
+async def test_the_tasks_of_a_channel_that_is_deleted_go_on_privately(home: Home, tmp_path: Path) -> None:
+    """Seen failing before: there was no card until the final message."""
+    async with a_town(home, tmp_path) as town:
+        await town.working()
+        home.fake.backend.delete_channel((await town.thread()).id)
+        home.fake.backend.delete_channel(home.channel.id)
+        await town.card_in(home.fake.private(home.alice))
 
 
 async def test_a_bot_that_is_thrown_out_tells_the_end_privately(home: Home, tmp_path: Path) -> None:
@@ -95,7 +190,7 @@ async def test_everybody_sees_who_answered_and_old_buttons_are_gone(home: Home, 
         await town.until(lambda: "Answered by alice: blue" in question.content)
         assert home.fake.buttons(question) == {}
         home.fake.gateway.again("INTERACTION_CREATE", press.id)
-        assert [kind for kind, _ in town.world.mind.asked] == ["answer"]
+        await town.until(lambda: [kind for kind, _ in town.world.agent.asked] == ["answer"])
 
 
 async def test_a_question_that_is_answered_elsewhere_loses_its_buttons_here(home: Home, tmp_path: Path) -> None:
@@ -105,7 +200,7 @@ async def test_a_question_that_is_answered_elsewhere_loses_its_buttons_here(home
         question = await town.bot_says("Which one?", await town.thread())
         (menu,) = home.fake.menus(question)
         assert [option["label"] for option in menu["options"]] == list("abcdefgh")
-        await town.world.desk.answer(
+        await town.world.task_service.answer(
             f"{task.id}.q1", "c", replace(ANNA, platform="web", id="operator", name="operator")
         )
         await town.until(lambda: "Answered by operator: c" in question.content)
@@ -154,7 +249,7 @@ async def test_a_task_that_is_given_in_the_thread_of_another_is_at_home_there(ho
         home.fake.say(home.alice, thread, "!opengui do the same in blue")
         second, _ = await town.tasks(2)
         phone = town.world.phones.phones[0]
-        town.world.mind.tell(second.id, Started(run=f"{second.id}.1", phone=phone.id, phone_name=phone.name))
+        town.world.agent.tell(second.id, Started(run=f"{second.id}.1", phone=phone.id, phone_name=phone.name))
         await town.world.until(second, TaskState.WORKING)
         await town.world.step(second, 1, summary="Tapped Search")
         await town.bot_says("Step 1/60", thread)

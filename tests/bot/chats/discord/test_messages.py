@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.address import MessageRef, Person
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.incoming import command_in
-from bot.chats.incoming import Attachment
-from bot.chats.outgoing import Message, Reply
+from bot.domain.address import MessageRef, Person
+from bot.domain.incoming import Attachment
+from bot.domain.outgoing import Message, Reply
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 

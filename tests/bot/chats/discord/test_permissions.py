@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.address import MessageRef
-from bot.chats.base import ChatGone
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.permissions import REMEMBERED_SECONDS, WANTED, Permissions
-from bot.chats.outgoing import Message, Picture, Reply
+from bot.domain.address import MessageRef
+from bot.domain.chat import ChatGone
+from bot.domain.outgoing import Message, Picture, Reply
 from bot.texts import say
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording

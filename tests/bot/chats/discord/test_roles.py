@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from simcord.backend.models import Role
 
-from bot.access import Grant, Lists, Policy, Right
-from bot.chats.address import Person
-from bot.chats.base import ChatError, KnowsRoles
-from bot.tasks.model import TaskState
+from bot.domain.address import Person
+from bot.domain.chat import ChatError, KnowsRoles
+from bot.domain.right import Grant, Right
+from bot.domain.task import TaskState
+from bot.people.access import Lists, Policy
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.discord.town import a_town
@@ -68,7 +69,7 @@ async def test_a_role_opens_the_bot_from_the_moment_it_is_given(home: Home, tmp_
         home.fake.slash(bob, home.channel, "tasks")
         await town.until(lambda: home.fake.whispers(home.channel))
         assert home.fake.from_bot(private) == [], "a role means nothing in private"
-        assert len(await town.world.desk.recent(9)) == 1
+        assert len(await town.world.task_service.recent(9)) == 1
 
 
 async def test_a_role_that_is_lost_stops_no_task_and_begins_none(home: Home, tmp_path: Path) -> None:
@@ -89,15 +90,19 @@ async def test_a_role_that_is_lost_stops_no_task_and_begins_none(home: Home, tmp
         stop = next(data for data, label in home.fake.buttons(card).items() if label == "Stop")
         home.fake.press(bob, card, stop)
         await town.until(lambda: home.fake.whispers(thread))
-        assert (await town.world.desk.known(first.id)).state is not TaskState.ENDED, "the button belongs to the role"
+        assert (await town.world.task_service.known(first.id)).state is not TaskState.ENDED, (
+            "the button belongs to the role"
+        )
         await town.world.end(first)
-        texts = [task.text for task in await town.world.desk.recent(9)]
+        texts = [task.text for task in await town.world.task_service.recent(9)]
         assert sorted(texts) == ["one", "two"]
-        assert town.world.mind.orders[0].text == "one"
+        assert town.world.agent.orders[0].text == "one"
 
 
 async def test_the_same_role_number_on_another_server_opens_nothing(home: Home, tmp_path: Path) -> None:
-    """Seen failing (the task was accepted) with `_names` of bot/access.py looking at the number of the role alone."""
+    """Seen failing (the task was accepted) with `_names` of bot/people/access.py looking at the number of the role
+    alone.
+    """
     elsewhere = home.fake.guild("Elsewhere")
     there = home.fake.channel(elsewhere)
     bob = home.fake.user("bob", elsewhere)
@@ -108,7 +113,7 @@ async def test_the_same_role_number_on_another_server_opens_nothing(home: Home, 
         home.fake.say(bob, there, "!opengui do evil")
         home.fake.say(bob, there, "!opengui help")
         await town.refusals(2)
-        assert list(await town.world.desk.recent(9)) == []
+        assert list(await town.world.task_service.recent(9)) == []
         assert home.fake.from_bot(there) == []
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chats.address import MessageRef, Person
-from bot.chats.base import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.chats.discord import DiscordChat
-from bot.chats.outgoing import Button, Message, Picture
+from bot.domain.address import MessageRef, Person
+from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
+from bot.domain.outgoing import Button, Message, Picture
 from tests.bot.chats.discord.conftest import Home
 
 SILENT = 1 << 12

@@ -13,9 +13,9 @@ from simcord.backend.models import ResponseKind
 
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.slash import payload
-from bot.chats.incoming import Attachment, CommandCall
-from bot.chats.outgoing import Button, Message, Picture, Reply
 from bot.commands.spec import COMMANDS, CommandSpec
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Button, Message, Picture, Reply
 from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 from tests.fakes.discord import FakeDiscord

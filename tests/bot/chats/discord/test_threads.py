@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from simcord.enums import ChannelType
 
-from bot.chats.address import MessageRef
 from bot.chats.discord import DiscordChat
 from bot.chats.discord.threads import thread_name
-from bot.chats.outgoing import Message
+from bot.domain.address import MessageRef
+from bot.domain.outgoing import Message
 from tests.bot.chats.discord.conftest import Home
 
 

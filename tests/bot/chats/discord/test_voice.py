@@ -52,7 +52,7 @@ async def test_what_was_said_is_shown_begun_by_a_button_and_counted(home: Home, 
         shown = await home.answer(private)
         assert "“open settings”" in shown.content
         assert endpoint.ear.heard == [Heard("a-model", "voice.ogg", SPEECH)]
-        assert await town.world.desk.recent(9) == ()
+        assert await town.world.task_service.recent(9) == ()
         home.fake.press(home.alice, shown, town.button(shown, "Run as a task"))
         (task,) = await town.tasks(1)
         assert task.text == "open settings"

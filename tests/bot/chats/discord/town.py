@@ -13,12 +13,12 @@ from simcord.backend.models import Channel, Message
 from agent.events import Asked, Started
 from agent.models.transcription import Transcriber
 from agent.questions import Question, QuestionKind
-from bot.access import Lists, Policy
 from bot.chats.discord import DiscordChat
-from bot.commands.intake import Commands
+from bot.commands.dispatcher import Commands
+from bot.domain.task import Task, TaskState
+from bot.outbox.low_priority import Streaming
 from bot.outbox.outbox import Outbox
-from bot.outbox.steps import Streaming
-from bot.tasks.model import Task, TaskState
+from bot.people.access import Lists, Policy
 from tests.bot.chats.discord.conftest import Home
 from tests.bot.world import Clock, World, a_world
 from tests.fakes.discord import TOKEN, FakeDiscord
@@ -51,7 +51,7 @@ class Town:
     async def tasks(self, number: int = 1) -> list[Task]:
         """All tasks, once there are so many."""
         async with asyncio.timeout(PATIENCE):
-            while len(found := await self.world.desk.recent(number + 1)) < number:
+            while len(found := await self.world.task_service.recent(number + 1)) < number:
                 await asyncio.sleep(0.01)
         return list(found)
 
@@ -66,7 +66,7 @@ class Town:
         self.fake.say(self.home.alice, self.home.channel, f"!opengui do {text}")
         (task,) = await self.tasks()
         phone = self.world.phones.phones[0]
-        self.world.mind.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
         task = await self.world.until(task, TaskState.WORKING)
         if shown:
             await self.card()
@@ -82,10 +82,19 @@ class Town:
         await self.until(found)
         return found()[-1]
 
+    async def card_in(self, channel: Channel) -> Message:
+        """The card there, with its Stop."""
+
+        def found() -> list[Message]:
+            return [one for one in self.fake.from_bot(channel) if "Stop" in self.fake.buttons(one).values()]
+
+        await self.until(found)
+        return found()[-1]
+
     async def asks(self, task: Task, *choices: str, kind: QuestionKind = QuestionKind.ASK) -> None:
         """The task asks something."""
         question = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
-        self.world.mind.tell(task.id, Asked(question=question))
+        self.world.agent.tell(task.id, Asked(question=question))
         await self.world.until(task, TaskState.WAITING)
 
     def button(self, message: Message, label: str) -> str:
@@ -121,6 +130,7 @@ async def a_town(
     lists = Lists(frozenset({str(home.guild.id)}), frozenset({str(home.channel.id)}), frozenset({str(home.alice.id)}))
     async with a_world(path, clock=clock, policy=policy or Policy({"discord": lists})) as world:
         world.commands = Commands(replace(world.services, transcriber=transcriber))
+        outbox = Outbox(world.task_service, world.store, world.chats, streaming, clock=clock, sleep=clock.sleep)
         chat = DiscordChat(
             TOKEN,
             world.commands,
@@ -128,10 +138,10 @@ async def a_town(
             guild_ids=[str(home.guild.id)],
             register_commands=True,
             state_directory=path,
+            lost=outbox.leave,
         )
         world.chats["discord"] = chat
         connection = asyncio.create_task(chat.run())
-        outbox = Outbox(world.desk, world.store, world.chats, streaming, clock=clock, sleep=clock.sleep)
         await outbox.start()
         try:
             await home.fake.connected()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bot.chats.address import Address
-from bot.chats.base import Intake
 from bot.chats.telegram import TelegramChat
-from bot.chats.telegram.times import Times
+from bot.chats.telegram.limits import Times
+from bot.domain.address import Address
+from bot.domain.chat import Intake
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message, User
 

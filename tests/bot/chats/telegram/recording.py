@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bot.chats.address import Person, Place
-from bot.chats.incoming import Incoming, Invocation, Press
-from bot.chats.outgoing import Reply
+from bot.domain.address import Person, Place
+from bot.domain.incoming import Incoming, Invocation, Press
+from bot.domain.outgoing import Reply
 
 
 @dataclass

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.base import Chat
-from bot.chats.incoming import Incoming, Press
 from bot.chats.telegram.formatting import JOINER
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import Chat
+from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.talk_contract import TalkContract
 from tests.bot.chats.telegram.conftest import Home, running

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.cards.buttons import stop_button
-from bot.chats.base import ChatGone, FloodWait
-from bot.chats.outgoing import Message, Picture
 from bot.chats.telegram import TelegramChat
+from bot.domain.chat import ChatGone, FloodWait
+from bot.domain.outgoing import Message, Picture
 from tests.bot.chats.contract import card, screenshot
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording

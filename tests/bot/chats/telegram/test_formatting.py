@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.chats.address import Person
-from bot.chats.outgoing import Message, Picture
 from bot.chats.telegram import limits
 from bot.chats.telegram.drafts import card_of, drafts_of
 from bot.chats.telegram.formatting import HEADING, JOINER, Part, quiet, render
+from bot.domain.address import Person
+from bot.domain.outgoing import Message, Picture
 from tests.fakes.telegram.markup import parse, units
 from tests.fakes.telegram.world import Entity, User
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.address import MessageRef
-from bot.chats.base import ChatError
-from bot.chats.outgoing import Message, Reply
 from bot.chats.telegram import TelegramChat
-from bot.logs import set_up_logs
-from bot.settings import load_settings
+from bot.config.settings import load_settings
+from bot.domain.address import MessageRef
+from bot.domain.chat import ChatError
+from bot.domain.outgoing import Message, Reply
+from bot.logs.setup import set_up_logs
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import TOKEN

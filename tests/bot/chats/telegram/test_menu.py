@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.access import Grant, Lists, Policy, Right
 from bot.chats.telegram import TelegramChat
 from bot.commands.spec import COMMANDS
-from bot.people.audience import Audience, audiences
+from bot.domain.right import Grant, Right
+from bot.people.access import Lists, Policy
+from bot.people.subjects import Audience, audiences
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 

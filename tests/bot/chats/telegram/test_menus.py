@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.cards.question import render_question
-from bot.chats.address import Person, Place
+from bot.domain.address import Person, Place
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
 from tests.bot.world import World
@@ -25,7 +25,7 @@ async def asked(home: Home, world: World, choices: tuple[str, ...] = COLOURS) ->
     most = chat.capabilities.menu_choices
     message = await render_question(question, task, frames=world.store.frames, now=world.clock(), menu_choices=most)
     ref = await chat.send(home.address(home.group), message, nonce="q")
-    await world.desk.question_shown(question.question.id, ref)
+    await world.task_service.question_shown(question.question.id, ref)
     return home.fake.from_bot(home.group)[-1]
 
 

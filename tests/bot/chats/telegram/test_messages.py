@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chats.address import Address, MessageRef, Person
-from bot.chats.outgoing import Message as Outgoing
-from bot.chats.outgoing import Picture, Reply
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.incoming import command_in
 from bot.chats.telegram.limits import ALBUM_SECONDS
 from bot.commands.spec import BY_NAME
-from bot.people.audience import Audience
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.outgoing import Message as Outgoing
+from bot.domain.outgoing import Picture, Reply
+from bot.people.subjects import Audience
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from agent.models.transcription import Transcriber
-from bot.access import Lists, Policy
 from bot.cards.buttons import again_button, stop_button
-from bot.chats.address import Person, Place
-from bot.chats.outgoing import Message as Outgoing
-from bot.chats.outgoing import Reply
-from bot.commands.intake import Commands
-from bot.settings import Settings
+from bot.commands.dispatcher import Commands
+from bot.config.settings import Settings
+from bot.domain.address import Person, Place
+from bot.domain.outgoing import Message as Outgoing
+from bot.domain.outgoing import Reply
+from bot.people.access import Lists, Policy
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world
@@ -58,20 +58,20 @@ async def test_a_night_of_messages_is_one_list_a_chat_and_buttons_that_work_afte
         assert "steal" not in listed.text
         assert "what is the weather" in home.fake.from_bot(home.private)[0].text
         assert home.fake.from_bot(home.fake.private(eve)) == []
-        assert await world.desk.recent(9) == ()
+        assert await world.task_service.recent(9) == ()
     async with service(home, tmp_path) as world:
         assert await world.commands.missed.list_all()
         first, second = listed.buttons
         press = await home.fake.press(home.alice, listed, first)
         await home.fake.wait_until(lambda: press.answer is not None)
         await home.fake.wait_until(lambda: list(listed.buttons) == [second])
-        (task,) = await world.desk.recent(9)
+        (task,) = await world.task_service.recent(9)
         assert (task.text, task.origin) == ("open settings", home.address(home.group))
         refused = await home.fake.press(eve, listed, second)
         await home.fake.wait_until(lambda: refused.answer is not None)
         assert "not allowed" in (refused.answer or "")
         assert len(home.fake.from_bot(home.group)) == 1
-        assert len(await world.desk.recent(9)) == 1
+        assert len(await world.task_service.recent(9)) == 1
 
 
 @pytest.mark.parametrize("begins", [True, False])
@@ -91,7 +91,7 @@ async def test_an_old_press_begins_nothing_but_stops(home: Home, tmp_path: Path,
         answer = await home.answer(home.group, 2)
         assert answer.reply_to is card
         assert ("while the service was away" in answer.text) is begins
-        assert len(await world.desk.recent(9)) == 1
+        assert len(await world.task_service.recent(9)) == 1
 
 
 async def test_a_press_of_a_moment_ago_is_not_old(home: Home) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from bot.cards.buttons import stop_button
-from bot.chats.address import Person
-from bot.chats.incoming import Press
-from bot.chats.outgoing import Message as Outgoing
-from bot.chats.outgoing import Reply
 from bot.chats.telegram import TelegramChat
+from bot.domain.address import Person
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Message as Outgoing
+from bot.domain.outgoing import Reply
 from tests.bot.chats.contract import card
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording

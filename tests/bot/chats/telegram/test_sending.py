@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 from bot.cards.buttons import stop_button
-from bot.chats.address import MessageRef, Person
-from bot.chats.base import ChatError, ChatGone, FloodWait
-from bot.chats.outgoing import Button, Message, Picture
 from bot.chats.telegram import TelegramChat
+from bot.domain.address import MessageRef, Person
+from bot.domain.chat import ChatError, ChatGone, FloodWait
+from bot.domain.outgoing import Button, Message, Picture
 from tests.bot.chats.contract import card, screenshot
 from tests.bot.chats.telegram.conftest import Home
 

@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from bot.chats.base import FloodWait
-from bot.chats.outgoing import Message
 from bot.chats.telegram import TelegramChat
+from bot.domain.chat import FloodWait
+from bot.domain.outgoing import Message
 from tests.bot.chats.telegram.conftest import Home
 
 TITLE = "7 · open settings"

@@ -14,9 +14,9 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.pricing import Price
 from agent.models.transcription import OpenAITranscriber
 from agent.questions import QuestionKind
-from bot.chats.address import Person, Place
 from bot.commands.request import UTC
-from bot.settings import Settings
+from bot.config.settings import Settings
+from bot.domain.address import Person, Place
 from bot.store.usage import UsageBy, VoiceTotals
 from tests.bot.chats.telegram.conftest import Home
 from tests.bot.chats.telegram.test_missed import service
@@ -66,11 +66,11 @@ async def test_what_was_said_is_shown_and_begun_by_a_button(home: Home, tmp_path
         shown = await home.answer(home.private)
         assert "“open settings”" in shown.text
         assert endpoint.ear.heard == [Heard("a-model", "voice.ogg", SPEECH)]
-        assert await world.desk.recent(9) == ()
+        assert await world.task_service.recent(9) == ()
         (run,) = shown.buttons
         press = await home.fake.press(home.alice, shown, run)
         await home.fake.wait_until(lambda: press.answer is not None)
-        (task,) = await world.desk.recent(9)
+        (task,) = await world.task_service.recent(9)
         assert task.text == "open settings"
 
 
@@ -117,7 +117,7 @@ async def test_what_cannot_be_heard_is_told(
         await home.fake.say(home.alice, home.private, voice=("", data), age=3600 if fault == "old" else 0)
         words = {"long": "too long", "large": "too long", "old": "was away", "silent": "no words"}
         assert words.get(fault, "could not write down") in (await home.answer(home.private)).text
-        assert await world.desk.recent(9) == ()
+        assert await world.task_service.recent(9) == ()
         assert key not in caplog.text
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.access import Lists, Policy
 from bot.cards.buttons import stop_button
-from bot.chats.address import Person
-from bot.chats.base import ChatError, Intake
-from bot.chats.outgoing import Message as Outgoing
-from bot.chats.outgoing import Reply
 from bot.chats.telegram import Hook, TelegramChat
+from bot.domain.address import Person
+from bot.domain.chat import ChatError, Intake
+from bot.domain.outgoing import Message as Outgoing
+from bot.domain.outgoing import Reply
+from bot.people.access import Lists, Policy
 from tests.bot.chats.telegram.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import a_world
@@ -96,7 +96,7 @@ async def test_the_same_update_twice_is_one_task(home: Home, tmp_path: Path) -> 
         update = home.fake.polling.queue[0]
         await home.fake.settled()
         assert await home.fake.webhooks.post(update) == 200
-        (task,) = await world.desk.recent(9)
+        (task,) = await world.task_service.recent(9)
         assert task.person == Person("telegram", str(home.alice.id), "Alice")
 
 

@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.setup.env_file import with_values
+from bot.cli.setup.conversation import talk, with_values
 from bot.cli.setup.sections import INVITE, PERMISSIONS
-from bot.cli.setup.talk import talk
-from bot.settings import Settings, load_settings
-from devices.simulator.phone import VirtualPhone
+from bot.config.settings import Settings, load_settings
+from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import brain
 from tests.fakes.model_server import Answer, ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram

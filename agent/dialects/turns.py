@@ -1,0 +1,62 @@
+"""What of an answer is the model's own turn, and what in it is only spoken of.
+
+Models that are not stopped in time go on by themselves: they imagine what the phone or the person says, and answer
+that. Nothing after the first imagined turn is about a screen that was seen.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent.dialects.base import BadReply
+
+_MARK = (
+    r"<\|im_start\|>(?!\s*assistant)|<\|(?:im_end|eot_id|endoftext|user|observation|system|tool)\|>|</s>|"
+    r"</?tool_(?:response|result|output)s?>"
+)
+_SOMEBODY = r"^[ \t*#>_-]*(?:user|human|tool[ _](?:response|result|output))[*_ \t]*[:：]"
+_AFTER_ACTION = r"^[ \t*#>_-]*(?:observation|thought)[*_ \t]*[:：]"
+_BEFORE = re.compile(rf"(?im){_MARK}|(?!\A){_SOMEBODY}")
+_AFTER = re.compile(rf"(?im){_MARK}|{_SOMEBODY}|{_AFTER_ACTION}")
+
+_NO_WORDS = re.compile(r"<\|[a-z_]+\|>|</?[a-z_]+>|```\w*|(?m:^[ \t>*-]*[0-9]{1,2}[.)])", re.IGNORECASE)
+_QUOTES = "`'\"“”‘’「『"
+
+WENT_ON = (
+    "After your action you went on with an imagined turn (what the phone or the person might say). "
+    "Nothing of that was read or done. Stop after your action."
+)
+
+
+def turn_end(text: str, at: int, *, acted: bool) -> int:
+    """Where the model's own turn ends, looked for from `at` on; the end of the text when nothing was imagined.
+
+    `acted`: a call came before. Only then can an observation, or a second thought, be of another turn.
+    """
+    found = (_AFTER if acted else _BEFORE).search(text, at)
+    return found.start() if found else len(text)
+
+
+def went_on(text: str, end: int) -> tuple[str, ...]:
+    """What the model is told when something follows the end of its turn."""
+    return (WENT_ON,) if has_words(text[end:]) else ()
+
+
+def imagined_first() -> BadReply:
+    """The refusal of an answer that imagines another turn before it acts."""
+    return BadReply("Before any action your answer goes on with an imagined turn. Nothing after that was read or done.")
+
+
+def has_words(text: str) -> bool:
+    """Whether there is more than signs, tags, fences and the number of a list."""
+    return any(sign.isalnum() for sign in _NO_WORDS.sub(" ", text))
+
+
+def line_before(text: str, start: int, since: int = 0) -> str:
+    """What stands before `start` on its line, from `since` on."""
+    return text[max(since, text.rfind("\n", 0, start) + 1) : start]
+
+
+def is_quoted(before: str) -> bool:
+    """Whether a call is only quoted, by what stands before it on its line: words, and at last a quote."""
+    return before.endswith(tuple(_QUOTES)) and not before.endswith("```") and has_words(before)

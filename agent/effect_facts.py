@@ -1,0 +1,264 @@
+"""What came of a step, as facts: found by looks at the phone, told by the phone, or said by a person.
+
+They are kept as JSON and never as sentences: each reader words them. The English here is what models and the log read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, Self, assert_never
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+
+from devices.wording import SENTENCES as PHONE_SENTENCES
+from devices.wording import Words
+
+
+class _Fact(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class AppChanged(_Fact):
+    """Another app is in front; `app` is its package, "" when that could not be told."""
+
+    kind: Literal["app_changed"] = "app_changed"
+    app: str
+
+
+class PageChanged(_Fact):
+    """The same app shows another page (an activity of Android)."""
+
+    kind: Literal["page_changed"] = "page_changed"
+
+
+class Appeared(_Fact):
+    """Words that were not on the screen before; of `more` others only the number is told."""
+
+    kind: Literal["appeared"] = "appeared"
+    words: tuple[str, ...]
+    more: int = 0
+
+
+class Disappeared(_Fact):
+    """Words that are not on the screen any more; of `more` others only the number is told."""
+
+    kind: Literal["disappeared"] = "disappeared"
+    words: tuple[str, ...]
+    more: int = 0
+
+
+class KeyboardOpened(_Fact):
+    """The keyboard covers a part of the screen now."""
+
+    kind: Literal["keyboard_opened"] = "keyboard_opened"
+
+
+class KeyboardClosed(_Fact):
+    """The keyboard is gone."""
+
+    kind: Literal["keyboard_closed"] = "keyboard_closed"
+
+
+class ScreenTurned(_Fact):
+    """The screen was rotated."""
+
+    kind: Literal["screen_turned"] = "screen_turned"
+
+
+class SwitchedTo(_Fact):
+    """A switch or a box with this label (or resource id) is on or off now."""
+
+    kind: Literal["switched_to"] = "switched_to"
+    name: str
+    on: bool
+
+
+class ScreenChanged(_Fact):
+    """The picture is another one, and nothing more can be told of it."""
+
+    kind: Literal["screen_changed"] = "screen_changed"
+
+
+class NothingChanged(_Fact):
+    """A person would see no difference."""
+
+    kind: Literal["nothing_changed"] = "nothing_changed"
+
+
+class TextNow(_Fact):
+    """What the field reads after it was typed into; bullets for a password."""
+
+    kind: Literal["text_now"] = "text_now"
+    text: str
+
+
+class PhoneNote(_Fact):
+    """What the phone's driver told of an input: a sentence of the devices (`devices/sentences.toml`) and its values."""
+
+    kind: Literal["phone_note"] = "phone_note"
+    sentence: str
+    values: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, note: Words) -> Self:
+        """The fact in a sentence of the devices."""
+        return cls(sentence=note.kind, values={name: str(value) for name, value in note.values.items()})
+
+    @property
+    def words(self) -> Words:
+        """The sentence as a value. Raises KeyError when the devices have no such sentence."""
+        return Words(PHONE_SENTENCES[self.sentence], self.sentence, self.values)
+
+
+class EffectUnseen(_Fact):
+    """The input was sent, and then the phone could not be looked at."""
+
+    kind: Literal["effect_unseen"] = "effect_unseen"
+
+
+class CameTrue(_Fact):
+    """What was waited for was so after these seconds."""
+
+    kind: Literal["came_true"] = "came_true"
+    seconds: float
+
+
+class NotWithin(_Fact):
+    """What was waited for did not come true in this time."""
+
+    kind: Literal["not_within"] = "not_within"
+    seconds: float
+
+
+class FileSent(_Fact):
+    """A file of `size` bytes left the phone for the chat."""
+
+    kind: Literal["file_sent"] = "file_sent"
+    name: str
+    size: int
+
+
+class Answered(_Fact):
+    """What a person answered, as they typed it."""
+
+    kind: Literal["answered"] = "answered"
+    text: str
+
+
+class PlainText(_Fact):
+    """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+Effect = Annotated[
+    AppChanged
+    | PageChanged
+    | Appeared
+    | Disappeared
+    | KeyboardOpened
+    | KeyboardClosed
+    | ScreenTurned
+    | SwitchedTo
+    | ScreenChanged
+    | NothingChanged
+    | TextNow
+    | PhoneNote
+    | EffectUnseen
+    | CameTrue
+    | NotWithin
+    | FileSent
+    | Answered
+    | PlainText,
+    Field(discriminator="kind"),
+]
+
+
+def _with_former(kept: object) -> object:
+    """Facts as they are kept. A former version kept one sentence for a step, or one for each of its actions."""
+    if isinstance(kept, str):
+        kept = [kept] if kept else []
+    if not isinstance(kept, list):
+        return kept
+    return [PlainText(text=each) if isinstance(each, str) else each for each in kept]
+
+
+Effects = Annotated[tuple[Effect, ...], BeforeValidator(_with_former)]
+"""What came of a step, in order; () when nothing is known of it."""
+_EFFECTS: Final[TypeAdapter[tuple[Effect, ...]]] = TypeAdapter(Effects)
+
+
+def effects_of(kept: object) -> tuple[Effect, ...]:
+    """The facts that were kept as plain data. Raises pydantic.ValidationError for anything else."""
+    return _EFFECTS.validate_python(kept)
+
+
+def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
+    """Facts as plain data, ready for JSON."""
+    return [effect.model_dump(mode="json") for effect in effects]
+
+
+def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
+    """The fact with other words in it. `cover` is given those that stand in a row, and returns as many."""
+    changes: dict[str, object] = {}
+    for name, value in effect:
+        if isinstance(value, str) and name not in {"kind", "sentence"}:
+            changes[name] = cover([value])[0]
+        elif isinstance(value, tuple):
+            changes[name] = tuple(cover(value))
+        elif isinstance(value, dict):
+            changes[name] = {each: cover([text])[0] for each, text in value.items()}
+    return effect.model_copy(update=changes)
+
+
+def in_english(effects: Sequence[Effect]) -> str:
+    """The facts in one line, as models and the log read them; "" when there are none."""
+    return "; ".join(map(_english, effects))
+
+
+def _english(effect: Effect) -> str:
+    match effect:
+        case AppChanged(app=app):
+            return f"app is now {app or 'unknown'}"
+        case PageChanged():
+            return "another page of the app"
+        case Appeared(words=words, more=more):
+            return f"new: {_row(words, more)}"
+        case Disappeared(words=words, more=more):
+            return f"gone: {_row(words, more)}"
+        case KeyboardOpened():
+            return "keyboard opened"
+        case KeyboardClosed():
+            return "keyboard closed"
+        case ScreenTurned():
+            return "screen turned"
+        case SwitchedTo(name=name, on=on):
+            return f"{name!r} is now {'on' if on else 'off'}"
+        case ScreenChanged():
+            return "the screen changed"
+        case NothingChanged():
+            return "nothing visible changed"
+        case TextNow(text=text):
+            return f"the field now reads {text!r}"
+        case PhoneNote():
+            return str(effect.words)
+        case EffectUnseen():
+            return "sent; its effect could not be seen"
+        case CameTrue(seconds=seconds):
+            return f"so after {seconds:.1f} s"
+        case NotWithin(seconds=seconds):
+            return f"not so within {seconds:g} s"
+        case FileSent(name=name, size=size):
+            return f"sent {name} ({size} bytes)"
+        case Answered(text=text):
+            return f"answer: {text}"
+        case PlainText(text=text):
+            return text
+        case _:
+            assert_never(effect)
+
+
+def _row(words: Sequence[str], more: int) -> str:
+    shown = ", ".join(map(repr, words))
+    return f"{shown} and {more} more" if more else shown

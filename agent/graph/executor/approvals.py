@@ -1,0 +1,154 @@
+"""Asking a person to allow something: once for each thing, and for exactly what the phone shows when they are asked."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from agent import actions as act
+from agent.describing import described
+from agent.graph.executor import questions
+from agent.graph.executor.acting import ActionError
+from agent.graph.executor.anchors import anchor_of, looks, nearest
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
+from agent.guards.facts import facts_of
+from agent.guards.hit_test import LARGE_SHARE
+from agent.observing import ScreenView
+from devices.errors import PhoneError, PhoneUnavailable
+from devices.geometry import Point
+from devices.phone import Observation
+
+MAX_TRIES: Final = 3
+"""Of what a person has not allowed: it is asked once, told the second time, and the third ends the work."""
+MAX_ASKINGS: Final = 2
+"""Approvals of one control whose screen was another one when it was to be done; then a person does it."""
+DENIED = (
+    "A person has denied this before: {what}. They were not asked again, and it was not done. Do not try it once more, "
+    "nor another way to the same; go on without it, or finish with failure."
+)
+GONE = "What you chose is not there any more, so nobody was asked, and it was not done. Look again."
+UNSEEN = "The phone could not be looked at once more, so nobody was asked, and it was not done: {error}"
+GRID = 80
+"""Pixels: touches of a place without a name this close to each other are the same touch, tried again."""
+_TOUCHES = ("tap", "double_tap", "long_press", "swipe", "drag")
+
+
+class Denied(ActionError):
+    """A person has not allowed this before, in this run. `tries` counts this one."""
+
+    def __init__(self, consequence: str, what: str, tries: int) -> None:
+        super().__init__(DENIED.format(what=what))
+        self.consequence = consequence
+        self.what = what
+        self.tries = tries
+
+
+async def approval_of(
+    state: ExecutorState, context: RunContext, sight: ScreenView, action: act.Action, where: ResolvedTarget, reason: str
+) -> dict[str, Any]:
+    """What the state gets when a person is asked to allow this: the question, and what their answer holds to.
+
+    The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
+    changes by itself. Raises Denied, Trouble, Stopped and PhoneUnavailable.
+    """
+    now = await _look(context)
+    before, where = sight.observation, _found(where, sight.observation, now)
+    sight = ScreenView(now, sight.screen, sight.targets)
+    near = around(now, where.element, where.point)
+    what = described(action, sight, where.element)
+    anchor = anchor_of(where, sight, before=before)
+    anchor["control"] = _control(action, where, sight)
+    anchor["consequence"] = _consequence(action, near, where, sight, anchor)
+    _refuse_denied(state, anchor["consequence"], what)
+    askings = state.get("unlike", {}).get(anchor["control"], 0)
+    frame = await context.screen.store(now)
+    if askings >= MAX_ASKINGS:
+        return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
+    question = questions.approval(state, context, action, what, reason, sight, frame, near=near, anew=askings > 0)
+    return {"question": question, "anchor": anchor}
+
+
+def file_approval_of(
+    state: ExecutorState, context: RunContext, sight: ScreenView, action: act.SendFile, reason: str
+) -> dict[str, Any]:
+    """The same for a file: it is known by its path, and no screen has a part in it. Raises Denied."""
+    what, consequence = described(action, sight), digest([action.kind, action.path])
+    _refuse_denied(state, consequence, what)
+    question = questions.approval(state, context, action, what, reason, sight, sight.frame)
+    return {"question": question, "anchor": {"consequence": consequence}}
+
+
+def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
+    """The counts with one more of this key, or with this `count`; 0 forgets it. Without a key they stay."""
+    if key is None:
+        return counts
+    now = counts.get(key, 0) + 1 if count is None else count
+    rest = {each: number for each, number in counts.items() if each != key}
+    return {**rest, key: now} if now else rest
+
+
+def _refuse_denied(state: ExecutorState, consequence: str, what: str) -> None:
+    tries = state.get("denied", {}).get(consequence, 0)
+    if tries:
+        raise Denied(consequence, what, tries + 1)
+
+
+async def _look(context: RunContext) -> Observation:
+    try:
+        return await context.screen.peek()
+    except PhoneUnavailable:
+        raise
+    except PhoneError as error:
+        raise ActionError(UNSEEN.format(error=error)) from error
+
+
+def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
+    """The same place on the new look. Raises Trouble when what was meant is gone."""
+    if (before.package, before.size) != (now.package, now.size):
+        raise ActionError(GONE)
+    if where.element is None:
+        return where
+    element = nearest(looks(where.element), where.element.bounds, now)
+    if element is None:
+        raise ActionError(GONE)
+    old, new = where.element.bounds.centre, element.bounds.centre
+    return ResolvedTarget(element, *(_moved(each, new.x - old.x, new.y - old.y) for each in (where.point, where.end)))
+
+
+def _moved(point: Point | None, dx: int, dy: int) -> Point | None:
+    return None if point is None else Point(point.x + dx, point.y + dy)
+
+
+def _control(action: act.Action, where: ResolvedTarget, sight: ScreenView) -> str:
+    """What is touched or pressed, whatever stands around it: fingers that touch it in another way are no difference."""
+    kind = "touch" if action.kind in _TOUCHES else action.kind
+    place: list[Any] = looks(where.element) if where.element is not None else []
+    if where.point is not None and _is_blind(where, sight):
+        place = [*place, where.point.x // GRID, where.point.y // GRID]
+    return digest([sight.observation.package, kind, getattr(action, "key", ""), place])
+
+
+def _consequence(
+    action: act.Action, near: Around, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
+) -> str:
+    """What would come of it: the control, and what it is about by the words of its dialog or row, or on a page by
+    whom it goes to, what is written and what is paid. Where no words tell, by the picture.
+    """
+    seen = sight.observation
+    given = [getattr(action, name, "") for name in ("text", "url")]
+    about: list[Any] = [near.title, anchor["own"]]
+    if near.kind == "page":
+        about += [[words_of(e) for e in near.window if e.editable], facts_of(seen).amounts]
+    if _is_blind(where, sight):
+        about.append(picture_of(seen, whole_screen(seen)))
+    return digest([anchor["control"], given, about])
+
+
+def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
+    """Whether only the picture tells what is there: without an element, or with one as large as a page."""
+    element, size = where.element, sight.observation.size
+    if element is None:
+        return where.point is not None
+    return not words_of(element) and element.bounds.area > LARGE_SHARE * size.width * size.height

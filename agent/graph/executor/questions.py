@@ -1,0 +1,173 @@
+"""Turns actions that need a person into questions, and asks what no action has asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent.actions import Action, AskUser, OpenUrl, SendFile, TakeOver, Type
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.state import ExecutorState
+from agent.guards.binding import Around
+from agent.guards.facts import Facts, facts_of
+from agent.guards.reasons import reason_words
+from agent.guards.sanitise import in_one_line
+from agent.guards.words import id_words
+from agent.observing import ScreenView
+from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from agent.wording import sentence
+from devices.phone import Element
+from devices.wording import said
+
+FIELD_LETTERS = 60
+"""Of the name of a field in a question."""
+
+
+def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> dict[str, Any]:
+    """The question of an action that is one. Where an answer could be a secret, only the choices are answers."""
+    match action:
+        case AskUser():
+            strict = bool(action.choices) and context.policy.asks_for_secret(action.question)
+            return _data(state, context, QuestionKind.ASK, action.question, action.choices, strict=strict)
+        case TakeOver():
+            return _data(state, context, QuestionKind.TAKE_OVER, action.reason, choices=(DONE,))
+
+
+def approval(
+    state: ExecutorState,
+    context: RunContext,
+    action: Action,
+    what: str,
+    reason: str,
+    sight: ScreenView,
+    frame: str | None,
+    *,
+    near: Around | None = None,
+    anew: bool = False,
+) -> dict[str, Any]:
+    """May this be done? With the exact text or amount, and what the dialog or row says (`near`), as far as the screen
+    tells. `anew`: it was allowed before, and the screen was another one then.
+    """
+    reason = reason_words(reason)
+    if isinstance(action, SendFile):
+        lines = [sentence("ask.reason", reason=reason), sentence("ask.file", path=action.path)]
+        return _approval(state, context, what, lines, frame)
+    facts = facts_of(sight.observation)
+    app = _app(context, sight)
+    lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
+    if isinstance(action, Type):
+        lines.append(sentence("ask.text", text=action.text))
+    elif isinstance(action, OpenUrl):
+        lines.append(sentence("ask.address", url=action.url))
+    lines.extend(_said(near, facts) if near is not None else [])
+    lines.extend(facts.lines)
+    if anew:
+        lines.append(sentence("ask.anew"))
+    return _approval(state, context, what, lines, frame)
+
+
+def instead(
+    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: Around, frame: str | None
+) -> dict[str, Any]:
+    """A person does it on the phone: what they allow is never what is there when it is done."""
+    facts = facts_of(sight.observation)
+    detail = "\n".join(map(in_one_line, [*_said(near, facts), *facts.lines]))
+    text = in_one_line(sentence("ask.instead", what=what))
+    return _data(state, context, QuestionKind.TAKE_OVER, text, (DONE,), detail, frame=frame)
+
+
+def _said(near: Around, facts: Facts) -> list[str]:
+    """The words of the dialog or row, or those next to the control; what the facts tell of a page is not said twice."""
+    words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
+    return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []
+
+
+def _approval(
+    state: ExecutorState, context: RunContext, what: str, lines: list[str], frame: str | None
+) -> dict[str, Any]:
+    text, detail = in_one_line(sentence("ask.may", what=what)), "\n".join(map(in_one_line, lines))
+    return _data(state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame)
+
+
+def secret(
+    state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str = ""
+) -> dict[str, Any]:
+    """A person gives what goes into this field. `words` are what the model said of it: they are only quoted."""
+    app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
+    text = sentence("ask.secret_field", app=app, field=name) if name else sentence("ask.secret", app=app)
+    return _data(state, context, QuestionKind.SECRET, in_one_line(text), detail=_quoted(words))
+
+
+def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> dict[str, Any]:
+    """A person gives a secret before there is a field that it could go into."""
+    return _data(state, context, QuestionKind.SECRET, sentence("ask.secret_ahead"), detail=_quoted(words))
+
+
+def may_get_secret(
+    state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str, *, known: bool
+) -> dict[str, Any]:
+    """May a secret go into this field? `known` says that it is one for secrets."""
+    name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
+    what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
+    lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
+    return _approval(state, context, what, lines, sight.frame)
+
+
+def field_name(field: Element | None) -> str:
+    """What the app calls a field, never what stands in it; "" when it has no name."""
+    if field is None:
+        return ""
+    name = field.hint or field.description or ("" if field.editable else field.text)
+    return " ".join((name or " ".join(id_words(field.resource_id))).split())[:FIELD_LETTERS]
+
+
+def _quoted(words: str) -> str:
+    return in_one_line(sentence("ask.model_says", words=words)) if words else ""
+
+
+def _app(context: RunContext, sight: ScreenView) -> str:
+    """What the app is called, with its package: any app can have the label of another."""
+    seen = sight.observation
+    named = context.policy.app_name(seen.package)
+    return f"{seen.app_name} ({seen.package})" if seen.app_name and named == seen.package else named
+
+
+def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> dict[str, Any]:
+    """A person unlocks the phone."""
+    return _data(
+        state, context, QuestionKind.TAKE_OVER, sentence("ask.locked"), (DONE,), tail=f".lock{number}", frame=frame
+    )
+
+
+def stuck(state: ExecutorState, context: RunContext, did: Sequence[str], number: int) -> dict[str, Any]:
+    """A person says how to go on."""
+    text = sentence("ask.stuck", did=" · ".join(map(said, did)), goal=state["goal"])
+    return _data(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
+
+
+def _data(
+    state: ExecutorState,
+    context: RunContext,
+    kind: QuestionKind,
+    text: str,
+    choices: tuple[str, ...] = (),
+    detail: str = "",
+    *,
+    tail: str = "",
+    frame: str | None = None,
+    strict: bool = False,
+) -> dict[str, Any]:
+    """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
+    the questions that were answered before: each asking is a question of its own.
+    """
+    asked = Question(
+        id=f"{state['run']}.{state['subtask']}.{state['step']}.{state.get('askings', 0) + 1}{tail}",
+        run=state["run"],
+        kind=kind,
+        text=context.mask.text(text),
+        choices=choices,
+        strict=strict,
+        detail=context.mask.text(detail),
+        frame=frame or state["frame"],
+    )
+    return asked.model_dump(mode="json")

@@ -1,0 +1,323 @@
+"""The phone's screen as a run sees it: the one place that looks at the phone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from agent.control import Control
+from agent.events import RunEvent, Told
+from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
+from agent.guards.masking import Mask
+from agent.models.base import Model, ModelReply, ModelRequest
+from agent.models.tokens import usage_of
+from agent.observing import ScreenView, screen_of
+from agent.picture import ImagePart
+from agent.ports.frames import Frames
+from agent.ports.journal import ActionKey
+from agent.wording import sentence
+from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
+from devices.geometry import Size
+from devices.inputs import Input, OpenApp, OpenUrl
+from devices.jpeg import Fit
+from devices.phone import Observation, Phone, Phones
+from devices.wording import sentence_of
+
+logger = logging.getLogger(__name__)
+
+CAPTURE_TRIES: Final = 3
+PATIENCE_S: Final = 2.5
+PATIENCE_OPENING_S: Final = 8.0
+"""An app that starts cold draws for seconds; nothing else does."""
+MEMORY_PATIENCE_S: Final = 600.0
+"""How long a run stands still because there is no memory for a picture; then it ends and says so."""
+FIRST_PAUSE_S: Final = 0.5
+LONGEST_PAUSE_S: Final = 10.0
+"""Seconds between two tries to find memory, doubled each time."""
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Looks:
+    """What this process has seen of a phone in a run, kept by its `PhoneScreen`. Empty after a restart: then the phone
+    is looked at again.
+
+    `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, secrets
+    uncovered, settled unless `pending` says otherwise. `pending` is the early look of which nobody knows yet whether it
+    stood still, or which is known to have moved and is not corrected yet.
+    """
+
+    view: ScreenView | None = None
+    fresh: Observation | None = None
+    pending: EarlyLook | None = None
+    backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
+    step_began: float = field(default_factory=time.monotonic)
+
+    def forget(self) -> None:
+        """Everything seen is old, the view too: somebody else may have had the phone."""
+        self.fresh = self.view = self.pending = None
+
+
+class PhoneScreen:
+    """The phone's screen as one run sees it: `look` before a model is asked, `answer_to` while it thinks, `after` an
+    action.
+
+    The idea: each look is used as often as it holds. What is seen after an action is also what the model is shown next,
+    and that may be shown while the screen still moves; whether it stood still is found out beside the model call.
+
+    The cost: a look takes a quarter of a second and more; a model call about a screen that moved is paid for in vain,
+    so after one of those the next looks wait until the screen has settled (see `SpeculationBackoff`).
+
+    What always holds: nothing is ever done on a screen that moved. Only a look is tried again, never an action. What
+    leaves here has its secrets covered, in elements and picture; pictures are stored by reference.
+    """
+
+    def __init__(
+        self,
+        phone: Phone,
+        phones: Phones,
+        frames: Frames,
+        control: Control,
+        mask: Mask,
+        emit: Callable[[RunEvent], None],
+        looks: Looks,
+        *,
+        fit: Fit,
+        grace: float = 15.0,
+    ) -> None:
+        """`fit` is the size at which the model keeps a picture of a screen, `grace` the seconds that an unplugged phone
+        is waited for.
+        """
+        self._phone = phone
+        self._phones = phones
+        self._frames = frames
+        self._control = control
+        self._mask = mask
+        self._emit = emit
+        self._looks = looks
+        self._fit = fit
+        self._grace = grace
+
+    @property
+    def view(self) -> ScreenView | None:
+        """What the model was shown last; None when this process has not looked, or has to look again."""
+        return self._looks.view
+
+    @property
+    def fresh(self) -> Observation | None:
+        """What was seen since, and no model has been shown yet."""
+        fresh = self._looks.fresh
+        return None if fresh is None else self._mask.observation(fresh)
+
+    @property
+    def pending(self) -> EarlyLook | None:
+        """The early look after the last action, until it is known that it stood still, or what it became."""
+        return self._looks.pending
+
+    @property
+    def step_began(self) -> float:
+        """When this step first looked, in seconds of the monotonic clock."""
+        return self._looks.step_began
+
+    def expire(self) -> None:
+        """What was seen since the view is old: whoever looks next asks the phone."""
+        self._looks.fresh = None
+
+    def forget(self) -> None:
+        """Everything seen is old, the view too: somebody else may have had the phone."""
+        self._looks.forget()
+
+    def take_pending(self) -> EarlyLook | None:
+        """The early look, of which nothing is asked any more from now on."""
+        early, self._looks.pending = self._looks.pending, None
+        return early
+
+    async def look(self) -> ScreenView:
+        """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
+
+        Raises Stopped, and PhoneError when three looks have failed, or there is no memory for a picture for too long.
+        """
+        looks = self._looks
+        if looks.pending is not None and looks.pending.moved:
+            looks.fresh = None
+        else:
+            looks.step_began = time.monotonic()
+            if looks.fresh is None:
+                looks.pending = None  # nobody knows any more what was done to the screen since
+        observation = await self._control.guard(self._with_memory(self._observed))
+        fresh, looks.fresh = looks.fresh, None
+        view = await self._control.guard(self._with_memory(lambda: self._viewed(observation)))
+        if looks.pending is not None:
+            looks.pending.shown = fresh is not None
+        looks.view = view
+        return view
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the view is an early look: `answer_to` finds out whether it stood still."""
+        return self._looks.pending is not None and self._looks.pending.shown
+
+    async def peek(self, *, keep: bool = False) -> Observation:
+        """The screen as it is now, beside what the model is shown; with `keep` the model is shown it next.
+
+        Raises Stopped and PhoneError.
+        """
+        seen = await self._control.guard(self._phone.observe(fit=self._fit))
+        if keep:
+            self._looks.fresh = seen
+        return self._mask.observation(seen)
+
+    async def after(self, key: ActionKey, what: Input, before: Observation, *, last: bool) -> Observation:
+        """What came of an input; that is the next observation as well.
+
+        After the `last` action of a step it may be an early look, which is `pending` then. Raises Stopped and
+        PhoneError: the input was sent all the same.
+        """
+        looks, mask = self._looks, self._mask
+        looks.pending = None
+        patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
+        # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
+        # is.
+        early = last and not mask.may_show(before.package) and looks.backoff.ready()
+        seen = await self._change(before, patience, settle=not early)
+        moving = early and not seen.settled
+        if moving and (mask.may_show(seen.package) or mask.observation(seen) is not seen):
+            moving, seen = False, await self._change(before, patience, settle=True)
+        looks.fresh = seen
+        if moving:
+            looks.pending = EarlyLook(key, before.without_picture(), seen.without_picture(), patience)
+        return mask.observation(seen)
+
+    async def answer_to(
+        self, model: Model, request: ModelRequest, *, still: Callable[[], None]
+    ) -> ModelReply | StaleAnswer:
+        """The model's answer, once the screen it was asked about is known to stand still; `still` is called as soon as
+        it is. Raises ModelError and Stopped.
+        """
+        early = self._looks.pending
+        if early is None:
+            return await self._control.guard(model.complete(request))
+        return await self._control.guard(self._answer_to(model, request, early, still))
+
+    async def store(self, observation: Observation) -> str | None:
+        """The reference of the picture of this observation, stored; None when there is none."""
+        if observation.jpeg is None:
+            return None
+        return await self._frames.save(observation.jpeg.data, suffix="jpg")
+
+    async def stored(self, reference: str | None, size: Size) -> ImagePart | None:
+        """A picture that was stored before; None when it is there no more."""
+        if reference is None:
+            return None
+        try:
+            return ImagePart(await self._frames.load(reference), "image/jpeg", size)
+        except KeyError:
+            return None
+
+    async def _observed(self) -> Observation:
+        """What was seen last, or a look now.
+
+        Tried up to three times: a picture may come broken, a phone under load may not answer in time, and an unplugged
+        cable is waited for.
+        """
+        looks = self._looks
+        early, seen = looks.pending, looks.fresh
+        for attempt in range(1, CAPTURE_TRIES + 1):
+            try:
+                if seen is None and early is not None and attempt == 1:
+                    seen = await self._phone.observe(after=early.seen, patience=early.patience, fit=self._fit)
+                elif seen is None:
+                    seen = await self._phone.observe(fit=self._fit)
+                return await self._woken() if seen.locked or not seen.screen_on else seen
+            except NoMemory:
+                looks.fresh = None
+                raise
+            except (CaptureFailed, PhoneTimeout) as error:
+                if attempt == CAPTURE_TRIES:
+                    raise
+                logger.info("look %d of %d failed: %s", attempt, CAPTURE_TRIES, error)
+            except PhoneGone as error:
+                if attempt == CAPTURE_TRIES:
+                    raise
+                self._emit(Told(text=sentence("told.away", why=sentence_of(error), seconds=f"{self._grace:.0f}")))
+                await self._phones.wait_for(self._phone.info.id, timeout=self._grace)
+            seen = looks.fresh = None
+        raise CaptureFailed("no picture")
+
+    async def _woken(self) -> Observation:
+        """The phone after an attempt to wake it and to take away a lock that only needs a swipe."""
+        await self._phone.prepare()
+        return await self._phone.observe(fit=self._fit)
+
+    async def _viewed(self, observation: Observation) -> ScreenView:
+        """The observation in the model's picture size, secrets covered, its picture stored."""
+        observation = self._mask.observation(observation)
+        frame = await self.store(observation)
+        screen, targets = screen_of(observation, self._fit(observation.size))
+        # Nobody needs it any more, and a model may think for a minute.
+        return ScreenView(observation.without_picture(), screen, targets, frame)
+
+    async def _with_memory(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        """The result of the first attempt that finds memory; the card says what is waited for.
+
+        A picture of a phone takes ten megabytes and more, which the computer may not have just now. Everything else
+        that a step needs is small, so what waits is the look: nothing has been done on it yet. Raises NoMemory after
+        MEMORY_PATIENCE_S, and whatever else an attempt raises at once.
+        """
+        loop = asyncio.get_running_loop()
+        until, pause, told = loop.time() + MEMORY_PATIENCE_S, FIRST_PAUSE_S, False
+        while True:
+            try:
+                return await attempt()
+            except (NoMemory, MemoryError):
+                if loop.time() >= until:
+                    raise
+            if not told:
+                told = True
+                logger.warning("There is no memory for a picture: the run waits for some.")
+                self._emit(Told(text=sentence("told.no_memory")))
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE_S, pause * 2)
+
+    async def _change(self, before: Observation, patience: float, *, settle: bool) -> Observation:
+        return await self._control.guard(
+            self._phone.observe(after=before, patience=patience, settle=settle, fit=self._fit)
+        )
+
+    async def _answer_to(
+        self, model: Model, request: ModelRequest, early: EarlyLook, still: Callable[[], None]
+    ) -> ModelReply | StaleAnswer:
+        looks = self._looks
+        answering = asyncio.ensure_future(model.complete(request))
+        try:
+            if await self._stands_still(early):
+                looks.pending = None
+                looks.backoff.stood_still()
+                still()
+                return await answering
+            early.moved, early.shown = True, False
+            looks.backoff.moved()
+            logger.info(
+                "run %s: the screen moved after step %d; the model is asked again", early.key.run, early.key.step
+            )
+            if answering.done() and answering.exception() is None:
+                return StaleAnswer(answering.result().usage)
+            # The endpoint has read it all; what it charges for is not told to those who hang up.
+            return StaleAnswer(usage_of(None, request.messages, ModelReply("")))
+        finally:
+            answering.cancel()
+            await asyncio.wait({answering})
+            if not answering.cancelled():
+                answering.exception()
+
+    async def _stands_still(self, early: EarlyLook) -> bool:
+        try:
+            return await self._phone.stands_still(early.seen)
+        except PhoneError as error:
+            logger.info("run %s: whether the screen stood still could not be seen: %s", early.key.run, error)
+            return False

@@ -1,0 +1,139 @@
+"""Codes and passwords: what a person is asked for one, into which field it goes, and how it is typed unseen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.actions import Action, AskUser, EnterSecret, PressKey
+from agent.describing import describe
+from agent.effect_facts import Effect
+from agent.graph.executor import questions
+from agent.graph.executor.acting import ActionError, act
+from agent.graph.executor.anchors import anchor_of
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.gate import REFUSED, field_aim, spot_of
+from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.targets import ResolvedTarget
+from agent.observing import ScreenView
+from agent.ports.journal import ActionKey
+from devices.inputs import Key, TypeText
+
+NO_FIELD = "Refused and not asked: what you named is no field, and it {reason}. Name the field."
+NO_FOCUS = "Refused and not asked: you named no field, and none has the focus. Name the field."
+GONE = "The secret is gone: the service was restarted, or too much time has passed. Ask again if it is needed."
+KEPT = (
+    "The person has given it. A password or code is never told to you: it waits in memory. Call enter_secret with the "
+    "field that it is for, and a person is asked whether it goes there. If you wanted to know something else, ask "
+    "again with choices."
+)
+TYPED = (
+    "The person has given it, and it was typed into the field {field}. A password or code is never told to you. If you "
+    "wanted to know something else, ask again with choices."
+)
+ENTER_WAITS = (
+    "It was typed, but Enter was not pressed, because that {reason}. Press the button for it: a person is asked then."
+)
+
+
+def asked_instead(
+    state: ExecutorState, context: RunContext, sight: ScreenView, action: AskUser
+) -> dict[str, Any] | None:
+    """What the state gets when this question asks for a secret, None when its answer may be told to the model.
+
+    The answer goes into the field for it that is on the screen, or waits for one.
+    """
+    if action.choices or not context.policy.asks_for_secret(action.question):
+        return None
+    fields = [e for e in sight.observation.elements or () if e.editable and context.policy.is_secret_field(e)]
+    fields = [e for e in fields if e.focused] or fields
+    if len(fields) != 1:
+        return {"question": questions.secret_ahead(state, context, action.question), "anchor": None}
+    where = ResolvedTarget(fields[0], fields[0].bounds.clipped(sight.observation.size).centre)
+    return secret_question(state, context, sight, where, action.question)
+
+
+def asked_for_field(
+    state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret
+) -> dict[str, Any]:
+    """What the state gets before a secret is typed: the question for it, or first whether it may go into this field.
+
+    That is asked where the field is not known to be for secrets, and for a secret that was given before there was a
+    field. Raises Trouble when there is no field, when it would press a button, or go into an app that is never touched.
+    """
+    where = field_aim(action, sight)
+    gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
+    if gate.verdict == "refuse":
+        raise ActionError(REFUSED.format(reason=gate.reason))
+    if gate.verdict != "allow":
+        raise ActionError(NO_FIELD.format(reason=gate.reason))
+    if where.point is None and sight.observation.elements is not None:
+        raise ActionError(NO_FOCUS)
+    known = where.element is not None and context.policy.is_secret_field(where.element)
+    if known and state.get("held") is None:
+        return secret_question(state, context, sight, where, action.question)
+    question = questions.may_get_secret(state, context, where.element, sight, action.question, known=known)
+    return {"question": question, "anchor": anchor_of(where, sight)}
+
+
+def secret_question(
+    state: ExecutorState,
+    context: RunContext,
+    sight: ScreenView,
+    where: ResolvedTarget,
+    words: str = "",
+    *,
+    allowed: bool = False,
+) -> dict[str, Any]:
+    """What the state gets when a person is asked for what goes into this field; `words` are those of the model.
+
+    With `allowed` a person has said yes to a field that is not for secrets: then it must also stand where it stood,
+    in the same window with the same recipient.
+    """
+    question = questions.secret(state, context, where.element, sight, words)
+    return {"question": question, "anchor": anchor_of(where, sight, facts=allowed)}
+
+
+async def type_secret(
+    state: ExecutorState,
+    context: RunContext,
+    sight: ScreenView,
+    index: int,
+    action: EnterSecret,
+    where: ResolvedTarget,
+    secret: str,
+) -> tuple[tuple[Effect, ...], str]:
+    """Type what the person gave, straight from memory; journal and history know only that it happened.
+
+    Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises Trouble.
+    """
+    value = context.secrets.take(secret)
+    if value is None:
+        raise ActionError(GONE)
+    package, field = sight.observation.package, where.element
+    context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
+    if field is not None:
+        context.mask.cover_field(package, field)
+    # It was given for the field: Enter may do more than that.
+    waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
+    physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
+    key = ActionKey(state["run"], state["subtask"], state["step"], index)
+    effect = await act(context, key, state["decision"]["actions"][index], physical, sight)
+    return effect, ENTER_WAITS.format(reason=waits) if waits else ""
+
+
+def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
+    """What is done with a secret that a person has given: also where a model would have typed one, or asked for it."""
+    if isinstance(action, EnterSecret):
+        return action
+    if isinstance(action, AskUser):
+        return EnterSecret(question=action.question)
+    submit = bool(getattr(action, "submit", False)) or getattr(action, "text", "").endswith("\n")
+    return EnterSecret(
+        question=questions.field_name(where.element), target=getattr(action, "target", None), submit=submit
+    )
+
+
+def what_was_typed(action: Action, where: ResolvedTarget, sight: ScreenView) -> tuple[str, list[str]]:
+    """What is told of a secret that was typed: to people, and to a model that had asked for it in words."""
+    told = [TYPED.format(field=repr(questions.field_name(where.element)))] if isinstance(action, AskUser) else []
+    return describe(secret_action(action, where), sight), told

@@ -1,0 +1,120 @@
+"""From typed actions to inputs of a phone: targets resolved on the observation that they were chosen on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent import actions as act
+from agent.observing import ScreenView
+from devices import inputs
+from devices.geometry import Bounds, Point, Size
+from devices.phone import Element
+
+SCROLL_SHARE = 0.6
+"""How much of the scrolled area a finger travels: enough to move on, little enough to miss no line."""
+SCROLL_MS = 400
+DRAG_MS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedTarget:
+    """Where an action goes: the element when there is one, and the native pixel."""
+
+    element: Element | None
+    point: Point | None
+    end: Point | None = None
+    """Where a finger that moves leaves the screen."""
+
+
+def resolve_target(action: act.Action, sight: ScreenView) -> ResolvedTarget:
+    """The place of the action's target. A point is looked up in the elements, for the policy and for approvals."""
+    if isinstance(action, act.Swipe | act.Drag):
+        start = _native(action.start, sight)
+        return ResolvedTarget(_under(start, sight), start, _native(action.end, sight))
+    target = getattr(action, "target", None)
+    if target is None:
+        return ResolvedTarget(None, None)
+    if isinstance(target, act.ElementTarget):
+        element = sight.targets[target.element]
+        return ResolvedTarget(element, element.bounds.clipped(sight.observation.size).centre)
+    point = sight.native(Point(target.x, target.y))
+    return ResolvedTarget(_under(point, sight), point)
+
+
+def _under(point: Point, sight: ScreenView) -> Element | None:
+    """The smallest element with a label or a use at this place."""
+    hit = [
+        e
+        for e in sight.observation.elements or ()
+        if e.bounds.left <= point.x < e.bounds.right and e.bounds.top <= point.y < e.bounds.bottom
+    ]
+    named = [e for e in hit if e.label]
+    return min(named or hit, key=lambda e: e.bounds.area, default=None)
+
+
+def to_input(action: act.Action, where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
+    """The phone's input for an action, None for an action that is no input."""
+    match action:
+        case act.Tap() if where.point is not None:
+            return inputs.Tap(where.point)
+        case act.DoubleTap() if where.point is not None:
+            return inputs.Tap(where.point, times=2)
+        case act.LongPress() if where.point is not None:
+            return inputs.LongPress(where.point)
+        case act.Type():
+            text = action.text.removesuffix("\n")
+            submit = action.submit or action.text.endswith("\n")
+            return inputs.TypeText(text, at=where.point, clear=action.clear, submit=submit)
+        case act.Swipe() if where.point is not None:
+            return inputs.Swipe(where.point, _moved(action, where.point, sight), action.duration_ms)
+        case act.Drag() if where.point is not None:
+            return inputs.Swipe(where.point, _moved(action, where.point, sight), DRAG_MS, hold=True)
+        case act.Scroll():
+            return _scroll(action.direction, where, sight)
+        case act.PressKey():
+            return inputs.PressKey(action.key)
+        case act.OpenApp():
+            return inputs.OpenApp(action.name)
+        case act.OpenUrl():
+            return inputs.OpenUrl(action.url)
+        case _:
+            return None
+
+
+def _moved(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:
+    """Where the finger ends that begins at `start`: what was approved may stand elsewhere by now."""
+    planned, end = _native(action.start, sight), _native(action.end, sight)
+    return Point(end.x + start.x - planned.x, end.y + start.y - planned.y)
+
+
+def _native(target: act.PointTarget, sight: ScreenView) -> Point:
+    return sight.native(Point(target.x, target.y))
+
+
+def _scroll(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
+    """A finger that moves against the direction in which more is to be seen."""
+    area = _scrolled_area(where, sight)
+    middle = area.centre
+    reach_x = int((area.right - area.left) * SCROLL_SHARE / 2)
+    reach_y = int((area.bottom - area.top) * SCROLL_SHARE / 2)
+    dx, dy = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}[direction]
+    start = Point(middle.x - dx * reach_x, middle.y - dy * reach_y)
+    end = Point(middle.x + dx * reach_x, middle.y + dy * reach_y)
+    return inputs.Swipe(start, end, SCROLL_MS)
+
+
+def _scrolled_area(where: ResolvedTarget, sight: ScreenView) -> Bounds:
+    size: Size = sight.observation.size
+    if where.element is not None and where.element.scrollable:
+        return where.element.bounds.clipped(size)
+    lists = [e for e in sight.observation.elements or () if e.scrollable]
+    if where.point is not None:
+        lists = [
+            e
+            for e in lists
+            if e.bounds.left <= where.point.x < e.bounds.right and e.bounds.top <= where.point.y < e.bounds.bottom
+        ]
+    if lists:
+        return max(lists, key=lambda e: e.bounds.clipped(size).area).bounds.clipped(size)
+    # Clear of the status bar and of the gesture bar, where a swipe means something else.
+    return Bounds(0, size.height // 8, size.width, size.height - size.height // 8)

@@ -1,0 +1,66 @@
+"""What is an amount of money: a number beside any currency's sign, code or word."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from importlib import resources
+from typing import Final
+
+_TEXT: Final = resources.files("agent.guards").joinpath("currencies.toml").read_text(encoding="utf-8")
+_TABLE: Final = {name: [word.rstrip(".") for word in words.split()] for name, words in tomllib.loads(_TEXT).items()}
+_WRITTEN: Final = frozenset(_TABLE["codes"] + _TABLE["as_written"])
+_LOCAL: Final = frozenset(_TABLE["local"])
+_ENGLISH: Final = frozenset(_TABLE["words_too"])
+_SIGNS: Final = [sign for sign in map(chr, range(0x20000)) if unicodedata.category(sign) == "Sc"]
+_FREE: Final = "|".join(map(re.escape, sorted([*_SIGNS, *_TABLE["joined"]], key=len, reverse=True)))
+
+_NUMBER: Final = re.compile(r"\d(?:[\d.,\u066b\u066c\u00a0\u202f'’ ]*\d)?")
+_CENTS: Final = re.compile(r"[.,]\d\d\Z")
+_BARE: Final = re.compile(r"[-+−]?\d{1,3}(?:[., \u00a0\u202f'’]?\d{3}){0,5}[.,\u066b]\d{2}")
+_WORD: Final = r"[^\W\d_]{1,12}(?:\.[^\W\d_]{1,3})*"
+_BEHIND: Final = re.compile(rf"[\s.,\-]{{0,8}}(?:(?P<free>{_FREE})|(?P<word>{_WORD}))")
+_AHEAD: Final = re.compile(rf"(?:(?P<free>{_FREE})|(?<![^\W\d_])(?P<word>{_WORD}))[\s.,\-]{{0,8}}\Z")
+_REACH: Final = 24
+"""Signs before a number that are looked at: the longest word for a currency, and blanks."""
+
+
+def has_amount(label: str) -> bool:
+    """Whether money is told in this label."""
+    return any(True for _ in _amounts(_seen(label)))
+
+
+def is_amount(label: str, *, bare: bool = False) -> bool:
+    """Whether the label is an amount and nothing else; with `bare` also a number with two decimals, which is one where
+    something is paid.
+    """
+    seen = _seen(label).strip()
+    whole = any(not (seen[:start] + seen[end:]).strip("-+− ") for start, end in _amounts(seen))
+    return whole or (bare and _BARE.fullmatch(seen) is not None)
+
+
+def _amounts(seen: str) -> Iterator[tuple[int, int]]:
+    """Where amounts begin and end. Each number is looked at once, so that a long label takes no longer than it is."""
+    for number in _NUMBER.finditer(seen):
+        start, end = number.span()
+        behind, reach = _BEHIND.match(seen, end), max(0, start - _REACH)
+        ahead = _AHEAD.search(seen[reach:start])
+        if behind and (behind["free"] or _is_currency(behind["word"]) or behind["word"] in _ENGLISH):
+            yield start, behind.end()
+        elif ahead and (
+            ahead["free"]
+            or _is_currency(ahead["word"])
+            or (ahead["word"] in _ENGLISH and _CENTS.search(number[0]) is not None)
+        ):
+            yield reach + ahead.start(), end
+
+
+def _is_currency(word: str) -> bool:
+    return word in _WRITTEN or word.casefold() in _LOCAL
+
+
+def _seen(label: str) -> str:
+    """The label without signs that have no look: right-to-left amounts carry them, and so do disguised ones."""
+    return "".join(sign for sign in unicodedata.normalize("NFC", label) if unicodedata.category(sign) != "Cf")

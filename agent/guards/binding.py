@@ -1,0 +1,291 @@
+"""What an approval holds to: the words of the dialog or row that is touched, of the window around it, or its picture.
+
+What was seen changing by itself before anybody was asked does not count later either, unless the person is told of it
+or it has numbers in it. The rest does, to the letter: it may be asked once more in vain, but nothing else is done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2s
+from typing import Literal
+
+from PIL import Image
+
+from agent.guards.facts import about_of
+from agent.guards.hit_test import LARGE_SHARE, is_button
+from devices.geometry import Bounds, Point
+from devices.phone import Element, Observation
+from devices.thumbnail import CELL
+
+MAX_TOLD = 8
+"""Labels of a dialog or row that a person is told: the first, and those next to the control."""
+MAX_TOLD_OF_PAGE = 4
+MAX_LETTERS = 160
+"""Of one of them."""
+MAX_RESTLESS = 20
+"""Places that change by themselves; a window with more of them has become another one."""
+DIALOG_TOP = 0.3
+"""A window without a word in this part of the screen lies over another one: pages have their title there."""
+_DIALOG_IDS = {"alertTitle", "parentPanel", "permission_message", "grant_dialog", "permission_allow_button"}
+_STATUS_BAR = 0.04
+_TIME = re.compile(
+    r"\b\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?"
+    r"|\b\d{1,3}\s?(?:hours?|hrs?|h|minutes?|min|m|seconds?|secs?|s)\b|\b\d{1,3}\s?(?:小时|分钟|分|秒)",
+    re.IGNORECASE,
+)
+_CLOCKS = ("clock", "chronometer", "countdown", "timer")
+_PRESENCE = re.compile(
+    r"(?:is )?typing\s?(?:\.{3}|…)?|(?:recording audio|sending a photo)\s?(?:\.{3}|…)|online|offline|active now"
+    r"|active \d{1,3}\s?\w{1,7} ago|last seen (?:recently|(?:today |yesterday )?(?:at )?[\d:apm ]{1,9})"
+    r"|(?:对方)?正在(?:输入|讲话|说话)\s?(?:\.{3}|…|⋯)?|在线|离线|刚刚在线",
+    re.IGNORECASE,
+)
+"""What messengers write of the other person: whole labels, that say nothing of whom or what it is about."""
+
+GRID = 64
+"""Cells each way of a picture that is held against a later one: a digit of small print still shows in its cell."""
+SAME_LEVELS = 3
+"""Of 255, that a cell may differ: so much does a picture that came as JPEG, the fast lane's."""
+REACH = 0.2
+"""Share of the screen's height that counts above a place without a name, and below it."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """A control in its window.
+
+    `near` is what makes it this one: itself and the other words of its dialog or row. `told` are the elements whose
+    words a person is told with the question.
+    """
+
+    kind: Literal["dialog", "row", "page"]
+    window: tuple[Element, ...]
+    near: tuple[Element, ...]
+    told: tuple[Element, ...]
+    top: frozenset[str]
+    """The words at the top of the screen, such as the person a message goes to."""
+
+    @property
+    def words(self) -> list[str]:
+        """What a person is told, label by label."""
+        lines = dict.fromkeys(_cut(words_of(e)) for e in self.told)
+        return [line for line in lines if line]
+
+    @property
+    def title(self) -> list[str]:
+        """The words at the top that stay, sorted."""
+        return sorted(words for words in self.top if not _PRESENCE.fullmatch(words))
+
+    def own_word(self, restless: list[list[int]]) -> str:
+        """A word for the control with its dialog or row."""
+        return digest([_item(e, in_place=_is_restless(e, restless)) for e in self.near])
+
+    def window_word(self, restless: list[list[int]]) -> str:
+        """A word for all that the window says, in order."""
+        return digest([item for e in self.window if (item := self._counted(e, restless)) is not None])
+
+    @cached_property
+    def _own(self) -> frozenset[int]:
+        return frozenset(id(e) for e in self.near)
+
+    @cached_property
+    def _firm(self) -> frozenset[int]:
+        return self._own | {id(e) for e in self.told}
+
+    def _counted(self, element: Element, restless: list[list[int]]) -> list[str] | None:
+        """What of an element counts; None when nothing does."""
+        words = words_of(element)
+        if not words and not element.checkable:
+            return None
+        near = self.kind != "page" and id(element) in self._own
+        if not near and _PRESENCE.fullmatch(words):
+            return None
+        moves = _is_restless(element, restless)
+        item = _item(element, in_place=moves or (not near and _is_clock(element)))
+        firm = id(element) in self._firm or words in self.top or element.editable
+        return None if moves and not firm and not any(sign.isdigit() for sign in item[0]) else item
+
+
+def around(seen: Observation, target: Element | None, point: Point | None = None) -> Around:
+    """What stands around a control, or around a place without an element."""
+    window = _window(seen, target)
+    top = frozenset(about_of(seen))
+    if target is not None:
+        box = target.bounds
+    elif point is not None:
+        box = Bounds(point.x, point.y, point.x + 1, point.y + 1)
+    else:
+        return Around("page", window, (), (), top)
+    if _is_dialog(window, seen):
+        return Around("dialog", window, window, _told(window, box, target, MAX_TOLD, whole=True), top)
+    row = _row(seen, window, target, box)
+    if any(words_of(e) for e in row if e is not target and not _is_caption(e)):
+        return Around("row", window, row, _told(row, box, target, MAX_TOLD, whole=True), top)
+    near = (target,) if target is not None else ()
+    return Around("page", window, near, _told(window, box, target, MAX_TOLD_OF_PAGE, whole=False), top)
+
+
+def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
+    """Where the window has changed between two looks with nobody doing anything."""
+    old, new = _window(before, target), _window(now, target)
+    then, there = Counter(map(_key, old)), Counter(map(_key, new))
+    changed = [e for e in old if _key(e) not in there] + [e for e in new if _key(e) not in then]
+    boxes = [[e.bounds.left, e.bounds.top, e.bounds.right, e.bounds.bottom] for e in changed]
+    return boxes if len(boxes) <= MAX_RESTLESS else []
+
+
+def words_of(element: Element) -> str:
+    """What it says, whichever way the tree came: only uiautomator2 tells a hint as such, and an empty field shows it.
+
+    Nothing for a password.
+    """
+    if element.password:
+        return ""
+    if element.editable:
+        return element.text or element.hint
+    return " ".join((element.text or element.description).split())
+
+
+def digest(value: object) -> str:
+    """A short word for plain data, the same in every process; another one as soon as a letter has changed."""
+    told = json.dumps(value, ensure_ascii=False)
+    return blake2s(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def picture_of(seen: Observation, where: Bounds | None) -> str | None:
+    """The picture of this part of the screen as a short text; None when there is none."""
+    if seen.small is None or where is None:
+        return None
+    box = where.clipped(seen.size)
+    part = (box.left // CELL, box.top // CELL, -(-box.right // CELL), -(-box.bottom // CELL))
+    cells = seen.small.convert("L").crop(part).resize((GRID, GRID), Image.Resampling.BOX)
+    return b64encode(zlib.compress(cells.tobytes(), 9)).decode()
+
+
+def same_picture(one: str, other: str) -> bool:
+    """Whether two such pictures show the same."""
+    pairs = zip(zlib.decompress(b64decode(one)), zlib.decompress(b64decode(other)), strict=True)
+    return max(abs(here - there) for here, there in pairs) <= SAME_LEVELS
+
+
+def pictured(seen: Observation, near: Around, target: Element | None, point: Point | None) -> Bounds | None:
+    """The part of the picture that counts because no words tell what is there; None where words do."""
+    if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
+        return None
+    if target is not None and target.bounds.area <= LARGE_SHARE * seen.size.width * seen.size.height:
+        return target.bounds
+    if point is None:
+        return None if near.window else whole_screen(seen)
+    reach = int(seen.size.height * REACH)
+    return Bounds(0, point.y - reach, seen.size.width, point.y + reach)
+
+
+def whole_screen(seen: Observation) -> Bounds:
+    """All of it but the status bar, whose clock goes on."""
+    return Bounds(0, int(seen.size.height * _STATUS_BAR), seen.size.width, seen.size.height)
+
+
+def _window(seen: Observation, target: Element | None) -> tuple[Element, ...]:
+    """The elements of the window: without the status bar, the keyboard and whatever else is not of this app."""
+    packages = {seen.package, seen.package if target is None else target.package}
+    bar = seen.size.height * _STATUS_BAR
+    elements = seen.elements or ()
+    own = tuple(e for e in elements if e.package in packages or (not e.package and e.bounds.centre.y > bar))
+    return own or elements
+
+
+def _is_dialog(window: tuple[Element, ...], seen: Observation) -> bool:
+    if any(e.resource_id.rsplit("/", 1)[-1] in _DIALOG_IDS for e in window):
+        return True
+    return all(e.bounds.top > seen.size.height * DIALOG_TOP for e in window)
+
+
+def _row(seen: Observation, window: tuple[Element, ...], target: Element | None, box: Bounds) -> tuple[Element, ...]:
+    """The control with what stands in the same row of a list, or in the same card."""
+    page = LARGE_SHARE * seen.size.width * seen.size.height
+    cards = [
+        e
+        for e in window
+        if e is not target and is_button(e) and not e.scrollable and e.bounds.area <= page and _covers(e.bounds, box)
+    ]
+    card = min(cards, key=lambda e: e.bounds.area, default=None)
+    if card is not None:
+        box = card.bounds
+    elif target is not None and target.bounds.area > page:
+        return (target,)
+    listed = any(e.scrollable and e is not target and _covers(e.bounds, box) for e in window)
+    return tuple(
+        e
+        for e in window
+        if e is target or e is card or _inside(e, box) or (listed and not e.scrollable and _level(e.bounds, box))
+    )
+
+
+def _told(
+    elements: tuple[Element, ...], box: Bounds, target: Element | None, most: int, *, whole: bool
+) -> tuple[Element, ...]:
+    """The labels to tell: those above the control or level with it, the nearest and, of a `whole`, the first."""
+    said = [e for e in elements if e is not target and words_of(e) and not (e.editable or e.scrollable)]
+    said = [e for e in said if not _is_caption(e) and e.bounds.top < box.bottom]
+    said.sort(key=lambda e: (e.bounds.top, e.bounds.left))
+    if len(said) <= most:
+        return tuple(said)
+    return (said[0], *said[len(said) - most + 1 :]) if whole else tuple(said[len(said) - most :])
+
+
+def _is_caption(element: Element) -> bool:
+    """Whether its words are those of another button."""
+    name = element.class_name.lower()
+    return element.clickable and ("button" in name or "image" in name)
+
+
+def _item(element: Element, *, in_place: bool) -> list[str]:
+    """What it says and how it is set; `in_place` with its times left out, for they go on."""
+    words = words_of(element)
+    return [_TIME.sub("…", words) if in_place else words, f"{element.checked:d}{element.selected:d}"]
+
+
+def _key(element: Element) -> tuple[str, ...]:
+    return tuple(_item(element, in_place=False))
+
+
+def _is_restless(element: Element, places: list[list[int]]) -> bool:
+    """Whether it stands where something was seen changing. Each must hold the other's middle: a page that says the
+    time makes nothing in it restless.
+    """
+    box = element.bounds
+    return any(box.holds(place.centre) and place.holds(box.centre) for place in (Bounds(*each) for each in places))
+
+
+def _is_clock(element: Element) -> bool:
+    name = f"{element.resource_id} {element.class_name}".lower()
+    return any(clock in name for clock in _CLOCKS)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= MAX_LETTERS else f"{words[: MAX_LETTERS - 1]}…"
+
+
+def _inside(inner: Element, outer: Bounds) -> bool:
+    return outer.holds(inner.bounds.centre) and inner.bounds.area <= outer.area
+
+
+def _covers(outer: Bounds, inner: Bounds) -> bool:
+    return (
+        outer.left <= inner.left
+        and outer.top <= inner.top
+        and outer.right >= inner.right
+        and outer.bottom >= inner.bottom
+    )
+
+
+def _level(one: Bounds, other: Bounds) -> bool:
+    """Whether the middle of either is level with the other."""
+    return other.top <= one.centre.y < other.bottom or one.top <= other.centre.y < one.bottom

@@ -1,0 +1,101 @@
+"""Whether a task's own words ask for a file: only then does it leave the phone without a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from pathlib import PurePosixPath
+
+from agent.guards.confusables import folded
+from agent.guards.rules import FileKind, Files
+from agent.guards.words import CHINESE, mentions
+
+_SENTENCE_END = re.compile(r"[.;!?](?=\s|$)|[\n。；！？]")
+_NAMED = re.compile(r"\w\.[A-Za-z0-9]{1,5}(?![A-Za-z0-9.])")
+"""The end of a file's name. A sentence with one is about that file and no other."""
+_MADE_NAME = re.compile(
+    r"(?:screenshot|screen.?record|img|pxl|mvimg|vid|dsc|dscn|dcim|photo|image|picture|video|rec|recording)?[\W_\d]"
+    r"|(?:screenshot|screen.?record)",
+    re.IGNORECASE,
+)
+"""How the names begin that a camera or the phone gives: they say nothing of what is in the file."""
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_CHINESE_RUN = re.compile(r"[\u3400-\u9fffA-Za-z0-9_-]*\Z")
+
+
+def asked_for(path: str, task: str, rules: Files) -> bool:
+    """Whether one sentence of the task asks for this file to be sent here: by its name, or by what kind of file it is.
+
+    What stands with the kind ("the invoice file", "the photo in Download") must be in the file's name or among its
+    folders. `task` is what the person wrote; nothing that a model or a screen says has a part in it.
+    """
+    return any(_asks(sentence, PurePosixPath(path), rules) for sentence in _SENTENCE_END.split(task))
+
+
+def _asks(sentence: str, path: PurePosixPath, rules: Files) -> bool:
+    if any(mentions(sentence, word) for word in rules.negations):
+        return False
+    if not all(any(mentions(sentence, word) for word in words) for words in (rules.verbs, rules.here)):
+        return False
+    if _NAMED.search(sentence):
+        name = re.escape(path.name.casefold())
+        return re.search(rf"(?<![a-z0-9_.-]){name}(?!\.?[a-z0-9_])", sentence.casefold()) is not None
+    return any(_is_of(kind, sentence, path, rules) for kind in rules.kinds)
+
+
+def _is_of(kind: FileKind, sentence: str, path: PurePosixPath, rules: Files) -> bool:
+    if kind.suffixes and path.suffix.lstrip(".").casefold() not in kind.suffixes:
+        return False
+    named = [_named(sentence, word, rules) for word in kind.words if mentions(sentence, word)]
+    return any(_fits(each, kind, path) for groups in named for each in groups)
+
+
+def _fits(named: tuple[list[str], list[str]], kind: FileKind, path: PurePosixPath) -> bool:
+    """Whether a file is what is named: by words that stand with its kind, and by words for where it is."""
+    what, where = named
+    if not kind.suffixes and not (what or where):
+        return False  # "the file" can be any of them
+    within = folded(str(path.parent))
+    called = folded(path.stem)
+    told = bool(kind.suffixes) and _MADE_NAME.match(path.stem) is not None
+    return (told or not what or any(_stem(word) in f"{within}/{called}" for word in what)) and (
+        not where or any(_stem(word) in within for word in where)
+    )
+
+
+def _named(sentence: str, kind: str, rules: Files) -> Iterator[tuple[list[str], list[str]]]:
+    """Each time that this kind of file is spoken of: the words that say which, and those that say where."""
+    text = folded(sentence)
+    if CHINESE.search(kind):
+        for found in re.finditer(re.escape(folded(kind)), text):
+            yield _chinese(text[: found.start()], rules), []
+        return
+    for found in re.finditer(rf"\b{re.escape(folded(kind))}\b", text):
+        before = _until(rules.bounds, reversed(_WORD.findall(text[: found.start()])))
+        after = _WORD.findall(text[found.end() :])
+        beside = _until((*rules.bounds, *rules.places, *rules.relations), after)
+        rest = after[len(beside) :]
+        more = _until(rules.verbs, rest[1:]) if rest and rest[0] in (*rules.places, *rules.relations) else []
+        where = more if rest and rest[0] in rules.places else []
+        yield _telling((*before, *beside, *([] if where else more)), rules), _telling(where, rules)
+
+
+def _until(ends: tuple[str, ...], words: Iterable[str]) -> list[str]:
+    return list(takewhile(lambda word: word not in ends, words))
+
+
+def _telling(words: Iterable[str], rules: Files) -> list[str]:
+    return [word for word in words if word not in rules.plain and word not in rules.bounds]
+
+
+def _chinese(before: str, rules: Files) -> list[str]:
+    run = _CHINESE_RUN.search(before)
+    words = sorted((word for word in (*rules.plain, *rules.bounds, *rules.verbs) if CHINESE.search(word)), key=len)
+    rest = re.sub("|".join(map(re.escape, reversed(words))) or r"\A\Z", " ", run[0] if run else "")
+    return rest.split()
+
+
+def _stem(word: str) -> str:
+    """The word without what its plural and its owner end with."""
+    return re.sub(r"(?:'s|s)\Z", "", word) if len(word) > 3 else word

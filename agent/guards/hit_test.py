@@ -1,0 +1,142 @@
+"""What a touch really reaches: the element meant, what lies under the finger, and the words that belong to it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from devices.geometry import Point, Size
+from devices.phone import Element
+
+LARGE_SHARE = 0.25
+"""A container of more than this share of the screen is a page, no button: its words are not the button's."""
+ROWS = 3
+"""So many alike ones below each other are a list."""
+_COUNT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class TouchTarget:
+    """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
+
+    `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen. `activity` is the
+    one in front and `size` that of the screen, as far as they are known.
+    """
+
+    package: str
+    target: Element | None = None
+    around: tuple[Element, ...] = ()
+    point: Point | None = None
+    end: Point | None = None
+    activity: str = ""
+    size: Size | None = None
+
+    @property
+    def area(self) -> int:
+        """The screen's, in square pixels; where its size is not known, that of the largest element."""
+        if self.size is not None:
+            return self.size.width * self.size.height
+        return max((e.bounds.area for e in self.around), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A label under the finger. `button` says that all of it is the button's own caption."""
+
+    element: Element
+    label: str
+    button: bool
+
+
+def is_button(element: Element) -> bool:
+    """Whether the element itself takes the touch."""
+    return element.clickable or element.long_clickable or "button" in element.class_name.lower()
+
+
+def pressed(spot: TouchTarget) -> Element | None:
+    """What takes the touch: the target if it is a button, else the smallest button under the finger, or the target."""
+    if spot.target is not None and is_button(spot.target):
+        return spot.target
+    return min((e for e in _under(spot) if is_button(e)), key=lambda e: e.bounds.area, default=spot.target)
+
+
+def words_under(spot: TouchTarget) -> tuple[Words, ...]:
+    """Every label that a touch may set off.
+
+    The button under the finger counts even where the model has named something else; so do the words in a button, each
+    by itself and all of them as they are read one after the other. Words that nothing around them takes the touch for
+    count as a button of their own: web pages and drawn controls have such ones.
+    """
+    target = spot.target
+    found: dict[tuple[int, str], Words] = {}
+
+    def add(element: Element, *labels: str, button: bool) -> None:
+        for label in labels or (element.text, element.description, element.hint):
+            known = found.get((id(element), label))
+            if label and (known is None or button > known.button):
+                found[id(element), label] = Words(element, label, button)
+
+    if target is not None:
+        add(target, button=is_button(target))
+    under = _under(spot)
+    holder = min((e for e in under if is_button(e)), key=lambda e: e.bounds.area, default=None)
+    alone = holder is None
+    if holder is not None:
+        add(holder, button=True)
+        inside = [e for e in spot.around if e.label and e is not holder and not is_button(e) and _within(e, holder)]
+        alone = len(inside) > 1 and not _is_row(holder, spot.around)
+        whole = len(inside) == 1 or "button" in holder.class_name.lower()
+        for element in inside:
+            add(element, button=whole and not holder.label)
+        add(holder, *_read(inside), button=True)
+    for element in under:
+        add(element, button=is_button(element) or (alone and (holder is None or element is target)))
+    return tuple(found.values())
+
+
+def _under(spot: TouchTarget) -> list[Element]:
+    """What lies under the finger and is no page."""
+    point = spot.point or (spot.target.bounds.centre if spot.target is not None else None)
+    if point is None:
+        return []
+    return [e for e in spot.around if e.bounds.holds(point) and e.bounds.area <= spot.area * LARGE_SHARE]
+
+
+def _read(inside: list[Element]) -> list[str]:
+    """A button's words as a person reads them: in their order and by their place, with numbers and without."""
+    rows = sorted(inside, key=lambda e: (e.bounds.top, e.bounds.left))
+    lines: list[list[Element]] = []
+    for element in rows:
+        if lines and beside(lines[-1][0], element):
+            lines[-1].append(element)
+        else:
+            lines.append([element])
+    placed = [e for line in lines for e in sorted(line, key=lambda e: e.bounds.left)]
+    captions = []
+    for order in (inside, placed):
+        words = [e.label for e in order]
+        bare = [label for label in words if not _COUNT.search(label)]
+        captions += [" ".join(words), "".join(words), " ".join(bare)]
+    return [caption for caption in dict.fromkeys(captions) if caption]
+
+
+def _is_row(holder: Element, around: tuple[Element, ...]) -> bool:
+    """Whether it is one of a list of alike ones: those open what they are about, and quote its words."""
+    box = holder.bounds
+    alike = [
+        e
+        for e in around
+        if e.clickable
+        and e.class_name == holder.class_name
+        and (e.bounds.left, e.bounds.right) == (box.left, box.right)
+    ]
+    return len(alike) >= ROWS
+
+
+def beside(field: Element, button: Element) -> bool:
+    """Whether a button stands in the same row as a field."""
+    return min(field.bounds.bottom, button.bounds.bottom) > max(field.bounds.top, button.bounds.top)
+
+
+def _within(inner: Element, outer: Element) -> bool:
+    return outer.bounds.holds(inner.bounds.centre) and inner.bounds.area <= outer.bounds.area

@@ -1,0 +1,115 @@
+"""What was typed into one phone of what people gave: remembered in memory only, so that no later task shows it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from devices.phone import Element
+
+BETWEEN = r"[\W_]{0,4}"
+"""Signs that apps and effect lines put between the signs of a code: "246 810", "2-4-6", "'2', '4'"."""
+SHORTEST = 3
+"""Letters of a secret that is looked for in any text; a shorter one is covered in its own field only."""
+EVERYWHERE = 6
+"""Letters from which on a secret is covered in every app; a shorter one only where it was typed, else each "2026"
+would vanish."""
+ONE_TIME_S = 600.0
+"""Seconds after which a code that is good for once is covered no more."""
+
+Place = list[str]
+"""Where a secret was seen, as plain data: package, resource id, class, and hint."""
+
+
+def place_of(package: str, element: Element) -> Place:
+    """What identifies it without its words: those may be the secret."""
+    if not element.editable:
+        return [package, element.resource_id, element.class_name, ""]
+    place = [package, element.resource_id, element.class_name, element.hint]
+    if not (element.resource_id or element.hint):
+        place.append(f"{element.bounds.left},{element.bounds.top}")
+    return place
+
+
+def is_among(place: Place, places: Iterable[Place]) -> bool:
+    """Whether one of these is the same place. A field with an id is, also where one look told its hint and the other
+    did not: plain `uiautomator dump` tells no hints.
+    """
+    return any(
+        place == other or (bool(place[1]) and place[:3] == other[:3] and bool(place[3]) != bool(other[3]))
+        for other in places
+    )
+
+
+def pattern_of(value: str) -> re.Pattern[str] | None:
+    """What finds the value in a text however it is written there, None when it is too short to be looked for."""
+    signs = [re.escape(sign) for sign in value if sign.isalnum()]
+    if len(signs) >= SHORTEST:
+        # The value as it is first, so that signs at its ends go with it.
+        return re.compile(f"{re.escape(value)}|{BETWEEN.join(signs)}", re.IGNORECASE)
+    return re.compile(re.escape(value)) if len(value) >= SHORTEST else None
+
+
+@dataclass
+class _Value:
+    pattern: re.Pattern[str] | None
+    everywhere: bool
+    until: float | None
+    """On the clock, None for as long as the service runs."""
+    packages: set[str] = field(default_factory=set)
+
+
+class Typed:
+    """Secrets that were typed into one phone, by whichever task and for whichever person, and the fields they are in.
+
+    The fields stay covered until they are seen empty.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._values: dict[str, _Value] = {}
+        self._fields: list[Place] = []
+
+    def __repr__(self) -> str:
+        return f"<{len(self._values)} typed secrets>"
+
+    def add(self, value: str, package: str, *, once: bool) -> None:
+        """It was typed in this app; `once` says that it is a code that is good for one time."""
+        until = self._clock() + ONE_TIME_S if once else None
+        known = self._values.setdefault(value, _Value(pattern_of(value), len(value) >= EVERYWHERE, until))
+        known.packages.add(package)
+        known.until = None if known.until is None or until is None else max(known.until, until)
+
+    def add_field(self, place: Place) -> None:
+        """A secret stands in this field."""
+        if place not in self._fields:
+            self._fields.append(place)
+
+    def patterns(self, package: str) -> list[re.Pattern[str]]:
+        """What must not be read while this app is in front."""
+        return [
+            one.pattern
+            for one in self._living()
+            if one.pattern is not None and (one.everywhere or package in one.packages)
+        ]
+
+    def was_in(self, package: str) -> bool:
+        """Whether this app was given one that is still covered."""
+        return any(package in one.packages for one in self._living()) or any(at[0] == package for at in self._fields)
+
+    def holds(self, place: Place) -> bool:
+        """Whether a secret may stand in this field."""
+        return is_among(place, self._fields)
+
+    def seen(self, package: str, elements: Iterable[Element]) -> None:
+        """Fields that are empty by now hold no secret any more."""
+        if self._fields:
+            empty = [place_of(package, e) for e in elements if e.editable and e.text in {"", e.hint}]
+            self._fields = [place for place in self._fields if place not in empty]
+
+    def _living(self) -> list[_Value]:
+        now = self._clock()
+        self._values = {value: one for value, one in self._values.items() if one.until is None or one.until > now}
+        return list(self._values.values())

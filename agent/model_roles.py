@@ -1,0 +1,55 @@
+"""The models of all roles, from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.models.base import Model, Models
+from agent.models.endpoint import EndpointSettings
+from agent.models.openai_model import OpenAIModel
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The endpoint of each role; None is the one of `vision`. See EndpointSettings.overridden."""
+
+    vision: EndpointSettings
+    basic: EndpointSettings | None = None
+    reasoning: EndpointSettings | None = None
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is no endpoint, so that the offline pilot works. A local one needs no key."""
+        return not self.vision.key and not self.vision.base_url
+
+
+def build_models(settings: ModelSettings) -> Models:
+    """A model for each role; roles with the same settings share one, and what it learned about its endpoint."""
+    if settings.offline:
+        # Here and not above: who calls an endpoint does not load the pilot.
+        from agent.offline.pilot import OfflinePilot  # noqa: PLC0415 - see above
+
+        pilot = OfflinePilot()
+        return Models(pilot, pilot, pilot)
+    built: list[tuple[EndpointSettings, Model]] = []
+
+    def model_for(endpoint: EndpointSettings) -> Model:
+        for known, model in built:
+            if known == endpoint:
+                return model
+        model = OpenAIModel(endpoint)
+        built.append((endpoint, model))
+        return model
+
+    return Models(
+        vision=model_for(settings.vision),
+        basic=model_for(settings.basic or settings.vision),
+        reasoning=model_for(settings.reasoning or settings.vision),
+    )
+
+
+async def close_models(models: Models) -> None:
+    """Close the connections of all models; nothing may be asked afterwards."""
+    for model in {id(model): model for model in (models.vision, models.basic, models.reasoning)}.values():
+        if isinstance(model, OpenAIModel):
+            await model.close()

@@ -1,0 +1,79 @@
+"""What an endpoint turns out to refuse, and how to do without it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from agent.models.base import ModelRequest
+from agent.models.formats import AnswerFormat
+from agent.models.trouble import ActionError
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
+"""Parameters that some endpoints refuse and that an answer does not depend on."""
+EFFORT = "reasoning_effort"
+"""How much a model thinks before it answers, as chat completions call it."""
+DEEP_EFFORT = "high"
+"""The most that every model takes that takes any (OpenAI's reference of both APIs)."""
+NO_EFFORT = re.compile(r"\breasoning(?:[_.]effort)?\b")
+"""The Responses API has it as `reasoning.effort`; an endpoint that does not know it names the whole or the part."""
+NO_STREAM = re.compile(r"\bstream(?:ing)?\b[^.]{0,40}\b(?:not|un)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What is left out of the requests to an endpoint, and how an answer's form is asked for."""
+
+    dropped: frozenset[str] = frozenset()
+    answer_format: AnswerFormat = AnswerFormat.JSON_SCHEMA
+
+    def sends(self, name: str) -> bool:
+        """Whether this parameter is sent."""
+        return name not in self.dropped
+
+    def after(self, trouble: ActionError, request: ModelRequest) -> Habits:
+        """The habits after a refusal; the same ones when it is not about anything that can be left out."""
+        if trouble.status not in {400, 404, 415, 422, 501}:
+            return self
+        words = f"{trouble.param} {trouble.code} {trouble.reason}"
+        if request.schema is not None and self.answer_format.is_refused_by(words):
+            return replace(self, answer_format=self.answer_format.simpler)
+        for name in OPTIONAL:
+            if self.sends(name) and re.search(rf"\b{name}\b", words):
+                return replace(self, dropped=self.dropped | {name})
+        if request.deep and self.sends(EFFORT) and NO_EFFORT.search(words):
+            return replace(self, dropped=self.dropped | {EFFORT})
+        if self.sends("stream") and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
+            return replace(self, dropped=self.dropped | {"stream", "stream_options"})
+        return self
+
+
+class Adapting:
+    """Sends requests the way the endpoint takes them. What it refused once is not sent again."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._habits = Habits()
+
+    async def send(
+        self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | ActionError]]
+    ) -> T | ActionError:
+        """Attempt, and again without what was refused, until something else is the matter."""
+        while True:
+            habits = self._habits
+            outcome = await attempt(habits)
+            if not isinstance(outcome, ActionError):
+                return outcome
+            better = habits.after(outcome, request)
+            if better == habits:
+                return outcome
+            if self._habits == habits:  # else a call at the same time has learned something: try with that first
+                logger.info("%s refuses something (%s); it gets %s from now on", self._host, outcome.reason, better)
+                self._habits = better

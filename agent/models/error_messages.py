@@ -1,0 +1,100 @@
+"""Which ModelError a trouble is, and its sentence for a person."""
+
+from __future__ import annotations
+
+import re
+
+from agent.models.base import ModelRequest
+from agent.models.endpoint import EndpointSettings
+from agent.models.errors import (
+    ModelError,
+    ModelKeyRejected,
+    ModelRefused,
+    ModelUnreachable,
+    NoVision,
+    UnknownModel,
+)
+from agent.models.trouble import QUOTA_CODES, ActionError, Kind
+from agent.picture import ImagePart
+from agent.wording import words
+
+ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture", re.IGNORECASE)
+ABOUT_THE_MODEL = re.compile(
+    r"\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)", re.IGNORECASE
+)
+ABOUT_IMAGE_LIMITS = re.compile(r"too large|exceed|size|resolution|too many|corrupt|decode|download", re.IGNORECASE)
+
+
+def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
+    """What can be seen to be wrong without asking anybody. An endpoint with an address of its own may need no key."""
+    if not settings.model:
+        return UnknownModel(words("model.unset", host=settings.host))
+    if not settings.key and not settings.base_url:
+        return ModelKeyRejected(words("model.no_key", host=settings.host))
+    if not all("!" <= sign <= "~" for sign in settings.key):
+        return ModelKeyRejected(words("model.odd_key", host=settings.host))
+    return None
+
+
+def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
+    """The total time limit of a call is over."""
+    return ModelUnreachable(words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"))
+
+
+def error_of(trouble: ActionError, settings: EndpointSettings, request: ModelRequest) -> ModelError:
+    """The error to raise for the last trouble of a call."""
+    host, model, reason = settings.host, settings.model, trouble.reason
+    match trouble.kind:
+        case Kind.NO_CONNECTION:
+            return ModelUnreachable(words("model.no_connection", host=host))
+        case Kind.NO_ANSWER:
+            return ModelUnreachable(words("model.no_answer", model=model, host=host))
+        case Kind.NONSENSE:
+            return ModelUnreachable(words("model.nonsense", host=host))
+        case Kind.TOO_MUCH:
+            return ModelRefused(words("model.too_much", host=host))
+    if 300 <= trouble.status < 400:
+        return ModelRefused(words("model.moved", host=host, status=trouble.status))
+    if trouble.status in {401, 403}:
+        if not settings.key:
+            return ModelKeyRejected(words("model.wants_key", host=host))
+        return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=trouble.status))
+    if is_unknown_model(trouble):
+        return UnknownModel(words("model.unknown", host=host, model=model))
+    if _is_no_vision(trouble, request):
+        return NoVision(words("model.blind", host=host, model=model))
+    if trouble.status == 404:
+        return UnknownModel(words("model.not_here", host=host, model=model))
+    if trouble.code in QUOTA_CODES:
+        return ModelRefused(words("model.no_credit", host=host))
+    if trouble.status == 429:
+        wait = trouble.retry_after
+        why = words("model.busy", host=host)
+        if wait is not None:
+            why = words("model.busy_for", host=host, seconds=f"{wait:.0f}")
+        return ModelUnreachable(why, status=trouble.status, retry_after=wait)
+    if trouble.transient:
+        why = words("model.broken", host=host, status=trouble.status)
+        return ModelUnreachable(why, status=trouble.status, retry_after=trouble.retry_after)
+    if not reason:
+        return ModelRefused(words("model.refused_silently", host=host, status=trouble.status))
+    return ModelRefused(words("model.refused", host=host, status=trouble.status, reason=reason))
+
+
+def is_unknown_model(trouble: ActionError) -> bool:
+    """Whether a refusal is about the model's name (and not about the address)."""
+    if trouble.code == "model_not_found":
+        return True
+    return trouble.status in {400, 404, 422} and ABOUT_THE_MODEL.search(trouble.reason) is not None
+
+
+def _is_no_vision(trouble: ActionError, request: ModelRequest) -> bool:
+    """A refusal that speaks of images (not of one image's size or bytes), of a request that had some."""
+    if trouble.status not in {400, 404, 415, 422} or not has_images(request):
+        return False
+    return bool(ABOUT_IMAGES.search(trouble.reason)) and not ABOUT_IMAGE_LIMITS.search(trouble.reason)
+
+
+def has_images(request: ModelRequest) -> bool:
+    """Whether the request shows the model a picture."""
+    return any(isinstance(part, ImagePart) for message in request.messages for part in message.parts)

@@ -1,0 +1,241 @@
+"""From a rule that fits to the clauses that it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Literal, cast
+
+from agent.offline.clauses import (
+    THE_ANSWER,
+    Alarm,
+    Ask,
+    Clause,
+    EnterSecret,
+    Gesture,
+    Open,
+    OpenUrl,
+    Press,
+    Read,
+    Scroll,
+    Search,
+    SendMessage,
+    SignIn,
+    Tap,
+    Toggle,
+    TypeText,
+    Wait,
+    WriteNote,
+)
+from agent.offline.matching import GOOD, SAME, likeness
+from agent.offline.patterns import Rule, is_quote, patterns
+from agent.offline.progress import time_of_day
+from agent.offline.vocabulary import labels
+from devices.inputs import Key
+
+MAX_WAIT_S = 120.0
+MAX_TIMES = 20
+
+Groups = dict[str, str]
+Direction = Literal["up", "down", "left", "right"]
+
+_DIRECTIONS: dict[str, Direction] = {
+    "up": "up", "down": "down", "left": "left", "right": "right", "上": "up", "下": "down", "左": "left", "右": "right",
+}  # fmt: skip
+_OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+_ENDS: dict[str, Direction] = {"bottom": "down", "end": "down", "top": "up", "底部": "down", "顶部": "up"}
+_LIST = re.compile(r"\s*(?:,|，|、|\band\b|和|以及)\s*(?:\band\b\s*)?", re.IGNORECASE)
+_APP = re.compile(r"(?P<rest>.+) (?:on|in|via|using|with|through) (?:the )?(?P<app>\S+)", re.IGNORECASE)
+_RESULTS = re.compile(
+    r"(?:(?:search )?(?:results?|list|items)|titles?(?: of the results)?)|(?:搜索)?结果", re.IGNORECASE
+)
+_NUMBER = re.compile(r"\d+")
+
+
+def build(rule: Rule, groups: Groups, *, first: bool) -> tuple[Clause, ...] | None:
+    """The clauses, None when the words fit the rule but mean nothing that can be done.
+
+    `first` says that no clause stands before it.
+    """
+    return _BUILDERS[rule.kind](rule, groups, first)
+
+
+def text_of(words: str) -> str | None:
+    """What is to be typed: the words as they are, the answer that they refer to, or None for what nobody said."""
+    if is_quote(words):
+        return words
+    plain = _plain(words)
+    if is_quote(plain):
+        return plain
+    if patterns().words["answer"].fullmatch(plain):
+        return THE_ANSWER
+    return None if patterns().words["indirect"].fullmatch(plain) else words
+
+
+def _plain(words: str) -> str:
+    """Without politeness and signs at the end."""
+    return patterns().after.sub("", words).strip()
+
+
+def number_of(words: str) -> int:
+    """The number in words such as "twice", "3 times", "2nd" or 第二个; 1 for none, -1 for the last."""
+    if found := _NUMBER.search(words):
+        return int(found[0])
+    spoken = words.casefold().split()
+    known = sorted(patterns().numbers.items(), key=lambda pair: -len(pair[0]))
+    return next((number for word, number in known if word in spoken or (not word.isascii() and word in words)), 1)
+
+
+def _press(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Press(Key(rule.key)),) * times if 0 < times <= MAX_TIMES else None
+
+
+def _url(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (OpenUrl(groups["url"]),)
+
+
+def _wait(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    if text := groups.get("text"):
+        return (Wait(text=text),)
+    if "count" not in groups:
+        return (Wait(seconds=2.0),)
+    unit = groups.get("unit", "")
+    count = float(groups["count"]) if groups["count"][0].isdigit() else float(number_of(groups["count"]))
+    if unit.startswith(("mo", "b", "w")):
+        return (Wait(seconds=2.0),)
+    seconds = count * 60 if unit.startswith(("m", "分")) else count
+    return (Wait(seconds=seconds),) if 0 < seconds <= MAX_WAIT_S else None
+
+
+def _scroll(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    if rule.later and first:
+        return None
+    direction = _DIRECTIONS[groups.get("direction", "down").casefold()]
+    until = groups.get("until", "")
+    if rule.finger:
+        direction = _OPPOSITE[direction]
+    if end := _ENDS.get(until.casefold()):
+        return (Scroll(end, times=0),)
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Scroll(direction, 1 if until else times, until),) if 0 < times <= MAX_TIMES else None
+
+
+def _alarm(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    time = time_of_day(groups["time"], groups.get("half", ""))
+    return (Alarm(time, on="off" not in groups),) if time else None
+
+
+def _toggle(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    parts = _LIST.split(groups["label"])
+    if len(parts) > 1 and not all(map(_is_switch, parts)):
+        parts = [groups["label"]]
+    if rule.switches and not all(map(_is_switch, parts)):
+        return None
+    return tuple(Toggle(part, on="off" not in groups) for part in parts)
+
+
+def _is_switch(label: str) -> bool:
+    return any(likeness(label, known) >= GOOD for known in labels().switches)
+
+
+def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    text, to = text_of(groups["text"]), _plain(groups["to"])
+    if text is None or patterns().words["answer"].fullmatch(to):
+        return None
+    if found := _APP.fullmatch(to):
+        return (Open(found["app"]), SendMessage(found["rest"], text))
+    return (SendMessage(to, text),)
+
+
+def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    text = text_of(groups["text"])
+    return None if text is None else (WriteNote(text, groups.get("title", "")),)
+
+
+def _sign_in(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    clause = SignIn(groups.get("name", ""))
+    return (Open(groups["app"]), clause) if "app" in groups else (clause,)
+
+
+def _secret(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (EnterSecret(groups["what"]),)
+
+
+def _ask(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Ask(groups["question"]),)
+
+
+def _search(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    query = text_of(groups["query"])
+    if query is None:
+        return None
+    browser = labels().apps["browser"][0]
+    return (Open(browser), Search(query)) if rule.web or first else (Search(query),)
+
+
+def _type(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    text, field = text_of(groups["text"].rstrip("。").removesuffix(".")), _plain(groups.get("field", ""))
+    if text is None or (rule.known_field and not is_field(field)):
+        return None
+    return (TypeText(text, field),)
+
+
+def is_field(name: str) -> bool:
+    """Whether fields are called like this."""
+    known = labels().fields
+    return any(likeness(name, word) >= SAME for kind in known.values() for word in kind)
+
+
+def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    if rule.later and first:
+        return None
+    if "nth" in groups:
+        return (Read(nth=number_of(groups["nth"])),)
+    what = groups.get("what", "")
+    return (Read(),) if _RESULTS.fullmatch(what) else (Read(what),)
+
+
+def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del first
+    gesture = cast("Gesture", rule.gesture)
+    if "nth" in groups:
+        return (Tap("", number_of(groups["nth"]), gesture),)
+    times = number_of(groups["times"]) if "times" in groups else 1
+    return (Tap(groups["label"], gesture=gesture),) * times if 0 < times <= MAX_TIMES else None
+
+
+def _open(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Open(groups["name"]),)
+
+
+_BUILDERS: dict[str, Callable[[Rule, Groups, bool], tuple[Clause, ...] | None]] = {
+    "press": _press,
+    "url": _url,
+    "wait": _wait,
+    "scroll": _scroll,
+    "alarm": _alarm,
+    "toggle": _toggle,
+    "message": _message,
+    "note": _note,
+    "sign_in": _sign_in,
+    "secret": _secret,
+    "ask": _ask,
+    "search": _search,
+    "type": _type,
+    "read": _read,
+    "tap": _tap,
+    "open": _open,
+}

@@ -1,0 +1,232 @@
+"""What the pilot sees of a screen: labels, rows, fields, switches, a pop-up. Geometry is in the sent image's space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent.offline.matching import EXACT, GOOD, contains, folded, likeness
+from agent.offline.vocabulary import labels
+from agent.scene import Screen, ScreenElement
+from devices.geometry import Bounds
+
+_URL = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:/\S*)?")
+_ACTIVE = ("button", "switch", "checkbox", "radio", "image", "field")
+_WIDE = 0.6
+"""Share of the screen's width from which a touchable area is a row of a list."""
+_THIN = 0.02
+"""Share of the height below which a row is cut off by the list's edge."""
+_HEADING = 0.11
+"""Share of the height that status bar and title bar take."""
+_MOST_IN_POPUP = 12
+_POPUP_SIDE = 0.03
+_POPUP_TOP = 0.12
+_POPUP_BOTTOM = 0.92
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a list: the touchable area and the labels in it, from the top."""
+
+    area: ScreenElement
+    labels: tuple[ScreenElement, ...]
+
+    @property
+    def title(self) -> ScreenElement:
+        """The label that names the row: no address, no single letter of an avatar."""
+        named = [each for each in self.labels if len(each.text) > 1 and not is_url(each.text)]
+        return (named or list(self.labels))[0]
+
+    @property
+    def line(self) -> str:
+        """Title and address, as a line of data."""
+        url = next((each.text for each in self.labels if is_url(each.text)), "")
+        return f"{self.title.text} ({url})" if url and url != self.title.text else self.title.text
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Different things fit equally well; their labels."""
+
+    texts: tuple[str, ...]
+
+
+class Page:
+    """One screen, read."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self.elements: tuple[ScreenElement, ...] = screen.elements or ()
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the phone could not tell its elements."""
+        return self._screen.elements is None
+
+    @property
+    def keyboard(self) -> bool:
+        """Whether the keyboard covers a part of the screen."""
+        return self._screen.keyboard_shown
+
+    @property
+    def app(self) -> str:
+        """The package in front."""
+        return self._screen.app
+
+    @property
+    def at_launcher(self) -> bool:
+        """Whether no app is open."""
+        return _package_has(self.app, labels().signs["launcher_packages"])
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether a web browser is open."""
+        return _package_has(self.app, labels().signs["browser_packages"])
+
+    @cached_property
+    def named(self) -> tuple[ScreenElement, ...]:
+        """Everything with a label, from the top."""
+        said = [each for each in self.elements if each.text and each.role != "list"]
+        return tuple(sorted(said, key=lambda each: (each.bounds.top, each.bounds.left)))
+
+    @cached_property
+    def fields(self) -> tuple[ScreenElement, ...]:
+        """Where text can be typed, from the top."""
+        found = [each for each in self.elements if "editable" in each.states or each.role == "field"]
+        return tuple(sorted((each for each in found if "disabled" not in each.states), key=lambda e: e.bounds.top))
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the list that is shown, from the top."""
+        space = self._screen.space
+        areas = [
+            each
+            for each in self.elements
+            if each.role == "button"
+            and not each.text
+            and each.bounds.right - each.bounds.left >= space.width * _WIDE
+            and each.bounds.bottom - each.bounds.top >= space.height * _THIN
+        ]
+        rows = [
+            Row(area, tuple(each for each in self.named if area.bounds.holds(each.bounds.centre))) for area in areas
+        ]
+        return tuple(sorted((row for row in rows if row.labels), key=lambda row: row.area.bounds.top))
+
+    @property
+    def heading(self) -> tuple[ScreenElement, ...]:
+        """What stands in the title bar."""
+        edge = self._screen.space.height * _HEADING
+        return tuple(each for each in self.named if each.bounds.centre.y < edge and each.role != "field")
+
+    @property
+    def scrollable(self) -> bool:
+        """Whether there is a list with more than is shown."""
+        return any("scrollable" in each.states for each in self.elements)
+
+    @cached_property
+    def popup(self) -> bool:
+        """Whether a small window with buttons, and no field, is all that can be touched."""
+        buttons = [each for each in self.elements if each.role == "button" and each.text]
+        if not buttons or self.fields or self.scrollable or len(self.elements) > _MOST_IN_POPUP:
+            return False
+        width, height = self._screen.space.width, self._screen.space.height
+        boxes = [each.bounds for each in self.elements]
+        return (
+            min(box.left for box in boxes) > width * _POPUP_SIDE
+            and max(box.right for box in boxes) < width * (1 - _POPUP_SIDE)
+            and min(box.top for box in boxes) > height * _POPUP_TOP
+            and max(box.bottom for box in boxes) < height * _POPUP_BOTTOM
+        )
+
+    @property
+    def neutral_button(self) -> ScreenElement | None:
+        """The button of a pop-up that agrees to nothing."""
+        buttons = [each for each in self.named if each.role == "button"]
+        for word in labels().buttons["neutral"]:
+            for each in buttons:
+                if folded(each.text) == folded(word):
+                    return each
+        only = {folded(word) for word in labels().buttons["only"]}
+        return buttons[0] if len(buttons) == 1 and folded(buttons[0].text) in only else None
+
+    @property
+    def loading(self) -> str:
+        """The words that say that the page has not come yet, "" when it has."""
+        signs = labels().signs["loading"]
+        short = [each for each in self.named if len(each.text) <= 2 * max(map(len, signs)) and each.role == "text"]
+        return next((each.text for each in short if any(folded(each.text).startswith(folded(s)) for s in signs)), "")
+
+    def says(self, *words: str) -> bool:
+        """Whether one of these stands anywhere on the screen."""
+        return any(contains(each.text, word) for each in self.named for word in words)
+
+    def find(
+        self, wanted: str, *, such: Callable[[ScreenElement], bool] = lambda _: True, least: float = GOOD
+    ) -> ScreenElement | Several | None:
+        """What has this label, the best that can be told; an exact one hides all others."""
+        scored = [(likeness(wanted, each.text), each) for each in self.named if such(each)]
+        best = max((score for score, _ in scored), default=0.0)
+        if best < least:
+            return None
+        found = [each for score, each in scored if score == best]
+        texts = tuple(dict.fromkeys(folded(each.text) for each in found))
+        if len(texts) > 1 and best < EXACT:
+            return Several(tuple(dict.fromkeys(each.text for each in found)))
+        return found[0]
+
+    def tappable(self, element: ScreenElement) -> bool:
+        """Whether a touch on it does something: it is active itself, or lies in something active."""
+        if "disabled" in element.states:
+            return False
+        if element.role in _ACTIVE:
+            return True
+        return any(
+            each.role == "button" and each.bounds.holds(element.bounds.centre)
+            for each in self.elements
+            if each is not element
+        )
+
+    def switch_beside(self, label: ScreenElement) -> ScreenElement | None:
+        """The switch or checkbox on the label's line."""
+        switches = [each for each in self.elements if {"checked", "unchecked"} & set(each.states)]
+        if label in switches:
+            return label
+        shared = [(_overlap(each.bounds, label.bounds), each) for each in switches]
+        return max((pair for pair in shared if pair[0] > 0), key=lambda pair: pair[0], default=(0, None))[1]
+
+    def value_beside(self, label: ScreenElement) -> str:
+        """What stands right under a label or to the right of it, "" when nothing does."""
+        high = label.bounds.bottom - label.bounds.top
+        others = [each for each in self.named if each is not label and each.role in {"text", "field"}]
+        under = [
+            each
+            for each in others
+            if abs(each.bounds.left - label.bounds.left) <= high
+            and 0 <= each.bounds.top - label.bounds.bottom <= high // 2
+        ]
+        right = [
+            each
+            for each in others
+            if each.bounds.left >= label.bounds.right - 2 and 2 * _overlap(each.bounds, label.bounds) >= high
+        ]
+        return next((each.text for each in (*under, *right)), "")
+
+    def text(self, most: int = 60) -> str:
+        """All that can be read, line by line, from the top."""
+        return "\n".join(dict.fromkeys(each.text for each in self.named[:most]))
+
+
+def is_url(text: str) -> bool:
+    """Whether a label is an address."""
+    return bool(_URL.fullmatch(text))
+
+
+def _overlap(one: Bounds, other: Bounds) -> int:
+    """How many pixels of height two boxes share."""
+    return min(one.bottom, other.bottom) - max(one.top, other.top)
+
+
+def _package_has(package: str, words: Iterable[str]) -> bool:
+    return any(word in package.casefold() for word in words)

@@ -1,0 +1,131 @@
+"""grammar.toml, compiled once, and quoted text, which is kept as it is: taken out before anything is read, and put
+back afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.offline.vocabulary import table
+
+_PART = re.compile(r"<([A-Z_]+)>")
+
+
+class Rule(BaseModel):
+    """How one form of a clause is written; the flags are explained where grammar.toml sets them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    kind: str
+    pattern: re.Pattern[str]
+    key: str = ""
+    gesture: str = "tap"
+    finger: bool = False
+    switches: bool = False
+    web: bool = False
+    known_field: bool = False
+    later: bool = False
+
+
+class Where(BaseModel):
+    """How a clause names the app that it is to be done in; `unless` are texts that only look so."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+
+
+class Chat(BaseModel):
+    """Words that are no task; `topic` names the answer in wording.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    topic: str
+    pattern: re.Pattern[str]
+
+
+class Patterns(BaseModel):
+    """The whole table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    strong: re.Pattern[str]
+    weak: re.Pattern[str]
+    before: re.Pattern[str]
+    after: re.Pattern[str]
+    head: re.Pattern[str]
+    where: tuple[Where, ...]
+    rules: tuple[Rule, ...]
+    chat: tuple[Chat, ...]
+    words: dict[str, re.Pattern[str]]
+    numbers: dict[str, int]
+
+
+@cache
+def patterns() -> Patterns:
+    """The compiled grammar."""
+    raw = table("grammar.toml")
+    parts: dict[str, str] = raw["parts"]
+    splitting: dict[str, str] = raw["splitting"]
+    parts["HEADS"] = splitting["heads"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        while _PART.search(pattern) is not None:
+            pattern = _PART.sub(lambda part: parts[part[1]], pattern)
+        return re.compile(pattern.replace("HEADS", parts["HEADS"]), re.IGNORECASE)
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [row | {"pattern": compiled(row["pattern"])} for row in raw[name]]
+
+    heads, unknown = splitting["heads"], splitting["unknown"]
+    return Patterns(
+        strong=compiled(splitting["strong"]),
+        weak=compiled(splitting["weak"]),
+        before=compiled(splitting["before"]),
+        after=compiled(rf"(?:{splitting['after']})$"),
+        head=compiled(f"{heads}|{unknown}"),
+        where=tuple(
+            Where(pattern=row["pattern"], unless=compiled(row["not"]) if "not" in row else None)
+            for row in rows("where")
+        ),
+        rules=tuple(Rule(**row) for row in rows("clause")),
+        chat=tuple(Chat(**row) for row in rows("chat")),
+        words={name: compiled(pattern) for name, pattern in raw["words"].items()},
+        numbers=raw["numbers"],
+    )
+
+
+_PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("‘", "’"), ("「", "」"), ("『", "』"), ("«", "»"), ("`", "`"))
+_QUOTED = re.compile(
+    "|".join(rf"{start}([^{end}]+){end}" for start, end in _PAIRS)
+    # An apostrophe is a quote only at the edge of a word, and closes only before a space or a sign.
+    + r"|(?<![\w'])'((?:[^']|'(?=\w))+)'(?!\w)"
+)
+_FIRST = 0xE000
+_HOLDER = re.compile("[\ue000-\ue0ff]")
+MOST = 0x100
+"""Quotes in one instruction; the characters of the private use area that stand for them."""
+
+
+class Quotes:
+    """The quotes of one text; `text` has a private-use character in place of each."""
+
+    def __init__(self, text: str) -> None:
+        self._kept: list[str] = []
+        self.text = _QUOTED.sub(self._take, _HOLDER.sub("", text))
+
+    def _take(self, found: re.Match[str]) -> str:
+        if len(self._kept) == MOST:
+            return found[0]
+        self._kept.append(next(group for group in found.groups() if group is not None))
+        return chr(_FIRST + len(self._kept) - 1)
+
+    def restored(self, text: str) -> str:
+        """The text with the quotes in it again, without their marks."""
+        return _HOLDER.sub(lambda found: self._kept[ord(found[0]) - _FIRST], text)
+
+
+def is_quote(text: str) -> bool:
+    """Whether a text consists of one quote alone."""
+    return bool(_HOLDER.fullmatch(text.strip()))

@@ -1,0 +1,113 @@
+"""The strategy of each kind of clause, and the words for a clause that is done."""
+
+from __future__ import annotations
+
+from agent.offline.clauses import (
+    Alarm,
+    Ask,
+    Clause,
+    EnterSecret,
+    Open,
+    OpenUrl,
+    Press,
+    Read,
+    Scroll,
+    Search,
+    SendMessage,
+    SignIn,
+    Tap,
+    Toggle,
+    TypeText,
+    Wait,
+    WriteNote,
+)
+from agent.offline.strategies.moving import press_next, scroll_next, url_next, wait_next
+from agent.offline.strategies.reading import ask_next, read_next
+from agent.offline.strategies.searching import search_next
+from agent.offline.strategies.sending import message_next
+from agent.offline.strategies.signing_in import sign_in_next
+from agent.offline.strategies.switching import alarm_next, toggle_next
+from agent.offline.strategies.tapping import open_next, tap_next
+from agent.offline.strategies.typing import secret_next, type_next
+from agent.offline.strategies.writing import note_next
+from agent.offline.view import Move, View
+from agent.offline.vocabulary import wording
+
+
+def next_move(clause: Clause, view: View) -> Move:
+    """What this clause needs now."""
+    match clause:
+        case Open():
+            return open_next(clause, view)
+        case OpenUrl():
+            return url_next(clause, view)
+        case Search():
+            return search_next(clause, view)
+        case Tap():
+            return tap_next(clause, view)
+        case TypeText():
+            return type_next(clause, view)
+        case EnterSecret():
+            return secret_next(clause, view)
+        case Scroll():
+            return scroll_next(clause, view)
+        case Press():
+            return press_next(clause, view)
+        case Toggle():
+            return toggle_next(clause, view)
+        case Alarm():
+            return alarm_next(clause, view)
+        case Wait():
+            return wait_next(clause, view)
+        case Read():
+            return read_next(clause, view)
+        case Ask():
+            return ask_next(clause, view)
+        case SignIn():
+            return sign_in_next(clause, view)
+        case WriteNote():
+            return note_next(clause, view)
+        case SendMessage():
+            return message_next(clause, view)
+
+
+def done_words(clause: Clause, *, chinese: bool) -> str:
+    """What was done, in a few words."""
+    key, name = _done(clause)
+    if isinstance(clause, Scroll):
+        name = wording(clause.direction, chinese=chinese)
+    return wording(key, chinese=chinese, name=name)
+
+
+def _done(clause: Clause) -> tuple[str, str]:
+    match clause:
+        case Open(name=name):
+            return "done_open", name
+        case OpenUrl(url=url):
+            return "done_url", url
+        case Search(query=query):
+            return "done_search", query
+        case Tap(label=label, nth=nth):
+            return ("done_tap", label) if label else ("done_row", str(nth))
+        case TypeText(text=text):
+            return "done_type", text
+        case EnterSecret(what=what):
+            return "done_secret", what
+        case Press(key=key):
+            return "done_press", key.value
+        case Toggle(label=label, on=on) | Alarm(time=label, on=on):
+            return ("done_on" if on else "done_off"), label
+        case SendMessage(to=to):
+            return "done_message", to
+        case _:
+            return f"done_{_SIMPLE[type(clause)]}", ""
+
+
+_SIMPLE: dict[type, str] = {
+    Scroll: "scroll",
+    Wait: "wait",
+    Read: "read",
+    Ask: "ask",
+    SignIn: "sign_in",
+    WriteNote: "note",
+}

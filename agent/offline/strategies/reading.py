@@ -1,0 +1,81 @@
+"""Read the screen, a row, or the value beside a label; or ask the person."""
+
+from __future__ import annotations
+
+import re
+
+from agent.actions import AskUser
+from agent.effect_facts import Answered
+from agent.offline.clauses import Ask, Read
+from agent.offline.matching import folded
+from agent.offline.page import Several
+from agent.offline.strategies.looking import look_further
+from agent.offline.view import Done, Move, View
+
+_MONEY = re.compile(r"(?:[$€£¥₹]|USD|EUR|RMB|CNY)\s?\d[\d.,]*|\d[\d.,]*\s?(?:[$€£¥₹元]|USD|EUR)")
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?")
+_KINDS = (
+    (frozenset({"price", "cost", "amount", "价格", "金额", "多少钱"}), _MONEY),
+    (frozenset({"time", "current time", "时间"}), _TIME),
+)
+
+
+def read_next(clause: Read, view: View) -> Move:
+    """What was asked for, word by word from the screen; nothing is guessed."""
+    page = view.page
+    if clause.nth:
+        position = clause.nth - 1 if clause.nth > 0 else clause.nth
+        if not -len(page.rows) <= position < len(page.rows):
+            return view.stuck("no_list", number=str(clause.nth))
+        return Done("\n".join(each.text for each in page.rows[position].labels), wanted=True)
+    if not clause.what:
+        text = page.text()
+        return Done(text, wanted=True) if text else view.stuck("nothing_to_read")
+    label = page.find(clause.what, such=lambda each: each.role != "field")
+    if isinstance(label, Several):
+        return view.stuck("several", name=clause.what, texts=", ".join(label.texts))
+    if label is not None and (value := page.value_beside(label)):
+        return Done(f"{label.text}: {value}", wanted=True)
+    if (only := _of_kind(clause.what, view)) is not None:
+        return Done(only, wanted=True)
+    if label is not None:
+        return Done(label.text, wanted=True)
+    return look_further(view, clause.what) or view.stuck("not_read", name=clause.what)
+
+
+def _of_kind(what: str, view: View) -> str | None:
+    """The one amount or time of day on the screen, None when there is none or there are several."""
+    pattern = next((pattern for words, pattern in _KINDS if folded(what).replace(" ", "") in _packed(words)), None)
+    if pattern is None:
+        return None
+    found = {each.text for each in view.page.named if pattern.fullmatch(each.text)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _packed(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(folded(word).replace(" ", "") for word in words)
+
+
+_SWAPPED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "i'm": "you are"}
+_WORD = re.compile(r"[\w']+")
+
+
+def ask_next(clause: Ask, view: View) -> Move:
+    """One question."""
+    steps = view.staged("ask")
+    if any(isinstance(fact, Answered) for step in steps for fact in step.effect):
+        return Done()
+    if steps:
+        return view.stuck("no_answer")
+    return view.act(AskUser(question=_question(clause.question, view)), "ask", "asking")
+
+
+def _question(words: str, view: View) -> str:
+    """The question as it was given, or what is to be found out, said to the person."""
+    if words.endswith(("?", "？")):
+        return words
+    if view.chinese:
+        return view.words("question", name=words.replace("我", "您"))
+    about = re.sub(r"^(?:for|about) ", "", words)
+    turned = _WORD.sub(lambda word: _SWAPPED.get(word[0].lower(), word[0]), about)
+    return view.words("question", name=turned)

@@ -1,0 +1,87 @@
+"""Send a message: the right person, the exact words, Send once."""
+
+from __future__ import annotations
+
+from agent.actions import PressKey
+from agent.offline.clauses import Open, SendMessage
+from agent.offline.matching import folded, gist
+from agent.offline.page import Page
+from agent.offline.strategies.looking import look_further
+from agent.offline.strategies.tapping import launch_known, touched
+from agent.offline.strategies.typing import field_of, fill
+from agent.offline.view import Act, Done, Move, View
+from agent.scene import ScreenElement
+from devices.inputs import Key
+
+MAX_BACK = 3
+
+
+def message_next(clause: SendMessage, view: View) -> Move:
+    """Nothing is sent unless the person's name and the text stand on the screen."""
+    if view.worked("send"):
+        return Done() if _sent(view.page, clause.text) else view.stuck("not_sent")
+    if view.staged("send"):
+        return view.stuck("not_sent")
+    if not isinstance(view.before, Open) and not view.worked("open"):
+        return launch_known(view, "messages")
+    composer = _composer(view.page)
+    if composer is None:
+        return _find_person(clause, view)
+    recipient = field_of(view.page, "recipient")
+    if recipient is not None and not view.worked("to"):
+        return fill(view, recipient, clause.to, "to")
+    if not _is_person(view.page, clause.to):
+        if len(view.staged("back")) >= MAX_BACK:
+            return view.stuck("no_new_message", name=clause.to)
+        return view.act(PressKey(key=Key.BACK), "back", "going_back")
+    if not _has(composer, clause.text):
+        if view.staged("text"):
+            return view.stuck("not_typed", name=clause.text)
+        return fill(view, composer, clause.text, "text", clear=True)
+    button = _send_button(view.page)
+    if button is None:
+        return view.stuck("not_sent")
+    touch = touched(view, button, stage="send")
+    return Act(touch.action, touch.stage, view.words("sending", name=clause.to))
+
+
+def _find_person(clause: SendMessage, view: View) -> Move:
+    """The conversation with exactly this name, else a new message."""
+    page = view.page
+    row = next((row for row in page.rows if folded(row.title.text) == folded(clause.to)), None)
+    if row is not None and len(view.staged("tap")) < MAX_BACK:
+        return touched(view, row.title)
+    new = page.find("new message", such=page.tappable)
+    if isinstance(new, ScreenElement) and not view.staged("new"):
+        return look_further(view, clause.to) or touched(view, new, stage="new")
+    if not view.worked("open") and not page.fields:
+        return launch_known(view, "messages")
+    return view.stuck("no_new_message", name=clause.to)
+
+
+def _is_person(page: Page, name: str) -> bool:
+    """Whether the title bar, or a field, names the person: words in a conversation do not count."""
+    return any(folded(each.text) == folded(name) for each in (*page.heading, *page.fields[:-1]))
+
+
+def _composer(page: Page) -> ScreenElement | None:
+    """Where the text goes: by its hint, else (when a draft hides that) the last field of a page that can send."""
+    if (field := field_of(page, "message")) is not None:
+        return field
+    return page.fields[-1] if page.fields and _send_button(page) is not None else None
+
+
+def _send_button(page: Page) -> ScreenElement | None:
+    found = page.find("send", such=page.tappable)
+    return found if isinstance(found, ScreenElement) else None
+
+
+def _has(field: ScreenElement, text: str) -> bool:
+    return gist(text) == gist(field.text)
+
+
+def _sent(page: Page, text: str) -> bool:
+    """Whether the text stands on the page as a message, and no more in a field."""
+    if any(_has(field, text) for field in page.fields):
+        return False
+    return any(gist(each.text) == gist(text) for each in page.named if each.role != "field")

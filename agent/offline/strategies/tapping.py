@@ -1,0 +1,99 @@
+"""Opens an app by one of its names, and taps something with a label, or a row of a list."""
+
+from __future__ import annotations
+
+from agent.actions import DoubleTap, LongPress, OpenApp, WaitFor
+from agent.actions import Tap as TapAction
+from agent.offline.clauses import Gesture, Open, Tap
+from agent.offline.matching import SAME, folded, likeness
+from agent.offline.page import Several
+from agent.offline.strategies.looking import look_further
+from agent.offline.view import Act, Done, Move, Stuck, View, on
+from agent.offline.vocabulary import labels
+from agent.scene import ScreenElement
+
+PATIENCE_S = 5.0
+"""Seconds for a touch to show an effect, beyond those that the driver waits."""
+MAX_REJECTED = 2
+_UNCONFIRMED = "did not confirm"
+
+
+def tap_next(clause: Tap, view: View) -> Move:
+    """Touch once, and see that something changed."""
+    return touch(view, clause.label, nth=clause.nth, gesture=clause.gesture)
+
+
+def touch(view: View, label: str, *, nth: int = 0, gesture: Gesture = "tap") -> Move:
+    """Find it, touch it once, wait for an effect. What had none, or may have had one, is not touched again."""
+    name = label or str(nth)
+    taps = view.staged("tap")
+    if taps and taps[-1].worked:
+        if taps[-1].moved or any(step.moved for step in view.since("tap")):
+            return Done()
+        if not view.worked("settle"):
+            return view.act(WaitFor(what="change", seconds=PATIENCE_S), "settle", "waiting")
+        return view.stuck("no_effect", name=name)
+    if taps and (taps[-1].uncertain or not view.told or any(_UNCONFIRMED in told for told in view.told)):
+        return view.stuck("uncertain", name=name)
+    if len(taps) >= MAX_REJECTED:
+        return view.stuck("not_found", name=name)
+    target = _row(view, nth) if nth else view.page.find(label, such=view.page.tappable)
+    if isinstance(target, Several):
+        return view.stuck("several", name=name, texts=", ".join(target.texts))
+    if target is None:
+        further = None if nth else look_further(view, name)
+        return further or (view.stuck("no_list", number=name) if nth else view.stuck("not_found", name=name))
+    return touched(view, target, gesture)
+
+
+def touched(view: View, target: ScreenElement, gesture: Gesture = "tap", *, stage: str = "tap") -> Act:
+    """The touch on this element."""
+    actions = {"tap": TapAction, "double_tap": DoubleTap, "long_press": LongPress}
+    return view.act(actions[gesture](target=on(target)), stage, "tapping", name=target.text)
+
+
+def _row(view: View, nth: int) -> ScreenElement | None:
+    """The label of a row: a rule about labels would not see an area without one."""
+    rows = view.page.rows
+    position = nth - 1 if nth > 0 else nth
+    return rows[position].title if -len(rows) <= position < len(rows) else None
+
+
+def names_of(name: str) -> tuple[str, ...]:
+    """The name as it was given, then the other names of the same thing."""
+    same = [group for group in labels().same if folded(name) in map(folded, group)]
+    return tuple(dict.fromkeys([name, *(other for group in same for other in group if folded(other) != folded(name))]))
+
+
+def launch(view: View, names: tuple[str, ...]) -> Act | Stuck:
+    """Open the app by the next of its names that was not tried yet."""
+    failed = sum(not step.worked for step in view.staged("open"))
+    if failed >= len(names):
+        return view.stuck("not_open", name=names[0])
+    return view.act(OpenApp(name=names[failed]), "open", "opening", name=names[0])
+
+
+def launch_known(view: View, kind: str) -> Act | Stuck:
+    """Open the app of a kind (see [apps] in labels.toml)."""
+    return launch(view, labels().apps[kind])
+
+
+def open_next(clause: Open, view: View) -> Move:
+    """The app; inside an app first what stands there under exactly this name."""
+    if view.worked("open"):
+        return Done() if not view.page.at_launcher else view.stuck("not_open", name=clause.name)
+    if view.staged("tap", "settle", "lookdown", "lookup"):
+        return touch(view, clause.name)
+    inside = view.index > 0 and not view.page.at_launcher
+    if inside and not view.staged("open") and _stands_there(clause.name, view):
+        return touch(view, clause.name)
+    move = launch(view, names_of(clause.name))
+    if isinstance(move, Stuck) and inside:
+        touched = touch(view, clause.name)
+        return move if isinstance(touched, Stuck) else touched
+    return move
+
+
+def _stands_there(name: str, view: View) -> bool:
+    found = view.page.find(name, such=view.page.tappable)
+    return found is not None and not isinstance(found, Several) and likeness(name, found.text) >= SAME

@@ -1,0 +1,65 @@
+"""The words of the person's language: what the pilot reads, and what it says."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Labels(BaseModel):
+    """labels.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    same: tuple[tuple[str, ...], ...]
+    switches: tuple[str, ...]
+    around_before: tuple[str, ...]
+    around_after: tuple[str, ...]
+    fields: dict[str, tuple[str, ...]]
+    buttons: dict[str, tuple[str, ...]]
+    apps: dict[str, tuple[str, ...]]
+    signs: dict[str, tuple[str, ...]]
+
+
+@cache
+def labels() -> Labels:
+    """Names of the same thing, kinds of fields and buttons, signs on screens."""
+    return Labels.model_validate(table("labels.toml"))
+
+
+def table(name: str) -> dict[str, Any]:
+    """A table of this package, as it is written."""
+    return tomllib.loads(resources.files("agent.offline").joinpath(name).read_text(encoding="utf-8"))
+
+
+SHORT = 40
+"""Letters of a name in a sentence."""
+
+
+class _Wording(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    en: dict[str, str]
+    zh: dict[str, str]
+
+
+@cache
+def _table() -> _Wording:
+    return _Wording.model_validate(table("wording.toml"))
+
+
+def wording(key: str, *, chinese: bool, **values: str) -> str:
+    """A sentence; names in it are shortened to one line."""
+    text = (_table().zh if chinese else _table().en)[key]
+    return text.format_map({name: value if name in _WHOLE else short(value) for name, value in values.items()})
+
+
+_WHOLE = frozenset({"reason", "done", "texts"})
+
+
+def short(text: str) -> str:
+    """At most SHORT letters on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHORT else f"{line[: SHORT - 1]}…"

@@ -1,0 +1,110 @@
+"""Work stands still while an endpoint is away that has answered before. One that never answered is a mistake.
+
+A call has its own time limit, retries included; this is what comes after it: the same call again, with growing pauses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from agent.events import ModelAway
+from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
+from agent.models.errors import ModelUnreachable
+from devices.measuring import measured
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 15 * 60.0
+"""How long after its first failure a call is made again; most outages of hosted models are over by then."""
+FIRST_PAUSE_S: Final = 2.0
+LONGEST_PAUSE_S: Final = 30.0
+"""Seconds between two tries, doubled each time; longer when the endpoint asks for it. Every try is a call in full,
+with retries of its own.
+"""
+
+Listener = Callable[[ModelRequest, ModelAway], None]
+"""Is told, for each outage and call, that the model is waited for and until when, and when that is over."""
+
+
+class PatientModel:
+    """Implements Model around another one. `reply.waited` says how long an answer was waited for in an outage."""
+
+    def __init__(
+        self,
+        model: Model,
+        tell: Listener,
+        *,
+        patience: float = PATIENCE_S,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._model = model
+        self._tell = tell
+        self._patience = patience
+        self._sleep = sleep
+        self._clock = clock
+        self._wall = wall
+        self._answered = False
+        self.away = False
+        """Whether the last call got no answer."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as the endpoint knows it."""
+        return self._model.name
+
+    @measured("model")
+    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """See Model. A caption is not waited for: it is not worth it. Cancelling ends the waiting at once."""
+        streamed = None if on_delta is None else _Streamed(on_delta)
+        began, pause = self._clock(), FIRST_PAUSE_S
+        end: float | None = None
+        told: ModelAway | None = None
+        try:
+            while True:
+                try:
+                    reply = await self._model.complete(request, on_delta=streamed)
+                except ModelUnreachable as error:
+                    self.away = True
+                    end = self._clock() + self._patience if end is None else end
+                    wait = max(pause, error.retry_after or 0.0)
+                    waits = self._answered and request.purpose is not Purpose.CAPTION
+                    if not waits or self._clock() + wait > end:
+                        raise
+                    if streamed is not None and streamed.heard:
+                        streamed = None  # what was streamed before a break is not streamed a second time
+                    if told is None or told.status != error.status:
+                        logger.warning("%s The work waits for it.", error)
+                        told = ModelAway(status=error.status, until=self._wall() + end - self._clock())
+                        self._tell(request, told)
+                else:
+                    self.away, self._answered = False, True
+                    return reply if told is None else replace(reply, waited=self._clock() - began)
+                await self._sleep(wait)
+                pause = min(LONGEST_PAUSE_S, pause * 2)
+        finally:
+            if told is not None:
+                self._tell(request, ModelAway())
+
+
+class _Streamed:
+    def __init__(self, on_delta: Callable[[Delta], None]) -> None:
+        self._on_delta = on_delta
+        self.heard = False
+
+    def __call__(self, delta: Delta) -> None:
+        self.heard = True
+        self._on_delta(delta)
+
+
+def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
+    """The same models, waited for; roles that share a model share its patience."""
+    made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
+    roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
+    return Models(*roles), tuple(made.values())

@@ -1,0 +1,63 @@
+"""The border between the bot and the agent: a task goes in, events come out, a person may step in at any time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.events import TaskEvent
+from agent.files import GivenFile
+from agent.questions import Answer
+
+
+class TaskOrder(BaseModel):
+    """What a person asked, ready for the agent. The same `task` id means the same work: it is continued."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str
+    text: str
+    phone: str = ""
+    """The wished phone's stable id; "" for any free one."""
+    quick: bool = False
+    """Straight to the phone, without intent and plan."""
+    max_steps: int = Field(default=60, ge=1)
+    files: tuple[GivenFile, ...] = ()
+    """What came with the task; it is on the phone before the first step."""
+
+
+class Agent(Protocol):
+    """Does tasks. One task has one run on a phone at a time; its id starts with the task's id."""
+
+    def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        """Begin the task, or continue it where it stopped (crash, shutdown); ends with TaskEnded.
+
+        A question that was open is told again (Asked, same id). Ends without TaskEnded only on shutdown.
+        """
+        ...
+
+    async def answer(self, task: str, answer: Answer) -> None:
+        """The answer to the task's open question; one for another question is ignored."""
+        ...
+
+    async def steer(self, task: str, note: str) -> None:
+        """A note that the agent reads before its next step."""
+        ...
+
+    async def pause(self, task: str) -> None:
+        """Stand still, within a second, also while a call hangs. Returns when nothing moves any more."""
+        ...
+
+    async def resume(self, task: str, note: str = "") -> None:
+        """Go on after a pause, with a fresh look at the phone."""
+        ...
+
+    async def cancel(self, task: str) -> None:
+        """End the task within a second; its events end with TaskEnded (cancelled)."""
+        ...
+
+    async def shutdown(self) -> None:
+        """Stop all work at the next safe point; every `work` iterator ends without TaskEnded."""
+        ...

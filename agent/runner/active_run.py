@@ -1,0 +1,97 @@
+"""A run that this process knows of: its order, its phone, its stop signs, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import RunControl
+
+from agent.control import Control
+from agent.events import RunEnded
+from agent.graph.executor.context import Live
+from agent.graph.executor.state import ExecutorState, ResultData, usage_of
+from agent.guards.masking import Mask
+from agent.outcome import Outcome
+from agent.ports.leases import Lease
+from agent.ports.runner import RunOrder
+from agent.questions import Answer
+from agent.run_config import RunConfig
+from devices.phone import Phone
+
+
+@dataclass
+class ActiveRun:
+    """`acting` while the graph is moving; `lock` keeps two attaches of one run from both acting."""
+
+    id: str
+    control: Control = field(default_factory=Control)
+    drain: RunControl = field(default_factory=RunControl)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    live: Live = field(default_factory=Live)
+    mask: Mask = field(default_factory=Mask)
+    wish: str = ""
+    """The phone it is to have, "" for any; from its first lease on that one."""
+    lease: Lease | None = None
+    phone: Phone | None = None
+    terms: RunConfig | None = None
+    """What it works with, from its first phone on."""
+    files: list[str] = field(default_factory=list)
+    """Paths on the phone of what this process has put there."""
+    acting: bool = False
+    answers: dict[str, Answer] = field(default_factory=dict)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def give(self, answer: Answer) -> None:
+        """An answer has come; the first one for a question counts."""
+        self.answers.setdefault(answer.question, answer)
+        self.answered.set()
+
+    async def answer_to(self, question: str) -> Answer:
+        """The answer to this question, whenever it comes."""
+        while question not in self.answers:
+            self.answered.clear()
+            await self.answered.wait()
+        return self.answers.pop(question)
+
+
+NODES_PER_STEP = 8
+
+
+def config_of(order: RunOrder) -> RunnableConfig:
+    """The thread of the run, and room for all its steps."""
+    return {
+        "configurable": {"thread_id": f"run:{order.run}"},
+        "recursion_limit": order.max_steps * NODES_PER_STEP + 20,
+    }
+
+
+def fresh(order: RunOrder) -> ExecutorState:
+    """The state that a sub-task begins with."""
+    return {
+        "run": order.run,
+        "subtask": order.subtask,
+        "task": order.task,
+        "goal": order.goal,
+        "plan": order.plan,
+        "max_steps": order.max_steps,
+        "notes": list(order.notes),
+    }
+
+
+def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = None) -> RunEnded:
+    """The end, from the values of the graph; `result` in place of the graph's own."""
+    result = result or values["result"]
+    return RunEnded(
+        run=order.run,
+        subtask=order.subtask,
+        outcome=Outcome(result["outcome"]),
+        summary=result["summary"],
+        data=result["data"],
+        notes=tuple(values["notes"]),
+        steps=len(values["past"]),
+        usage=usage_of(values),  # type: ignore[arg-type]  # the graph's own values are its state
+        frame=values["frame"],
+    )

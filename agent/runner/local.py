@@ -1,0 +1,341 @@
+"""LocalRunner: sub-tasks on phones that this process reaches, one thread of the executor graph for each run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
+from langgraph.types import Command
+
+from agent.control import Stopped
+from agent.dialects.select import image_size_for
+from agent.error_mapping import fault_of
+from agent.event_stream import pumped
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
+from agent.files import FileLost, GivenFile
+from agent.graph.executor.build import build_executor
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.screen import PhoneScreen
+from agent.graph.executor.state import ExecutorState
+from agent.guards.masking import Mask
+from agent.guards.policy import Policy
+from agent.guards.typed import Typed
+from agent.outcome import Outcome
+from agent.ports.frames import Frames
+from agent.ports.journal import Journal
+from agent.ports.leases import Lease, Leases, NoPhone, Place
+from agent.ports.runner import RunOrder
+from agent.ports.secrets import Secrets
+from agent.questions import Answer, Question
+from agent.run_config import RunConfigSource
+from agent.runner.active_run import ActiveRun, config_of, ended, fresh
+from agent.wording import sentence
+from devices.errors import PhoneError, PhoneGone
+from devices.phone import Phone, Phones
+
+
+async def prepared(
+    run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
+) -> None:
+    """Prepare the phone and put the files on it. A pause cuts that off, and a resume begins anew; so does a cable that
+    is back within `grace` seconds.
+
+    Raises Stopped, FileLost, FileRejected when the phone does not take a file, and other PhoneErrors.
+    """
+    lost = False
+    while True:
+        await run.control.hold()
+        run.acting = True
+        try:
+            if lost:
+                await run.control.guard(phones.wait_for(phone.info.id, timeout=grace))
+            await run.control.guard(phone.prepare())
+            for file in files[len(run.files) :]:
+                run.files.append(await run.control.guard(_put(run, phone, file, frames)))
+        except Stopped:
+            if not run.control.paused:
+                raise
+        except PhoneGone:
+            if lost:
+                raise
+            lost = True
+        else:
+            return
+        finally:
+            run.acting = False
+            run.control.stood()
+
+
+async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) -> str:
+    """The file's path on the phone. Each run has a folder: doing it again, after a crash too, changes nothing."""
+    try:
+        data = await frames.load(file.content)
+    except KeyError:
+        raise FileLost(file.name) from None
+    return await phone.push(file.name, data, folder=run.id)
+
+
+logger = logging.getLogger(__name__)
+
+GIVE_BACK_S = 600.0
+"""A run that waits this long for a person gives the phone to others meanwhile."""
+STAND_STILL_S = 5.0
+"""A call that was cut off may take that long to let go of its thread."""
+RESTORE_S = 10.0
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What every run is given."""
+
+    phones: Phones
+    leases: Leases
+    terms: RunConfigSource
+    """What the runs that begin now work with: a run keeps what it has taken until its task lets go of it."""
+    policy: Policy
+    journal: Journal
+    frames: Frames
+    secrets: Secrets
+    give_back: float = GIVE_BACK_S
+    grace: float = 15.0
+    """Seconds that an unplugged phone is waited for."""
+
+
+class LocalRunner:
+    """Implements agent.ports.runner.Runner on the phones of this machine."""
+
+    def __init__(self, equipment: Equipment, checkpointer: BaseCheckpointSaver[str]) -> None:
+        self._with = equipment
+        self._graph = build_executor(checkpointer)
+        self._runs: dict[str, ActiveRun] = {}
+        self._typed: dict[str, Typed] = {}
+        """By phone: what no later task may show."""
+
+    async def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
+        """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
+        run = self._run(order.run)
+        async with run.lock:
+            try:
+                async for event in self._work(order, run):
+                    yield event
+            except Stopped:
+                if run.control.cancelled:
+                    yield await self._cut(order, Outcome.CANCELLED, sentence("ended.cancelled"))
+            except (PhoneError, NoPhone, FileLost) as error:
+                fault = fault_of(error)
+                yield await self._cut(order, fault.outcome, fault.sentence)
+            finally:
+                run.acting = False
+                run.control.stood()
+
+    async def answer(self, run: str, answer: Answer) -> None:
+        """See Runner."""
+        self._run(run).give(answer)
+
+    async def steer(self, run: str, note: str) -> None:
+        """See Runner."""
+        self._run(run).control.note(note)
+
+    async def pause(self, run: str) -> None:
+        """See Runner. Raises TimeoutError when the run does not stand still in time."""
+        active = self._run(run)
+        active.control.pause()
+        if active.acting:
+            async with asyncio.timeout(STAND_STILL_S):
+                await active.control.wait_standing()
+
+    async def resume(self, run: str, note: str = "") -> None:
+        """See Runner."""
+        active = self._run(run)
+        if note:
+            active.control.note(note)
+        active.control.resume()
+
+    async def cancel(self, run: str) -> None:
+        """See Runner."""
+        self._run(run).control.cancel()
+
+    async def release(self, run: str) -> None:
+        """See Runner."""
+        active = self._runs.pop(run, None)
+        if active is not None:
+            await self._give_back(active)
+            if active.terms is not None:
+                self._with.terms.give_back(active.terms)
+
+    async def shutdown(self) -> None:
+        """See Runner."""
+        for run in self._runs.values():
+            run.drain.request_drain()
+            run.control.drain()
+        for run in list(self._runs.values()):
+            async with run.lock:
+                await self._give_back(run)
+
+    def _run(self, run: str) -> ActiveRun:
+        return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
+
+    async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
+        config = config_of(order)
+        payload: ExecutorState | Command[Any] | None = fresh(order)
+        state = await self._graph.aget_state(config)
+        if state.values.get("subtask") == order.subtask:
+            if not state.next:
+                yield ended(order, state.values)
+                return
+            payload = None
+        pending = state.interrupts if payload is None else ()
+        # Half-done work lives on the phone it was begun on, also when any free one was wished for.
+        run.wish = state.values.get("phone") or order.phone
+        while True:
+            if pending:
+                question = Question.model_validate(pending[0].value)
+                yield Asked(question=question)
+                answer = await self._answer(run, question)
+                payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
+            async for event in self._ready(order, run, first=bool(pending)):
+                yield event
+            if isinstance(payload, dict):
+                payload = {**payload, "phone": run.wish, "files": list(run.files)}
+            if pending:
+                yield Resumed(question=question.id)
+            async for event in self._drive(run, payload, config):
+                yield event
+            state = await self._graph.aget_state(config)
+            pending = state.interrupts
+            if not state.next:
+                yield ended(order, state.values)
+                return
+            if run.control.draining and not pending:
+                return
+            payload = None
+
+    async def _drive(
+        self, run: ActiveRun, payload: ExecutorState | Command[Any] | None, config: RunnableConfig
+    ) -> AsyncGenerator[RunEvent, None]:
+        """Let the graph run until it ends, asks, or is drained."""
+
+        async def work(emit: Callable[[RunEvent], None]) -> None:
+            try:
+                await self._graph.ainvoke(
+                    payload, config, context=self._context(run, emit), durability="sync", control=run.drain
+                )
+            except GraphDrained:
+                logger.info("run %s stops at a safe point", run.id)
+
+        run.acting = True
+        try:
+            async for event in pumped(work):
+                yield event
+        finally:
+            run.acting = False
+            run.control.stood()
+
+    async def _ready(self, order: RunOrder, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
+        """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
+        while run.control.paused:
+            await run.control.hold()
+        if run.phone is not None:
+            return
+        queue = self._with.leases.acquire(run.id, run.wish, first=first)
+        try:
+            while run.lease is None:
+                item = await run.control.guard(_next(queue), pausing=False)
+                if isinstance(item, Lease):
+                    run.lease = item
+                else:
+                    yield Waiting(place=item.number, phone=item.phone)
+        finally:
+            if isinstance(queue, AsyncGenerator):
+                await queue.aclose()
+        run.wish = run.lease.phone
+        phone = self._with.phones.get(run.lease.phone)
+        run.phone = phone
+        run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
+        run.live.looks.forget()
+        yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
+        if len(run.files) < len(order.files):
+            yield Told(text=sentence("told.files", names=", ".join(file.name for file in order.files)))
+        await prepared(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
+
+    async def _answer(self, run: ActiveRun, question: Question) -> Answer:
+        """Wait for a person; after a while the phone is given back, so that others can use it."""
+        answer = asyncio.ensure_future(run.answer_to(question.id))
+        try:
+            waited = _wait(answer, self._with.give_back if run.lease is not None else None)
+            await run.control.guard(waited, pausing=False)
+            if not answer.done():
+                await self._give_back(run)
+                await run.control.guard(_wait(answer, None), pausing=False)
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    async def _give_back(self, run: ActiveRun) -> None:
+        phone, run.phone = run.phone, None
+        if phone is not None:
+            try:
+                async with asyncio.timeout(RESTORE_S):
+                    await phone.restore()
+            except (PhoneError, TimeoutError) as error:
+                logger.warning("run %s: the phone could not be put back as it was: %s", run.id, error)
+        if run.lease is not None:
+            run.lease = None
+            await self._with.leases.release(run.id)
+
+    def _context(self, run: ActiveRun, emit: Callable[[RunEvent], None]) -> RunContext:
+        assert run.phone is not None
+        assert run.lease is not None
+        have = self._with
+        if run.terms is None:
+            run.terms = have.terms.take()
+        screen = PhoneScreen(
+            run.phone,
+            have.phones,
+            have.frames,
+            run.control,
+            run.mask,
+            emit,
+            run.live.looks,
+            fit=partial(image_size_for, run.terms.models.vision.name),
+            grace=have.grace,
+        )
+        return RunContext(
+            phone=run.phone,
+            screen=screen,
+            fence=run.lease.fence,
+            models=run.terms.models,
+            dialect=run.terms.dialect,
+            image_window=run.terms.image_window,
+            policy=have.policy,
+            journal=have.journal,
+            frames=have.frames,
+            secrets=have.secrets,
+            control=run.control,
+            emit=emit,
+            mask=run.mask,
+            live=run.live,
+        )
+
+    async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
+        """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
+        values = (await self._graph.aget_state(config_of(order))).values
+        if values.get("subtask") != order.subtask or "past" not in values:
+            values = {**fresh(order), "past": [], "frame": None}
+        return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+
+
+async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:
+    return await anext(queue)
+
+
+async def _wait(answer: asyncio.Future[Answer], seconds: float | None) -> None:
+    """Wait for the answer without cancelling it when the time is over."""
+    await asyncio.wait({answer}, timeout=seconds)

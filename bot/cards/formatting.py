@@ -1,0 +1,76 @@
+"""Times, counts and short forms, as the cards write them."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from agent.events import ModelAway
+from agent.models.base import Usage
+from bot.domain.task import Task
+from bot.texts import counted, say
+
+TITLE_LIMIT = 60
+"""Characters of a task's text where it only names the task."""
+ACTION_WORDS = 10
+ACTION_LIMIT = 90
+"""Characters, for languages that write no blanks between words."""
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text on one line, cut to `limit` characters with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def title_of(task: Task) -> str:
+    """Number and beginning of a task, such as "12 · open settings"; of one phone's part that phone too."""
+    title = say("card.title", task=task.called, text=shortened(task.text, TITLE_LIMIT))
+    return f"{title} · {task.phone_name}" if task.parent else title
+
+
+def action_line(summary: str) -> str:
+    """At most ten words of what was done."""
+    words = summary.split()
+    line = " ".join(words[:ACTION_WORDS]) + (" …" if len(words) > ACTION_WORDS else "")
+    return shortened(line, ACTION_LIMIT)
+
+
+def duration(seconds: float) -> str:
+    """Such as "42 s", "3 min 5 s" or "1 h 10 min"."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return say("time.seconds", seconds=whole)
+    if whole < 3600:
+        return say("time.minutes", minutes=whole // 60, seconds=whole % 60)
+    return say("time.hours", hours=whole // 3600, minutes=whole % 3600 // 60)
+
+
+def tokens(usage: Usage) -> str:
+    """Tokens and, where there is a price, cost; "" when no model was called."""
+    total = usage.input + usage.output
+    if not total:
+        return ""
+    number = f"{total / 1000:.1f}k" if total >= 1000 else str(total)
+    words = say("receipt.tokens_estimated" if usage.estimated else "receipt.tokens", number=number)
+    return words if usage.cost is None else f"{words} · {say('receipt.cost', cost=f'{usage.cost:.4f}')}"
+
+
+def model_away(event: ModelAway, zone: tzinfo) -> str:
+    """Why a task waits for its model, and until when it does; "" when it does not."""
+    if event.until is None:
+        return ""
+    time = f"{datetime.fromtimestamp(event.until, zone):%H:%M}"
+    if event.status:
+        return say("card.model_refuses", status=event.status, time=time)
+    return say("card.model_silent", time=time)
+
+
+def elapsed(task: Task, now: float) -> float:
+    """Seconds of work so far; of waiting while it has not begun."""
+    return (task.ended if task.ended is not None else now) - (task.started or task.created)
+
+
+def receipt(task: Task, now: float) -> str:
+    """Steps, time, tokens and cost in one line."""
+    parts = (counted("step", task.steps), duration(elapsed(task, now)), tokens(task.usage))
+    return " · ".join(part for part in parts if part)

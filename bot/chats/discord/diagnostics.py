@@ -1,0 +1,85 @@
+"""A look at what the bot may do, without staying connected: for `opengui doctor`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+import discord
+from discord.http import Route
+
+from bot.chats.discord.endpoints import endpoints
+from bot.chats.discord.permissions import missing_of, sentence
+from bot.texts import say, words
+
+SURVEY_SECONDS: Final = 30.0
+"""Time limit of the whole look; ours."""
+
+_TEXT: Final = (discord.TextChannel, discord.ForumChannel, discord.VoiceChannel, discord.StageChannel)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A server or a channel, and what the bot lacks there, a sentence each. `found`: whether the bot sees it."""
+
+    place: str
+    lacks: tuple[str, ...] = ()
+    found: bool = True
+
+
+async def survey(token: str, guilds: Sequence[str], channels: Sequence[str], api_base: str | None) -> tuple[Seen, ...]:
+    """Each of the listed channels, else each of the listed servers as a whole.
+
+    Raises OSError, with a sentence without the token, when Discord cannot be asked.
+    """
+    try:
+        async with asyncio.timeout(SURVEY_SECONDS):
+            # Inside a service that is connected already, the addresses are in place.
+            there = api_base == Route.BASE
+            with nullcontext() if there else endpoints(api_base, None):
+                async with discord.Client(intents=discord.Intents.none()) as client:
+                    await client.login(token)
+                    if channels:
+                        return tuple([await _channel(client, int(one)) for one in channels])
+                    return tuple([await _guild(client, int(one)) for one in guilds])
+    except (discord.DiscordException, aiohttp.ClientError, TimeoutError) as error:
+        raise OSError(words("check.chat.unasked", why=type(error).__name__)) from None
+
+
+async def _guild(client: discord.Client, number: int) -> Seen:
+    me = await _myself(client, number)
+    if me is None:
+        return Seen(say("check.chat.place.guild", name=number), found=False)
+    return Seen(say("check.chat.place.guild", name=me.guild.name), _sentences(me.guild_permissions))
+
+
+async def _channel(client: discord.Client, number: int) -> Seen:
+    try:
+        channel = await client.fetch_channel(number)
+    except (discord.NotFound, discord.Forbidden):
+        return Seen(say("check.chat.place.channel", number=number), found=False)
+    if not isinstance(channel, _TEXT):
+        return Seen(say("check.chat.place.channel", number=number), found=False)
+    me = await _myself(client, channel.guild.id)
+    if me is None:
+        return Seen(say("check.chat.place.channel", number=number), found=False)
+    # Again, because only a channel of the whole server knows its roles.
+    known = await me.guild.fetch_channel(number)
+    place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)
+    return Seen(place, _sentences(known.permissions_for(me)))
+
+
+async def _myself(client: discord.Client, guild: int) -> discord.Member | None:
+    assert client.user is not None, "logged in"
+    try:
+        return await (await client.fetch_guild(guild)).fetch_member(client.user.id)
+    except (discord.NotFound, discord.Forbidden):
+        return None
+
+
+def _sentences(granted: discord.Permissions) -> tuple[str, ...]:
+    return tuple(sentence(name) for name in missing_of(granted))

@@ -1,0 +1,67 @@
+"""Answers to slash commands and presses, each in time, and seen by the person who asked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import discord
+
+from bot.chats.discord import limits
+from bot.chats.discord.buttons import pressed_data
+from bot.chats.discord.formatting import drafts_of
+from bot.chats.discord.places import person_of, place_of
+from bot.domain.address import MessageRef
+from bot.domain.chat import Intake
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Message, Reply
+
+
+async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
+    """Show the reply to the person alone. With nothing to say, the interaction is only acknowledged."""
+    message = reply.message or (Message(body=reply.toast) if reply.toast else None)
+    if message is None:
+        if not interaction.response.is_done():
+            await interaction.response.defer()
+        return
+    for draft in drafts_of(message):
+        view = draft.view() or discord.utils.MISSING
+        send = interaction.followup.send if interaction.response.is_done() else interaction.response.send_message
+        await send(
+            draft.content,
+            files=draft.files(),
+            view=view,
+            ephemeral=True,
+            suppress_embeds=True,
+            allowed_mentions=discord.AllowedMentions.none(),
+        )
+
+
+class Presses:
+    """Every press of every button, known or not, is answered within Discord's three seconds."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+
+    async def handle(self, interaction: discord.Interaction[Any]) -> None:
+        """Ask the intake; acknowledge silently when that takes long, and whisper what there is to say."""
+        channel, message = interaction.channel, interaction.message
+        if channel is None or message is None:
+            await interaction.response.defer()
+            return
+        place = place_of(interaction.client.user.id, channel, interaction.guild_id)
+        press = Press(
+            person_of(interaction.user, interaction.locale),
+            place,
+            str(interaction.id),
+            pressed_data(interaction),
+            MessageRef(place.address, str(message.id)),
+        )
+        work = asyncio.ensure_future(self._intake.press(press))
+        try:
+            done, _ = await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
+            if not done:
+                await interaction.response.defer()
+            await whisper(interaction, await work)
+        finally:
+            work.cancel()

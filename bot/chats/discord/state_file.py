@@ -1,0 +1,56 @@
+"""Small facts that outlive the process: what a server or a channel was told last."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from devices.atomic_file import write_atomically
+
+logger = logging.getLogger(__name__)
+
+
+class Remembered:
+    """Texts by name in one JSON file. Losing it costs a repetition of what was told, and nothing else."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Without a file it is remembered until the process ends."""
+        self._file = file
+        self._known: dict[str, str] | None = None
+        self._reading = asyncio.Lock()
+
+    async def get(self, name: str) -> str:
+        """What was put last, "" for nothing."""
+        return (await self._all()).get(name, "")
+
+    async def put(self, name: str, text: str) -> None:
+        """Remember it. A file that cannot be written is told in the log."""
+        known = await self._all()
+        known[name] = text
+        if self._file is not None:
+            await asyncio.to_thread(_write, self._file, dict(known))
+
+    async def _all(self) -> dict[str, str]:
+        async with self._reading:
+            if self._known is None:
+                self._known = {} if self._file is None else await asyncio.to_thread(_read, self._file)
+        return self._known
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
+
+
+def _write(file: Path, known: Mapping[str, str]) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, json.dumps(known, indent=1, sort_keys=True).encode())
+    except OSError as error:
+        logger.warning("What Discord was told could not be remembered, only repeated: %s", error)

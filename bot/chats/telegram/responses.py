@@ -1,0 +1,94 @@
+"""What the bot says in answer to a message or a press, each press answered in time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+import telegram
+
+from bot.chats.telegram import errors, limits
+from bot.chats.telegram.errors import ChatMoved
+from bot.chats.telegram.places import PLATFORM, person_of, place_of, ref_of
+from bot.chats.telegram.sending import Sender
+from bot.domain.address import MessageRef
+from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Message, Turn
+
+
+async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+    """Send a silent reply to `below`. A short flood limit is waited out, and a chat that moved is followed:
+    nobody else would send it later.
+
+    Raises what `Sender.send` raises.
+    """
+    reply = replace(message, reply_to=below, notify=False, mention=None)
+    try:
+        await sender.send(below.address, reply, nonce=nonce, turn=turn)
+    except FloodWait as flood:
+        if flood.seconds > limits.REPLY_WAIT_SECONDS:
+            raise
+        await asyncio.sleep(flood.seconds)
+        await sender.send(below.address, reply, nonce=nonce, turn=turn)
+    except ChatMoved as away:
+        there = replace(below.address, chat=away.chat, thread="")
+        await sender.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)
+
+
+logger = logging.getLogger(__name__)
+
+
+class Presses:
+    """Every press of every button, known or not, is answered within seconds: until then the button waits."""
+
+    def __init__(self, intake: Intake, sender: Sender, patience: float) -> None:
+        self._intake = intake
+        self._sender = sender
+        self._patience = patience
+
+    async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
+        """Ask the intake; answer silently when that takes long, and tell the result below the message then.
+
+        Telegram does not tell when a button was pressed. One of a `backlog` is answered first: when Telegram finds it
+        too old for that, it is stale.
+        """
+        answered = query.message is None or backlog
+        stale = answered and not await self._toast(query, "")
+        if query.message is None:
+            return
+        place = place_of(bot.id, query.message)
+        below = ref_of(place, query.message)
+        event = f"{PLATFORM}:{query.id}"
+        press = Press(person_of(query.from_user), place, event, query.data or "", below, stale)
+        work = asyncio.ensure_future(self._intake.press(press))
+        toast, in_time = "", False
+        try:
+            try:
+                if not answered:
+                    await asyncio.wait({work}, timeout=self._patience)
+                    in_time = work.done()
+                    toast = work.result().toast if in_time else ""
+            finally:
+                if not answered:
+                    await self._toast(query, toast)
+            reply = await work
+        finally:
+            work.cancel()
+        answer = reply.message
+        if answer is None and reply.toast and not in_time:
+            answer = Message(body=reply.toast)
+        if answer is not None and not reply.task:
+            await tell(self._sender, below, answer, f"press:{query.id}", reply.turn)
+
+    async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
+        """Answer the press. False when Telegram does not take an answer any more."""
+        text = text if len(text) <= limits.TOAST else text[: limits.TOAST - 1] + "…"
+        try:
+            async with errors.translated("the answer to a press"):
+                await query.answer(text or None, show_alert=len(text) > limits.TOAST_SHORT)
+        except (ChatError, FloodWait) as refused:
+            logger.info("The answer to a press did not reach its button: %s", refused)
+            return "too old" not in str(refused)
+        return True

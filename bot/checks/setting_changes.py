@@ -1,0 +1,34 @@
+"""What admins have set while the service ran, which wins over the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.checks.finding import Finding
+from bot.config.settings import Settings
+from bot.runtime.settings import overlaid
+from bot.store.errors import StoreError
+from bot.store.setting_changes import Change, changes_in
+from bot.store.store import DATABASE_NAME
+from bot.texts import say
+from devices.wording import said, sentence_of
+
+
+async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
+    """The settings that a service on this data directory works with, and what is to be said about that."""
+    try:
+        changes = await changes_in(settings.data_dir / DATABASE_NAME)
+    except StoreError as error:
+        return settings, [Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
+    settings, unusable = overlaid(settings, changes)
+    return settings, told(changes, unusable)
+
+
+def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
+    """What was set, and what of it is not used and why."""
+    used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
+    found = [Finding("service", "note", say("check.changed.used", changes=used))] if used else []
+    for name, why in unusable.items():
+        text = say("check.changed.unusable", name=name, why=said(why))
+        found.append(Finding("service", "bad", text, say("check.changed.unusable_fix", name=name)))
+    return found

@@ -1,0 +1,149 @@
+"""The conversation: ask, try, ask again, and at the end write what was agreed on into the settings file."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Protocol
+
+from pydantic import SecretStr
+
+from bot.cli.doctor.look import MARKS
+from bot.cli.exits import OK, USAGE
+from bot.cli.setup.sections import SECTIONS, Asked, Section
+from bot.config.settings import Settings, problem_of
+from bot.texts import say
+from devices.atomic_file import write_atomically
+from devices.wording import said
+
+
+class Terminal(Protocol):
+    """Somebody who is asked and told, line by line."""
+
+    def ask(self, prompt: str, *, secret: bool = False) -> str:
+        """The answer without blanks around it. A secret is not shown while it is typed. Raises EOFError."""
+        ...
+
+    def tell(self, text: str) -> None:
+        """Show a line."""
+        ...
+
+
+class Keyboard:
+    """The real one. Without a terminal (a pipe) lines are read as they come."""
+
+    def ask(self, prompt: str, *, secret: bool = False) -> str:
+        """See Terminal."""
+        if secret and sys.stdin.isatty():
+            return getpass.getpass(prompt).strip()
+        return input(prompt).strip()
+
+    def tell(self, text: str) -> None:
+        """See Terminal."""
+        print(text, flush=True)
+
+
+_LINE = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=")
+
+
+def with_values(text: str, values: Mapping[str, str]) -> str:
+    """The file's text with these settings; comments and other lines stay, what is not there yet comes at the end."""
+    left = dict(values)
+    lines: list[str] = []
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        name = found["name"] if found else ""
+        lines.append(f"{name}={left.pop(name)}" if name in left else line)
+    lines += [f"{name}={value}" for name, value in left.items()]
+    return "\n".join(lines) + "\n"
+
+
+EMPTY: Final = "-"
+"""Typed to take a setting away."""
+
+
+async def setup(options: argparse.Namespace, settings: Settings) -> int:
+    """Set the program up in this folder. Nothing is written before the end."""
+    del options
+    return await talk(Keyboard(), settings, Path(".env"), Path(".env.example"))
+
+
+async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
+    """Ask for every part, then write `env` (begun from `example` when it is new). Returns the exit code."""
+    terminal.tell(say("setup.how", empty=EMPTY))
+    given: dict[str, str] = {}
+    try:
+        for section in SECTIONS:
+            given |= await _section(terminal, section, settings, given)
+    except EOFError:
+        terminal.tell(f"\n{say('setup.stopped')}")
+        return USAGE
+    if not given:
+        terminal.tell(say("setup.unchanged"))
+        return OK
+    begun = next((path for path in (env, example) if path.exists()), None)
+    text = begun.read_text(encoding="utf-8-sig") if begun is not None else ""
+    write_atomically(env, with_values(text, {name.upper(): value for name, value in given.items()}).encode())
+    terminal.tell(say("setup.written", file=env))
+    return OK
+
+
+async def _section(terminal: Terminal, section: Section, settings: Settings, before: dict[str, str]) -> dict[str, str]:
+    """The changed settings of one part."""
+    terminal.tell(f"\n{section.heading}")
+    while True:
+        given: dict[str, str] = {}
+        for number, asked in enumerate(section.asked):
+            known = _shown(settings, asked, {**before, **given})
+            if number and not _shown(settings, section.asked[0], {**before, **given}):
+                break
+            answer = _answer(terminal, asked, known)
+            if answer is not None:
+                given[asked.field] = answer
+        tried = settings.model_copy(update=_values({**before, **given}))
+        findings = await section.check(tried)
+        for finding in findings:
+            terminal.tell(
+                f"{MARKS[finding.verdict]} {finding.text}" + (f"\n    → {finding.fix}" if finding.fix else "")
+            )
+        if not any(finding.verdict == "bad" for finding in findings) or _kept_anyway(terminal):
+            if closing := section.closing(tried):
+                terminal.tell(closing)
+            return given
+
+
+def _answer(terminal: Terminal, asked: Asked, known: str) -> str | None:
+    """A value that the settings take; None for what stays as it is."""
+    shown = f" [{say('setup.set') if asked.secret else known}]" if known else ""
+    while True:
+        typed = terminal.ask(f"{asked.prompt}{shown}: ", secret=asked.secret)
+        if not typed:
+            return None
+        value = "" if typed == EMPTY else typed
+        if not (problem := problem_of(asked.field, value)):
+            return value
+        terminal.tell(said(problem))
+
+
+def _kept_anyway(terminal: Terminal) -> bool:
+    return terminal.ask(f"{say('setup.keep')} ").lower() in {"y", "yes"}
+
+
+def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:
+    """What the setting is at this point, as one would type it."""
+    if asked.field in given:
+        return given[asked.field]
+    value = getattr(settings, asked.field)
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _values(given: dict[str, str]) -> dict[str, object]:
+    """The answers as the settings hold them; they were looked at before."""
+    read = Settings.model_validate({name: value for name, value in given.items() if value})
+    return {name: getattr(read, name) for name in given}

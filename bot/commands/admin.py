@@ -1,0 +1,114 @@
+"""What only admins ask for: settings that change while the service runs, and the audit."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import datetime
+
+from bot.commands.request import Refused, Request, Services, aside
+from bot.config.endpoints import model_settings
+from bot.config.settings import SettingsError
+from bot.domain.outgoing import Reply
+from bot.runtime.settings import RuntimeSettings, UnknownSetting, known, names_of, value_of
+from bot.runtime.settings import is_set as named_in
+from bot.store.audit import AuditEntry, AuditKind
+from bot.texts import known_as, listed, say
+from devices.wording import said, sentence_of
+
+DEFAULT = "default"
+"""Typed in the place of a value: what was set is taken back."""
+
+
+async def set_setting(request: Request, services: Services) -> Reply:
+    """Show what can be changed, with its value and where that comes from; or change one."""
+    words = request.call.rest.split(maxsplit=1)
+    live = services.live
+    if not words:
+        return aside("\n".join(_lines(services)), heading=say("set.heading"))
+    try:
+        name = known(words[0])
+        if len(words) == 1:
+            return aside(_line(services, name))
+        value = words[1].strip()
+        if value.lower() == DEFAULT:
+            old, new = await live.take_back(name, request.person)
+        else:
+            old, new = await live.set(name, value, request.person)
+    except UnknownSetting:
+        raise Refused(say("set.unknown", name=words[0][:40], known=listed(names_of(live.now)))) from None
+    except SettingsError as error:
+        raise Refused(say("set.refused", why=said(sentence_of(error)))) from None
+    at_once = "tier" in name  # a quota is looked at again after each step
+    lines = [say("set.done_now" if at_once else "set.done", name=name, old=old, new=new)]
+    if name.endswith("model") and model_settings(live.now).offline:
+        lines.append(say("set.offline"))
+    return aside("\n".join(lines))
+
+
+def _lines(services: Services) -> list[str]:
+    live = services.live
+    names = dict.fromkeys((*names_of(live.now), *live.changes))
+    return [*(_line(services, name) for name in names), say("set.how")]
+
+
+def _line(services: Services, name: str) -> str:
+    live = services.live
+    if why := live.unusable.get(name):
+        return say("set.unusable", name=name, value=live.changes[name].value, why=said(why))
+    value = value_of(live.now, name)
+    change = live.changes.get(name)
+    if change is None:
+        return say(f"set.origin.{_origin(live, name)}", name=name, value=value)
+    time = datetime.fromtimestamp(change.at, services.zone).strftime("%Y-%m-%d %H:%M")
+    who = f"{change.by.name or change.by.id} ({change.by.platform}:{change.by.id})"
+    return say("set.changed", name=name, value=value, who=who, time=time, before=value_of(live.base, name))
+
+
+def _origin(live: RuntimeSettings, name: str) -> str:
+    return "environment" if named_in(live.base, name) else "default"
+
+
+PAGE = 20
+"""Entries on one page."""
+SHOWN_DETAIL = 120
+"""Characters of a detail on a page."""
+
+
+async def audit(request: Request, services: Services) -> Reply:
+    """One page, the latest first; `--before N` shows what is older than entry N."""
+    before = request.option("before").removeprefix("#")
+    if before and not (before.isascii() and before.isdigit() and len(before) < 19):
+        raise Refused(say("audit.bad_number", name=before[:40]))
+    found = await services.store.audit.page(PAGE + 1, int(before) if before else None)
+    lines = [_audit_line(entry) for entry in found[:PAGE]] or [say("audit.empty")]
+    if len(found) > PAGE:
+        lines.append(say("audit.older", line=f"{request.prefix}audit --before {found[PAGE - 1].number}"))
+    if not before:
+        lines += await _turned_away(services)
+    return aside("\n".join(lines), heading=say("audit.heading"))
+
+
+async def _turned_away(services: Services) -> list[str]:
+    """How many strangers were turned away, by platform; who they were is not kept."""
+    sums: Counter[str] = Counter()
+    for count in await services.store.refusals.totals():
+        sums[count.platform] += count.count
+    return [say("audit.strangers", platform=platform, number=number) for platform, number in sorted(sums.items())]
+
+
+def _audit_line(entry: AuditEntry) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
+    by = entry.person.name or entry.person.id
+    detail = " ".join(entry.detail.split())
+    if entry.kind in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
+        # What was kept is English, whoever did it.
+        detail = known_as("audit.detail.", detail, lambda _, value: value)
+    detail = detail[:SHOWN_DETAIL]
+    if entry.kind is AuditKind.REFUSED:
+        detail = say(f"access.{entry.detail}.failed")
+    if entry.kind is AuditKind.UNANSWERED:
+        detail = say(f"question.closed.{entry.detail}")
+    words = [when, f"{by} ({entry.person.platform}:{entry.person.id})", say(f"audit.kind.{entry.kind}")]
+    words += [say("audit.task", task=entry.task)] if entry.task else []
+    return f"#{entry.number} " + " · ".join([*words, detail] if detail else words)

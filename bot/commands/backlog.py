@@ -1,0 +1,241 @@
+"""What people wrote while the service was away: listed once per place, and done when somebody presses for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+
+from agent.files import GivenFile
+from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.formatting import shortened
+from bot.commands.request import NotAllowed, Refused, Request, Services, refuse_late, verdict
+from bot.domain.address import Address
+from bot.domain.backlog import Late, Missed
+from bot.domain.chat import ChatError, ChatGone, FloodWait
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Message
+from bot.domain.right import Right
+from bot.domain.task import TaskWish
+from bot.tasks.files import keep
+from bot.texts import say, speaking
+
+LISTED = 20
+"""Lines of one list: four rows of five buttons, and a length that one message takes everywhere."""
+_IN_ROW = 5
+_TEXT_LIMIT = 100
+"""Characters of what was typed."""
+
+
+def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
+    """One message for one place. The latest are listed; how many more there were is told."""
+    shown = list(enumerate(missed, 1))[-LISTED:]
+    lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
+    if (more := len(missed) - len(shown)) > 0:
+        lines.insert(0, say("missed.more", number=more))
+    open_ones = [(number, one) for number, one in shown if not one.done]
+    buttons = [button(Deed.MISSED, one.id, say("button.run_missed", number=number)) for number, one in open_ones]
+    how = say("missed.how") if buttons else ""
+    rows = tuple(tuple(buttons[start : start + _IN_ROW]) for start in range(0, len(buttons), _IN_ROW))
+    return Message(heading=say("missed.heading"), body="\n".join(lines), footer=how, buttons=rows)
+
+
+def _facts(one: Missed, zone: tzinfo) -> dict[str, str]:
+    late = one.late
+    written = datetime.fromtimestamp(late.written, zone)
+    return {
+        "time": f"{written:%m-%d %H:%M}",
+        "person": late.person.name or late.person.id,
+        "text": shortened(late.text, _TEXT_LIMIT),
+    }
+
+
+def _mark(one: Missed) -> str:
+    return f" ✓ {say('missed.done')}" if one.done else ""
+
+
+GATHER_SECONDS = 3.0
+"""How long nothing more must have come before a list is made: platforms deliver a backlog in batches."""
+GATHER_MOST = 30.0
+"""A list is not put off for longer than this."""
+AGAIN_SECONDS = 30.0
+"""Pause after a list that could not be sent."""
+
+logger = logging.getLogger(__name__)
+
+
+class MissedLists:
+    """Sends the lists. What is kept but not listed yet when the process dies is listed by the next one."""
+
+    def __init__(self, services: Services, *, gather: float = GATHER_SECONDS) -> None:
+        self._services = services
+        self._gather = gather
+        self._news = asyncio.Event()
+        self._news.set()  # what a former process left
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look, beside everything else."""
+        self._running = asyncio.create_task(self._run(), name="missed")
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    def came(self) -> None:
+        """Something more was kept."""
+        self._news.set()
+
+    async def list_all(self) -> bool:
+        """Send every list that is due. False when one has to be tried again."""
+        sent = [await self._list(place) for place in await self._services.store.missed.unlisted()]
+        return all(sent)
+
+    async def show_again(self, missed: Missed) -> None:
+        """Bring the list that holds this one up to date; a failure is no loss."""
+        chat = self._services.chats.get(missed.late.place.address.platform)
+        if chat is None or missed.listed is None:
+            return
+        listed = await self._services.store.missed.listed_in(missed.listed)
+        try:
+            with speaking(listed[-1].late.person.language):
+                turn = self._services.turns(missed.late.place)
+                await chat.edit(missed.listed, render_missed(listed, self._services.zone), turn=turn)
+        except (ChatError, FloodWait) as refused:
+            logger.info("A list of missed messages stays as it was: %s", refused)
+
+    async def _run(self) -> None:
+        while True:
+            await self._news.wait()
+            await self._gathered()
+            try:
+                done = await self.list_all()
+            except Exception:
+                logger.exception("what was missed could not be listed and is tried again")
+                done = False
+            if not done:
+                self._news.set()
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _gathered(self) -> None:
+        """Wait until nothing more comes."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + GATHER_MOST
+        while self._news.is_set() and loop.time() < until:
+            self._news.clear()
+            try:
+                async with asyncio.timeout(min(self._gather, until - loop.time())):
+                    await self._news.wait()
+            except TimeoutError:
+                continue
+        self._news.clear()
+
+    async def _list(self, place: Address) -> bool:
+        table = self._services.store.missed
+        chat = self._services.chats.get(place.platform)
+        missed = await table.to_list(place)
+        if chat is None or not missed:
+            return True
+        try:
+            with speaking(missed[-1].late.person.language):
+                message = render_missed(missed, self._services.zone)
+                turn = self._services.turns(missed[-1].late.place)
+                sent = await chat.send(place, message, nonce=f"missed-{missed[0].id}", turn=turn)
+        except ChatGone as gone:
+            logger.warning("What was missed in %s cannot be listed there: %s", place, gone)
+            await table.forget(missed)
+            return True
+        except (ChatError, FloodWait) as refused:
+            logger.info("What was missed in %s is listed later: %s", place, refused)
+            return False
+        await table.list_in(missed, sent)
+        return True
+
+
+STEER = "steer"
+"""What a text to a running task means; it is no command that can be typed."""
+_STOPPING = frozenset({"cancel", "pause"})
+_WITH_CODES = frozenset({"pair"})
+
+
+async def hold_back(request: Request, services: Services) -> None:
+    """Raise TooLate for a command that must not be done late.
+
+    A stop is done late, too: it is what makes the phone safe. But not to a task that was given after it was written.
+    """
+    if not request.stale or request.call.name == "answer":  # an answer checks for itself: it may carry a secret
+        return
+    if request.call.name in _STOPPING:
+        named = request.option("task").removeprefix("#").strip()
+        accounts = services.policy.accounts(request.person)
+        task = await (
+            services.task_service.get(named) if named else services.task_service.latest_for(accounts, request.address)
+        )
+        if task is None or task.created <= request.written:
+            return
+    if request.call.name in _WITH_CODES:
+        raise Refused(say("missed.code"))  # a code is for the moment, and for no table
+    refuse_late(request)
+
+
+async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
+    """Keep it for the list, unless it is known to be done: a message may be delivered twice. Raises BadFiles."""
+    wish = TaskWish(request.call.rest, request.person, request.address, request.event)
+    if await services.task_service.of_event(wish) is not None:
+        return
+    late = Late(
+        person=request.person,
+        place=request.place,
+        event=request.event,
+        message=request.message,
+        text=request.text,
+        prefix=request.prefix,
+        call=request.call,
+        files=await keep(services.frames, request.files),
+        written=request.written or services.clock(),
+    )
+    if await services.store.missed.add(late, now=services.clock()):
+        lists.came()
+
+
+async def claimed(data: ButtonData, request: Request, services: Services) -> tuple[Missed, Request]:
+    """What the button stands for, as a request of whoever presses, with the rights that hold now; it is taken, so that
+    a second press does nothing. Raises Refused.
+    """
+    missed = await services.store.missed.get(data.subject)
+    if missed is None or missed.late.place.address.chat != request.address.chat:
+        raise Refused(say("missed.gone"))
+    late = missed.late
+    if (
+        not services.policy.same(late.person, request.person)
+        and not verdict(request, services.policy, Right.ADMIN).allowed
+    ):
+        raise NotAllowed(say("missed.not_yours"), "owner")
+    files = await attached(late.files, services)
+    if not await services.store.missed.claim(missed.id):
+        raise Refused(say("missed.done_already"))
+    meant = replace(
+        request,
+        place=replace(request.place, address=late.place.address),
+        event=late.event,
+        call=CommandCall(late.call.name, late.call.options, late.call.rest),
+        message=late.message,
+        prefix=late.prefix,
+        files=files,
+    )
+    return missed, meant
+
+
+async def attached(kept: Sequence[GivenFile], services: Services) -> tuple[Attachment, ...]:
+    """Files that were kept until somebody presses, as they came. Raises Refused when one is there no more."""
+    files = []
+    for file in kept:
+        try:
+            files.append(Attachment(file.name, await services.frames.load(file.content)))
+        except KeyError:
+            raise Refused(say("missed.file_gone", name=file.name)) from None
+    return tuple(files)

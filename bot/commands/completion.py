@@ -1,0 +1,106 @@
+"""Completion while typing: phones and tasks, and for admins tiers and settings, from memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from bot.cards.formatting import shortened, title_of
+from bot.commands.people import NONE
+from bot.commands.request import Request, Services, may_see
+from bot.commands.resolve import ALL, SEPARATORS, open_phones
+from bot.domain.address import Person, Place
+from bot.domain.incoming import CommandCall
+from bot.domain.right import Right
+from bot.domain.task import Task
+from bot.people.access import authorize
+from bot.runtime.settings import names_of
+from bot.tasks.input import health_words
+from bot.texts import say
+from devices.phone import PhoneInfo
+
+MOST = 25
+"""Discord's limit of choices."""
+LABEL_LIMIT = 100
+"""Discord's limit of a choice's name."""
+RECENT = 50
+"""Tasks that are kept in memory for completion."""
+
+logger = logging.getLogger(__name__)
+
+
+class Suggestions:
+    """Knows the recent tasks since the last one was given; phones come from the pool's memory."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._tasks: tuple[Task, ...] = ()
+        self._stale = True
+        self._newest = 0
+        self._reading: asyncio.Task[None] | None = None
+        services.task_service.subscribe(self._changed)
+
+    def _changed(self, task: str) -> None:
+        # What is shown of a task never changes: only a new one is news.
+        if int(task) > self._newest:
+            self._newest = int(task)
+            self._stale = True
+            self._read_again()
+
+    def _read_again(self) -> None:
+        """Begin to read when there is something new, once at a time."""
+        if self._stale and (self._reading is None or self._reading.done()):
+            self._reading = asyncio.create_task(self._read(), name="suggestions")
+
+    async def _read(self) -> None:
+        try:
+            while self._stale:  # another one may be given meanwhile
+                self._stale = False
+                self._tasks = await self._services.task_service.recent(RECENT)
+        except OSError:
+            self._stale = True
+            logger.exception("the recent tasks could not be read")
+
+    def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        """The pairs (label, value) that contain what was typed; none for strangers or other options."""
+        if not authorize(person, place, Right.USE, self._services.policy).allowed:
+            return ()
+        self._read_again()
+        match option:
+            case "device":
+                request = Request(person, place, "", CommandCall(""))
+                return _phones(open_phones(request, self._services), typed)
+            case "task" | "before":
+                request = Request(person, place, "", CommandCall(""))
+                seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
+                pairs = [(title_of(task), task.id) for task in seen]
+            case "tier" | "setting" if authorize(person, place, Right.ADMIN, self._services.policy).allowed:
+                live = self._services.live.now
+                pairs = [(name, name) for name in ((*live.tiers, NONE) if option == "tier" else names_of(live))]
+            case _:
+                return ()
+        return _fitting(pairs, typed)
+
+
+def _phones(phones: Sequence[PhoneInfo], typed: str) -> tuple[tuple[str, str], ...]:
+    """The phones that continue what was typed; behind a comma those that were not named before it."""
+    before = [name.strip() for name in SEPARATORS.split(typed)]
+    typing = before.pop()
+    named = [phone for name in before for phone in phones if name.casefold() in {phone.name.casefold(), phone.id}]
+    labels, values = [phone.name for phone in named], [phone.id for phone in named]
+    pairs = [
+        (", ".join([*labels, f"{phone.name} · {health_words(phone.health)}"]), ",".join([*values, phone.id]))
+        for phone in phones
+        if phone not in named
+    ]
+    if typing and not before and ALL.startswith(typing.casefold()) and len(phones) > 1:
+        pairs.append((say("suggest.all_phones", number=len(phones)), ALL))
+        return tuple(pairs[-1:]) + _fitting(pairs[:-1], typing)
+    return _fitting(pairs, typing)
+
+
+def _fitting(pairs: Sequence[tuple[str, str]], typed: str) -> tuple[tuple[str, str], ...]:
+    wanted = typed.casefold()
+    found = [(label, value) for label, value in pairs if wanted in label.casefold() or wanted in value.casefold()]
+    return tuple((shortened(label, LABEL_LIMIT), value) for label, value in found[:MOST])

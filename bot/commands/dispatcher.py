@@ -1,0 +1,247 @@
+"""The way in for every chat: access first, then the command, and never an exception."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from agent.error_mapping import fault_of
+from bot.cards.buttons import ButtonData
+from bot.commands import admin, answers, linking, overview, pairing, people, phones, scheduling, tasks, usage
+from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
+from bot.commands.completion import Suggestions
+from bot.commands.free_text import Talk, topic_of
+from bot.commands.parser import ParseError, parse, unknown_command
+from bot.commands.presses import as_toast, do_press
+from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, aside, plain, require, verdict
+from bot.commands.spec import BY_NAME
+from bot.commands.voice import Ears
+from bot.domain.address import Person, Place
+from bot.domain.incoming import CommandCall, Incoming, Invocation, Press
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from bot.domain.task import TaskError
+from bot.people.access import Check
+from bot.store.audit import AuditKind
+from bot.store.errors import StoreAway
+from bot.texts import language_of, say, speaking
+from devices.recent import Recent
+
+EVENTS_KEPT = 4096
+"""Events that are remembered so that none does anything twice; accepted tasks are remembered by the store."""
+
+Handler = Callable[[Request, Services], Awaitable[Reply]]
+HANDLERS: Mapping[str, Handler] = {
+    "help": people.show_help,
+    "devices": phones.devices,
+    "do": tasks.do,
+    "status": overview.status,
+    "tasks": overview.tasks,
+    "usage": usage.usage,
+    "cancel": tasks.cancel,
+    "pause": tasks.pause,
+    "resume": tasks.resume,
+    "again": tasks.again,
+    "now": tasks.now,
+    "schedule": scheduling.schedule,
+    "schedules": scheduling.schedules,
+    "answer": answers.answer,
+    "screen": phones.screen,
+    "file": phones.file,
+    "name": phones.name,
+    "whoami": people.whoami,
+    "why": people.why,
+    "people": people.people,
+    "pair": pairing.pair,
+    "set": admin.set_setting,
+    "audit": admin.audit,
+}
+
+Came = TypeVar("Came", Incoming, Invocation, Press)
+
+logger = logging.getLogger(__name__)
+
+
+class Commands:
+    """Implements `bot.domain.chat.Intake` for all chats at once."""
+
+    def __init__(self, services: Services, *, language: str = "auto") -> None:
+        """`language` is one of the catalogue for everybody, or "auto" for each person's own as the platform tells."""
+        self._services = services
+        self._language = language
+        self._talk = Talk(services)
+        self._ears = Ears(services, self._talk)
+        self.missed = MissedLists(services)
+        """Lists what was written while the service was away; whoever runs the service starts it."""
+        self._suggestions = Suggestions(services)
+        self._seen: Recent[tuple[str, ...], None] = Recent(EVENTS_KEPT)
+
+    async def message(self, incoming: Incoming) -> Reply:
+        """A typed command, or a text that may be about a task. Strangers get silence."""
+        reply = await self._guarded(incoming, self._message)
+        reply = replace(reply, turn=self._services.turns(incoming.place))
+        if reply.message is not None and reply.message.reply_to is None:
+            return replace(reply, message=replace(reply.message, reply_to=incoming.message))
+        return reply
+
+    async def invoke(self, invocation: Invocation) -> Reply:
+        """A typed command. A stranger gets a refusal that nobody else sees."""
+        return await self._guarded(invocation, self._invoke)
+
+    async def press(self, press: Press) -> Reply:
+        """A button. Always answered."""
+        reply = replace(await self._guarded(press, self._press), turn=self._services.turns(press.place))
+        if reply.message is not None and reply.message.private and not press.stale:
+            return as_toast(reply)
+        return reply if reply != Reply() else Reply(toast=say("press.seen"))
+
+    def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        """At most 25 (label, value) pairs, from memory; none for strangers."""
+        with speaking(language_of(self._language, person.language)):
+            return self._suggestions.of(person, place, option, typed)
+
+    async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+        """Once per event, and every fault as a sentence."""
+        if self._is_repeat(came):
+            return Reply()
+        language = language_of(self._language, came.person.language)
+        came = replace(came, person=replace(came.person, language=language))
+        with speaking(language):
+            try:
+                return await self._audited(came, work_on)
+            except (Refused, ParseError, TaskError) as told:
+                return aside(str(told))
+            except StoreAway as error:
+                # It is told by the store itself, once, and not with a trace for everybody who tries.
+                logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
+                return aside(say("intake.failed", happened=fault_of(error).happened))
+            except Exception as error:
+                logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
+                return aside(say("intake.failed", happened=fault_of(error).happened))
+
+    async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
+        """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""
+        try:
+            return await work_on(came)
+        except NotAllowed as refused:
+            await self._services.store.audit.note(AuditKind.REFUSED, came.person, detail=refused.check)
+            raise
+
+    def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
+        address = came.place.address
+        key = (type(came).__name__, address.platform, address.account, address.chat, came.event)
+        if key in self._seen:
+            return True
+        self._seen[key] = None
+        return False
+
+    async def _message(self, incoming: Incoming) -> Reply:
+        if incoming.wordless:
+            return await self._wordless(incoming)
+        topic = None if incoming.command is not None else await topic_of(incoming, self._services)
+        if incoming.command is None and topic is None:
+            return Reply()
+        request = _request(incoming)
+        if not await self._let_in(request):
+            return await self._to_stranger(request, incoming.command or incoming.text) or Reply()
+        try:
+            if topic is not None and incoming.voice is not None:
+                return await self._ears.heard(request, topic, incoming.voice)
+            if topic is not None:
+                return await self._talk.about(request, topic, incoming.text)
+            request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
+            return await self._run(request)
+        except TooLate as late:
+            await keep_late(late.request, self._services, self.missed)
+            return Reply()
+
+    async def _wordless(self, incoming: Incoming) -> Reply:
+        """What to do with files that came alone. In a group nobody spoke to the bot; strangers get silence."""
+        if not incoming.place.private or not await self._let_in(_request(incoming)):
+            return Reply()
+        return plain(say("talk.wordless", line=incoming.wordless))
+
+    async def _invoke(self, invocation: Invocation) -> Reply:
+        request = Request(
+            invocation.person,
+            invocation.place,
+            invocation.event,
+            invocation.call,
+            files=invocation.attachments,
+            picked=True,
+        )
+        if not await self._let_in(request):
+            typed = f"{invocation.call.name} {request.option('code')}"
+            if (offered := await self._to_stranger(request, typed)) is not None:
+                return offered
+            ids = people.ids_of(invocation.person, invocation.place)
+            raise Refused(f"{say('intake.refused')}\n{ids}")
+        if invocation.call.name not in BY_NAME:
+            raise Refused(unknown_command(invocation.call.name))
+        return await self._run(request)
+
+    async def _press(self, press: Press) -> Reply:
+        request = _request(press)
+        if not await self._let_in(request):
+            raise Refused(say("press.refused"))
+        return await do_press(press, request, self._services, self._talk, self._do_late)
+
+    async def _run(self, request: Request) -> Reply:
+        require(request, self._services.policy, BY_NAME[request.call.name].right)
+        await hold_back(request, self._services)
+        return await HANDLERS[request.call.name](request, self._services)
+
+    async def _do_late(self, data: ButtonData, request: Request) -> Reply:
+        """What was missed is done now, once. What is refused can be pressed for again."""
+        missed, meant = await claimed(data, request, self._services)
+        try:
+            reply = await (self._talk.steer_late(meant) if meant.call.name == STEER else self._run(meant))
+        except BaseException:
+            await self._services.store.missed.release(missed.id)
+            raise
+        await self.missed.show_again(missed)
+        return reply
+
+    async def _to_stranger(self, request: Request, text: str) -> Reply | None:
+        """What is said to somebody whom nobody knows: what their code does, or a code to be let in by; or nothing."""
+        linked = await linking.typed_by_stranger(request, self._services, text)
+        return linked or pairing.offer(request, self._services)
+
+    async def _let_in(self, request: Request) -> bool:
+        """Whether the person may use the bot here; a refusal is only counted."""
+        found = verdict(request, self._services.policy, Right.USE)
+        if not found.allowed:
+            await self._services.store.refusals.count(request.address.platform, _refused_check(found.checks))
+        return found.allowed
+
+
+def _request(came: Incoming | Press) -> Request:
+    if isinstance(came, Press):
+        return Request(came.person, came.place, came.event, CommandCall(""))
+    return Request(
+        came.person,
+        came.place,
+        came.event,
+        CommandCall(""),
+        message=came.message,
+        files=came.attachments,
+        stale=came.stale,
+        written=came.written,
+        text=came.text,
+        lead=came.lead,
+        carries=came.carries,
+    )
+
+
+def _prefix(incoming: Incoming) -> str:
+    """What stood before the command, as it was typed, so that examples can be typed the same way."""
+    text, command = incoming.text.strip(), (incoming.command or "").strip()
+    if not command:
+        return f"{text} " if text else ""
+    return text.removesuffix(command) if text.endswith(command) else ""
+
+
+def _refused_check(checks: tuple[Check, ...]) -> str:
+    return next(check.name for check in checks if not check.passed)

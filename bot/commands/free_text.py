@@ -1,0 +1,205 @@
+"""Text that is no command: an answer, a word to the running task, or an offer to make it a task."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from bot.cards.buttons import Deed, button
+from bot.commands import tasks
+from bot.commands.answers import give_answer, sole
+from bot.commands.backlog import STEER, attached
+from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
+from bot.commands.spec import BY_NAME
+from bot.commands.stray_secrets import late_code, misplaced_code, stray_code
+from bot.commands.task_permissions import require_to_go_on
+from bot.domain.address import MessageRef
+from bot.domain.incoming import CommandCall, Incoming
+from bot.domain.outgoing import Message, Reply
+from bot.domain.right import Right
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.people.access import same_person
+from bot.store.offers import Offer
+from bot.tasks.files import keep
+from bot.tasks.input import clean
+from bot.texts import listed, say
+
+_LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a text is about: a question, a task, or neither (a text in a private chat).
+
+    `pointed` says that the person replied to it, so that a refusal is worth telling.
+    """
+
+    question: OpenQuestion | None = None
+    task: Task | None = None
+    pointed: bool = False
+
+
+async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
+    """What the text is about, None when it is none of the bot's business.
+
+    First what it replies to, then the task in whose own thread this is: for which it was opened, or that was given
+    there later. A chat that a task shares with other talk counts only when it is private.
+    """
+    if incoming.reply_to is not None:
+        question = await services.task_service.question_by_message(incoming.reply_to)
+        if question is not None:
+            return Topic(question=question, pointed=True)
+        task = await _task_of_card(incoming.reply_to, services)
+        if task is not None:
+            return Topic(task=task, pointed=True)
+        if incoming.to_bot and (question := await _sent_unnoticed(incoming, services)) is not None:
+            return Topic(question=question, pointed=True)
+    place = incoming.place
+    task = await services.task_service.in_place(place.address)
+    if task is not None and await services.task_service.made_for_tasks(place.address):
+        return Topic(task=task) if task.state is not TaskState.ENDED else None
+    return Topic() if place.private else None
+
+
+async def _task_of_card(message: MessageRef, services: Services) -> Task | None:
+    for task in await services.task_service.active():
+        card = await services.store.cards.get(task.id)
+        if card is not None and card.message == message:
+            return task
+    return None
+
+
+async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestion | None:
+    """The sole open question of this place, for a reply to a message of the bot that nobody knows of.
+
+    A service that dies while it sends a question asks it again after the restart; both messages stand in the chat.
+    """
+    found = await services.task_service.open_questions(place=incoming.place.address)
+    return found[0] if len(found) == 1 else None
+
+
+class Talk:
+    """Answers texts, and offers to make tasks of them."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def about(self, request: Request, topic: Topic, text: str) -> Reply:
+        """Do what the text means. The person may use the bot here."""
+        if topic.question is None and topic.task is None:
+            return await self._in_private(request, text)
+        return _without_files(await self._meant(request, topic, text), carried=request.carries)
+
+    async def _meant(self, request: Request, topic: Topic, text: str) -> Reply:
+        if topic.question is not None:
+            return await give_answer(request, self._services, topic.question, text)
+        task = topic.task
+        assert task is not None, "a text without a topic is offered"
+        owner_or_admin = verdict(request, self._services.policy, Right.USE, owner=task.person).allowed
+        if not owner_or_admin and not topic.pointed:
+            return Reply()  # people may talk in a task's thread without steering it
+        found = await self._services.task_service.open_questions(task=task.id)
+        if found:
+            return await give_answer(request, self._services, await sole(found, self._services), text)
+        if (code := await self._code(request, text, misplaced_code)) is not None:
+            return code
+        return await self._steer(request, task, text)
+
+    async def _in_private(self, request: Request, text: str) -> Reply:
+        found = await self._services.task_service.open_questions(place=request.address)
+        if found:
+            told = await give_answer(request, self._services, await sole(found, self._services), text)
+            return _without_files(told, carried=request.carries)
+        if (code := await self._code(request, text, stray_code)) is not None:
+            return code
+        words = say("talk.offer")
+        if (name := text.strip().lower()) in BY_NAME and request.lead:
+            words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{name}")])
+        return await self.offer(request, text, words)
+
+    async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
+        """What is said to a text that may be a code for another question, open or closed."""
+        found = await open_one(request, self._services, text)
+        return found if found is not None else await late_code(request, self._services, text)
+
+    async def offer(self, request: Request, text: str, words: str) -> Reply:
+        """Ask with these words whether the text is a task; nothing begins without a press. Raises BadText, BadFiles."""
+        services = self._services
+        text = clean(text, say("desk.text.task"))
+        refuse_late(replace(request, call=CommandCall("do", {}, text)))
+        offer = Offer(
+            id=secrets.token_hex(8),
+            person=request.person,
+            place=request.place,
+            event=request.event,
+            message=request.message,
+            text=text,
+            files=await keep(services.frames, request.files),
+            made=services.clock(),
+        )
+        await services.store.offers.add(offer)
+        buttons = [button(Deed.RUN, offer.id, say("button.run"), style="primary")]
+        task = await services.task_service.in_place(request.address)
+        if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
+            buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
+        if offer.files:
+            words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
+        return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
+
+    async def _steer(self, request: Request, task: Task, text: str) -> Reply:
+        await require_to_go_on(request, self._services, task)
+        if not text.strip():
+            return Reply()
+        refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
+        await self._services.task_service.steer(task.id, text.strip(), request.person)
+        return plain(say("talk.noted", task=task.id))
+
+    async def run(self, request: Request, offer: str) -> Reply:
+        """Give what was offered as a task. Who presses, where and with which roles counts now."""
+        async with self._taken(request, offer) as meant:
+            files = await attached(meant.files, self._services)
+            call = CommandCall("do", {}, meant.text)
+            event = replace(request, event=meant.event, call=call, message=meant.message, files=files)
+            return await tasks.do(event, self._services)
+
+    async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
+        """Tell a running task what was offered; its files stay behind."""
+        async with self._taken(request, offer) as meant:
+            task = await self._services.task_service.get(task_id)
+            if task is None:
+                raise Refused(say("task.unknown", name=task_id))
+            return _without_files(await self._steer(request, task, meant.text), carried=bool(meant.files))
+
+    @asynccontextmanager
+    async def _taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
+        """What was offered, once: what is refused can be pressed for again.
+
+        Raises Refused when it is gone or was somebody else's.
+        """
+        offers = self._services.store.offers
+        offer = await offers.get(number, now=self._services.clock())
+        if offer is not None and not same_person(offer.person, request.person):
+            raise Refused(say("talk.offer_not_yours"))
+        if offer is None or not await offers.take(number):
+            raise Refused(say("talk.offer_gone"))
+        try:
+            yield offer
+        except BaseException:
+            await offers.add(offer)
+            raise
+
+    async def steer_late(self, request: Request) -> Reply:
+        """Tell a task what was written to it while the service was away."""
+        task = await self._services.task_service.get(request.option("task"))
+        if task is None or task.state is TaskState.ENDED:
+            raise Refused(say("missed.task_over", task=request.option("task")))
+        return await self._steer(request, task, request.call.rest)
+
+
+def _without_files(reply: Reply, *, carried: bool) -> Reply:
+    """The same, with a word about files that came along and are of no use there."""
+    if not carried or reply.message is None:
+        return reply
+    return replace(reply, message=replace(reply.message, body=f"{reply.message.body}\n{say('talk.files_left')}"))

@@ -1,0 +1,165 @@
+"""Gives the tasks of the schedules when their time has come: once each, with the rights of that moment."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.commands.request import NotAllowed, Refused, Request, Services, require
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from bot.domain.schedule import Schedule, count_due, next_due
+from bot.domain.task import Task, TaskError, TaskState, TaskWish
+from bot.people.roles import RolesUnknown, with_roles
+from bot.store.audit import AuditKind
+from bot.texts import say, speaking
+
+LATE = 120.0
+"""Seconds after which a run is missed: it is told and not made up for. A restart of the service takes less."""
+LOOK_AGAIN = 10.0
+"""Seconds between two looks at most: a new schedule, a machine that slept, or a clock that was set, is seen by then."""
+BREATH = 1.0
+"""Seconds between two looks at least."""
+COUNTED = 1000
+"""Missed runs that are counted."""
+
+logger = logging.getLogger(__name__)
+
+
+class Scheduler:
+    """`give` is the command `do`. The time is that of `services.clock`; `sleep` lets it pass."""
+
+    def __init__(
+        self,
+        services: Services,
+        give: Callable[[Request, Services], Awaitable[Reply]],
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._services = services
+        self._give = give
+        self._sleep = sleep
+        self._running: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look, beside everything else."""
+        self._running = asyncio.create_task(self.run(), name="schedules")
+
+    async def stop(self) -> None:
+        """Look no more. What is being given is carried through by the task service."""
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+
+    async def run(self) -> None:
+        """Until cancelled. A fault is logged, and tried again."""
+        while True:
+            wait = LOOK_AGAIN
+            try:
+                await self.look()
+                first = await self._services.store.schedules.first_due()
+                if first is not None:
+                    # What failed stays due: it is tried again, but not without a breath.
+                    wait = min(LOOK_AGAIN, max(BREATH, first - self._services.clock()))
+            except Exception:
+                logger.exception("the schedules could not be looked through and are looked at again")
+            await self._sleep(wait)
+
+    async def look(self) -> None:
+        """Deal with everything that is due."""
+        for schedule in await self._services.store.schedules.due(self._services.clock()):
+            try:
+                with speaking(schedule.plan.person.language):
+                    await self._deal(schedule)
+            except Exception:
+                logger.exception("schedule %s failed and is tried again", schedule.id)
+
+    async def _deal(self, schedule: Schedule) -> None:
+        """The event's id is made of the time that is stored. So a run that a former process accepted, before it died
+        and could not store the next time, is found again and not given twice.
+        """
+        schedules, now = self._services.store.schedules, self._services.clock()
+        wish = _wish(schedule)
+        known = await self._services.task_service.of_event(wish)
+        if known is not None:
+            if known.started is not None or known.state is not TaskState.ENDED:
+                await schedules.begun(schedule, known.id)
+            now = max(schedule.due, known.created)
+        elif now - schedule.due > LATE:
+            await self._turn_down(schedule, self._missed(schedule, now))
+        elif (former := await self._at_work(schedule)) is not None:
+            if not schedule.skipped:
+                await self._turn_down(schedule, say("scheduled.overlap", task=former.id, **_facts(schedule)))
+            await schedules.skipped(schedule)
+        else:
+            await self._begin(schedule)
+        rule = schedule.plan.rule
+        await schedules.advance(schedule, next_due(rule, after=max(now, schedule.due), begun=schedule.created))
+
+    async def _begin(self, schedule: Schedule) -> None:
+        plan = schedule.plan
+        call = CommandCall("do", plan.options, plan.text)
+        try:
+            person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
+            request = Request(person, plan.place, _event(schedule), call)
+            require(request, self._services.policy, Right.USE)
+            reply = await self._give(request, self._services)
+        except NotAllowed as refused:
+            await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)
+            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)))
+            # Told once: somebody who may not use the bot any more would else hear of it every time.
+            await self._services.store.schedules.pause(schedule.id)
+        except RolesUnknown:
+            # Not with the roles of an earlier day: they may have been taken since.
+            await self._turn_down(schedule, say("scheduled.roles_unknown", **_facts(schedule)))
+        except (Refused, TaskError) as refused:
+            await self._turn_down(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
+        else:
+            logger.info("schedule %s: task %s", schedule.id, reply.task)
+            await self._services.store.schedules.begun(schedule, reply.task)
+
+    def _missed(self, schedule: Schedule, now: float) -> str:
+        number = count_due(schedule.plan.rule, first=schedule.due, until=now, begun=schedule.created, most=COUNTED)
+        if number == 1:
+            return say("scheduled.missed", **_facts(schedule))
+        return say("scheduled.missed_several", number=number, **_facts(schedule))
+
+    async def _at_work(self, schedule: Schedule) -> Task | None:
+        """The former run, while it has not ended."""
+        former = await self._services.task_service.get(schedule.task)
+        return former if former is not None and former.state is not TaskState.ENDED else None
+
+    async def _turn_down(self, schedule: Schedule, why: str) -> None:
+        """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now."""
+        logger.info("schedule %s: not run", schedule.id)
+        await self._services.task_service.turn_down(_wish(schedule), why)
+
+
+def _event(schedule: Schedule) -> str:
+    return f"schedule-{schedule.id}-{schedule.due:.0f}"
+
+
+def _wish(schedule: Schedule) -> TaskWish:
+    plan = schedule.plan
+    return TaskWish(
+        text=plan.text,
+        person=plan.person,
+        origin=plan.place.address,
+        event=_event(schedule),
+        phone=plan.options.get("device", ""),
+        quick=plan.options.get("quick") == "true",
+    )
+
+
+def _facts(schedule: Schedule) -> dict[str, str]:
+    return {"schedule": schedule.id, "time": local_time(schedule.due, ZoneInfo(schedule.plan.rule.zone))}
+
+
+def local_time(moment: float, zone: ZoneInfo) -> str:
+    """A moment as people of that zone write it, such as "Thu 2026-12-24 18:00"."""
+    local = datetime.fromtimestamp(moment, zone)
+    return f"{say(f'weekday.{local.weekday()}')} {local:%Y-%m-%d %H:%M}"

@@ -1,0 +1,60 @@
+"""The model endpoint of each role and the dialect, from the settings."""
+
+from __future__ import annotations
+
+from agent.dialects.base import Dialect
+from agent.dialects.select import NAMES, dialect_for
+from agent.model_roles import ModelSettings
+from agent.models.endpoint import EndpointSettings
+from agent.models.transcription import OpenAITranscriber
+from bot.config.settings import Settings, SettingsError
+from bot.texts import words
+
+
+def model_settings(settings: Settings) -> ModelSettings:
+    """VLM_* serve all roles; BASIC_* and REASONING_* override one."""
+    vision = EndpointSettings(
+        model=settings.vlm_model,
+        base_url=settings.vlm_base_url,
+        api_key=settings.vlm_api_key,
+        api=settings.vlm_api,
+        timeout=settings.vlm_timeout,
+        prices=settings.prices,
+    )
+    return ModelSettings(
+        vision=vision,
+        basic=vision.overridden(
+            model=settings.basic_model, base_url=settings.basic_base_url, api_key=settings.basic_api_key
+        ),
+        reasoning=vision.overridden(
+            model=settings.reasoning_model, base_url=settings.reasoning_base_url, api_key=settings.reasoning_api_key
+        ),
+    )
+
+
+def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
+    """What writes voice notes down, None where no endpoint is set for it: speech goes nowhere by itself."""
+    if not settings.transcribe_base_url and not settings.transcribe_api_key.get_secret_value():
+        return None
+    return OpenAITranscriber(
+        EndpointSettings(
+            model=settings.transcribe_model,
+            base_url=settings.transcribe_base_url,
+            api_key=settings.transcribe_api_key,
+            prices=settings.prices,
+        ),
+        minute=settings.transcribe_price,
+    )
+
+
+def dialect_of(settings: Settings) -> Dialect:
+    """How the model of the phone speaks actions; the offline pilot speaks tool calls, whatever is set.
+
+    Raises SettingsError for a VLM_DIALECT that does not exist.
+    """
+    try:
+        chosen = dialect_for(settings.vlm_dialect, settings.vlm_model)
+    except ValueError as error:
+        known = ", ".join(NAMES)
+        raise SettingsError(words("settings.dialect", value=settings.vlm_dialect, known=known)) from error
+    return dialect_for("tools", "") if model_settings(settings).offline else chosen

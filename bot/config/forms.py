@@ -1,0 +1,93 @@
+"""How settings are written: the text of the environment as values, and the form that each has to have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_settings import NoDecode
+
+from agent.models.pricing import Price
+from bot.domain.tier import NAME, Tier
+from bot.domain.zones import zone_named
+from devices.errors import NameUnfit
+from devices.phone_names import fit_name
+
+
+def cleaned(value: object) -> object:
+    """Text without the blanks, the byte order mark and the quotes that env files leave around it."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip().strip("\ufeff").strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        text = text[1:-1].strip()
+    return text
+
+
+def _listed(value: object) -> object:
+    """The entries of a comma-separated text; anything else stays as it is."""
+    if not isinstance(value, str):
+        return value
+    return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
+
+
+def _object(value: object) -> object:
+    """JSON text as what it says; anything else stays as it is."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _pairs(value: object) -> object:
+    """`left=right` entries as a mapping. Raises ValueError for an entry without both, and for a left side twice."""
+    entries = _listed(value)
+    if not isinstance(value, str) or not isinstance(entries, tuple):
+        return value
+    pairs = [(left.strip(), right.strip()) for left, _, right in (entry.partition("=") for entry in entries)]
+    if not all(left and right for left, right in pairs) or len({left for left, _ in pairs}) < len(pairs):
+        raise ValueError("entries of the form left=right, separated by commas, were expected")
+    return dict(pairs)
+
+
+def _names(value: Mapping[str, str]) -> Mapping[str, str]:
+    """Names of phones that are fit and differ. Raises ValueError."""
+    try:
+        named = {phone: fit_name(name) for phone, name in value.items()}
+    except NameUnfit as unfit:
+        raise ValueError(str(unfit)) from None
+    if len({name.casefold() for name in named.values()}) < len(named):
+        raise ValueError("two phones have one name")
+    return named
+
+
+def _servers(value: object) -> object:
+    """`host:port` entries as pairs; an IPv6 address stands in brackets."""
+    entries = _listed(value)
+    if not isinstance(value, str) or not isinstance(entries, tuple):
+        return value
+    return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
+
+
+def _zone(name: str) -> str:
+    """The name of a time zone, checked. Raises ValueError."""
+    zone_named(name)
+    return name
+
+
+DiscordId = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+"""A snowflake: an unsigned 64-bit number."""
+TelegramId = Annotated[str, Field(pattern=r"^-?[0-9]{1,20}$")]
+"""A signed number; groups and channels are negative."""
+DiscordIds = Annotated[tuple[DiscordId, ...], NoDecode, BeforeValidator(_listed)]
+TelegramIds = Annotated[tuple[TelegramId, ...], NoDecode, BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Host = Annotated[str, Field(pattern=r"^[^\s,/]+$")]
+Port = Annotated[int, Field(ge=0, le=65535)]
+Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
+Zone = Annotated[str, AfterValidator(_zone)]
+Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
+
+Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
+PhoneNames = Annotated[Pairs, AfterValidator(_names)]
+Prices = Annotated[Mapping[str, Price], NoDecode, BeforeValidator(_object)]
+Tiers = Annotated[Mapping[Annotated[str, Field(pattern=NAME)], Tier], NoDecode, BeforeValidator(_object)]

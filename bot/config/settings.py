@@ -1,0 +1,286 @@
+"""The settings, from the environment and a `.env` file; `.env.example` lists them all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import reduce
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.config.environment import Environment, credentials, readable
+from bot.config.forms import (
+    DiscordIds,
+    Host,
+    Names,
+    Pairs,
+    PhoneNames,
+    Port,
+    Prices,
+    Servers,
+    TelegramIds,
+    Tiers,
+    Url,
+    Zone,
+    cleaned,
+)
+from bot.domain.retention import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
+from bot.texts import words
+from devices.wording import Words
+
+ADB_PORT: Final = 5037
+"""Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
+
+
+class SettingsError(Exception):
+    """A setting that cannot be used. The text names the setting and what was expected, never its value."""
+
+
+def _local_adb() -> tuple[tuple[str, int], ...]:
+    port = str(cleaned(os.environ.get("ANDROID_ADB_SERVER_PORT", "")))
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise SettingsError(_bad("android_adb_server_port", "port"))
+    return (("127.0.0.1", int(port) if port else ADB_PORT),)
+
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "discord_client_id": "id",
+    "discord_allowed_guild_ids": "ids",
+    "discord_allowed_channel_ids": "ids",
+    "discord_allowed_user_ids": "ids",
+    "discord_admin_user_ids": "ids",
+    "discord_command_prefix": "prefix",
+    "discord_register_commands": "yes_no",
+    "telegram_allowed_chat_ids": "signed_ids",
+    "telegram_allowed_user_ids": "signed_ids",
+    "telegram_admin_user_ids": "signed_ids",
+    "telegram_base_url": "url",
+    "telegram_webhook_url": "url",
+    "telegram_webhook_port": "port",
+    "vlm_base_url": "url",
+    "basic_base_url": "url",
+    "reasoning_base_url": "url",
+    "transcribe_base_url": "url",
+    "transcribe_price": "zero_or_more",
+    "vlm_api": "vlm_api",
+    "vlm_image_window": "positive",
+    "vlm_timeout": "above_zero",
+    "prices": "prices",
+    "tiers": "tiers",
+    "default_tier": "default_tier",
+    "adb_servers": "servers",
+    "phone_names": "phone_names",
+    "app_aliases": "app_aliases",
+    "virtual_phones": "virtual_phones",
+    "fast_lane": "fast_lane",
+    "console_port": "port",
+    "console_url": "url",
+    "search_before_planning": "yes_no",
+    "deep_thinking": "yes_no",
+    "pairing": "yes_no",
+    "max_steps": "positive",
+    "max_minutes": "above_zero",
+    "max_tokens": "positive",
+    "max_cost": "above_zero",
+    "stream_steps": "stream_steps",
+    "language": "language",
+    "time_zone": "time_zone",
+    "log_level": "log_level",
+    "log_format": "log_format",
+    "otlp_endpoint": "url",
+    "keep_days": "above_zero",
+    "keep_gigabytes": "above_zero",
+    "keep_tasks_days": "above_zero",
+}
+"""Field → what was expected, as a key below `settings.expected`."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. An empty or blank value counts as not set."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_file_encoding="utf-8-sig",
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+        case_sensitive=False,
+    )
+
+    discord_bot_token: SecretStr = SecretStr("")
+    discord_client_id: Annotated[str, Field(pattern=r"^[0-9]{0,20}$")] = ""
+    discord_allowed_guild_ids: DiscordIds = ()
+    discord_allowed_channel_ids: DiscordIds = ()
+    discord_allowed_user_ids: DiscordIds = ()
+    discord_admin_user_ids: DiscordIds = ()
+    discord_command_prefix: Annotated[str, Field(max_length=32)] = "!opengui"
+    discord_register_commands: bool = False
+
+    telegram_bot_token: SecretStr = SecretStr("")
+    telegram_allowed_chat_ids: TelegramIds = ()
+    telegram_allowed_user_ids: TelegramIds = ()
+    telegram_admin_user_ids: TelegramIds = ()
+    telegram_base_url: Url = ""
+    telegram_webhook_url: Url = ""
+    telegram_webhook_host: Host = "127.0.0.1"
+    telegram_webhook_port: Annotated[int, Field(ge=1, le=65535)] = 8766
+
+    vlm_api_key: SecretStr = SecretStr("")
+    vlm_base_url: Url = ""
+    vlm_model: str = ""
+    vlm_dialect: str = "auto"
+    vlm_image_window: Annotated[int, Field(ge=1)] | None = None
+    vlm_api: Literal["chat", "responses", "auto"] = "chat"
+    vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
+    prices: Prices = Field(default_factory=dict)
+    basic_api_key: SecretStr = SecretStr("")
+    basic_base_url: Url = ""
+    basic_model: str = ""
+    reasoning_api_key: SecretStr = SecretStr("")
+    reasoning_base_url: Url = ""
+    reasoning_model: str = ""
+    transcribe_api_key: SecretStr = SecretStr("")
+    transcribe_base_url: Url = ""
+    transcribe_model: str = "whisper-1"
+    transcribe_price: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+
+    adb_servers: Servers = Field(default_factory=_local_adb)
+    android_serials: Names = ()
+    phone_names: PhoneNames = Field(default_factory=dict)
+    app_aliases: Pairs = Field(default_factory=dict)
+    virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
+    fast_lane: Literal["auto", "off"] = "auto"
+
+    data_dir: Path = Path("data")
+    console_host: Host = "127.0.0.1"
+    console_port: Port = 8765
+    console_url: Url = ""
+    console_password: SecretStr = SecretStr("")
+    knowledge_dir: Path | None = None
+    search_before_planning: bool = True
+    deep_thinking: bool = False
+    max_steps: Annotated[int, Field(ge=1)] = 60
+    max_minutes: Annotated[float, Field(gt=0)] | None = 120
+    max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    tiers: Tiers = Field(default_factory=dict)
+    default_tier: str = ""
+    stream_steps: Literal["threads", "all", "none"] = "threads"
+    time_zone: Zone = ""
+    language: Literal["auto", "en", "zh"] = "auto"
+    policy_file: Path | None = None
+    pairing: bool = False
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["text", "json"] = "text"
+    otlp_endpoint: Url = ""
+    keep_days: Annotated[float, Field(gt=0)] = KEEP_DAYS
+    keep_gigabytes: Annotated[float, Field(gt=0)] = KEEP_GIGABYTES
+    keep_tasks_days: Annotated[float, Field(gt=0)] = KEEP_TASKS_DAYS
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The usual sources, with an environment that knows what LANGUAGE is to others."""
+        del env_settings, file_secret_settings
+        return init_settings, Environment(settings_cls), dotenv_settings
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, values: dict[str, Any]) -> dict[str, Any]:
+        read = {name: cleaned(value) for name, value in values.items()}
+        if isinstance(level := read.get("log_level"), str):
+            read["log_level"] = level.upper()
+        return {name: value for name, value in read.items() if value != ""}
+
+    @field_validator("default_tier")
+    @classmethod
+    def _defined(cls, name: str, info: ValidationInfo) -> str:
+        # Without tiers that can be used there is a complaint about those already.
+        if name and name not in info.data.get("tiers", {name: None}):
+            raise ValueError("a tier that is not defined")
+        return name
+
+    def discord_refusal(self) -> str:
+        """Why Discord is not started although its token is set, "" when it may be (or has no token)."""
+        lists = (self.discord_allowed_guild_ids, self.discord_allowed_channel_ids, self.discord_allowed_user_ids)
+        if self.discord_bot_token.get_secret_value() and not any(lists) and not self.pairing:
+            return words("settings.discord_open")
+        return ""
+
+    def telegram_refusal(self) -> str:
+        """Why Telegram is not started although its token is set, "" when it may be (or has no token)."""
+        lists = (self.telegram_allowed_chat_ids, self.telegram_allowed_user_ids)
+        if self.telegram_bot_token.get_secret_value() and not any(lists) and not self.pairing:
+            return words("settings.telegram_open")
+        return ""
+
+
+def secret_names() -> tuple[str, ...]:
+    """The settings whose values nobody may see."""
+    return tuple(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+
+
+def problem_of(field: str, value: str) -> str:
+    """Why a setting cannot have this value, "" when it can."""
+    try:
+        Settings.model_validate({field: value})
+    except ValidationError:
+        return _bad(field, _EXPECTED.get(field, "text"))
+    return ""
+
+
+def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """The settings with these values in the place of their own, checked as at the start. Raises SettingsError."""
+    before = {name: getattr(settings, name) for name in settings.model_fields_set}
+    try:
+        return Settings.model_validate(before | dict(values))
+    except ValidationError as error:
+        raise SettingsError(_complaints(error)) from None
+
+
+def _complaints(error: ValidationError) -> Words:
+    """One line for each setting that cannot be used."""
+    names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
+    lines = (_bad(name, _EXPECTED.get(name, "text")) for name in names)
+    return reduce(lambda above, line: words("settings.lines", above=above, line=line), lines)
+
+
+def _bad(field: str, expected: str) -> Words:
+    return words("settings.bad", name=field.upper(), expected=words(f"settings.expected.{expected}"))
+
+
+def load_settings(env_file: Path | None = Path(".env")) -> Settings:
+    """Read the settings; the environment wins over the file, which may be missing, and a credential over both.
+
+    Raises SettingsError with one line for each setting that cannot be used.
+    """
+    where: dict[str, Any] = {
+        "_env_file": readable(env_file)
+    }  # the parameter is unknown to type checkers without a plugin
+    try:
+        where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.reason
+        raise SettingsError(words("settings.bad_credential", reason=reason)) from None
+    try:
+        return Settings(**where)
+    except ValidationError as error:
+        raise SettingsError(_complaints(error)) from None
+    except UnicodeDecodeError:
+        raise SettingsError(words("settings.not_text", file=env_file)) from None

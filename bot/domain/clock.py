@@ -1,0 +1,71 @@
+"""Clocks: one that nobody can set, a watch over the one that somebody can, and a clock that can wait."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+JUMP_S: Final = 10.0
+"""A clock that is off by less is drawn near little by little (adjtime(3)), and nobody waits wrongly for long."""
+
+
+def seconds_since_boot() -> float:
+    """Seconds that have passed, those in which the machine slept too, whatever the clock on the wall is set to."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
+class SteadyClock:
+    """Unix seconds as they were at its making, and what has passed since: it never jumps."""
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = seconds_since_boot) -> None:
+        self._steady = steady
+        self._ahead = wall() - steady()
+
+    def __call__(self) -> float:
+        """Unix seconds."""
+        return self._steady() + self._ahead
+
+
+class ClockWatch:
+    """Notices that the clock on the wall was set: by a person, or by a time server after a start without one."""
+
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = seconds_since_boot) -> None:
+        self._wall = wall
+        self._steady = steady
+        self._ahead = wall() - steady()
+
+    def jumped(self) -> float:
+        """By how many seconds it was set since this was last asked; below 0 for back, 0 for not at all."""
+        ahead = self._wall() - self._steady()
+        jump, self._ahead = ahead - self._ahead, ahead
+        return jump if abs(jump) >= JUMP_S else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingClock:
+    """`now` gives Unix seconds, `sleep` lets them pass."""
+
+    now: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+
+    async def rest(self, news: asyncio.Event, seconds: float | None) -> None:
+        """Until there is news, at most so many seconds (None: however long it takes)."""
+        if seconds is None:
+            await news.wait()
+            return
+        waits = [asyncio.create_task(_heard(news)), asyncio.create_task(self._pass(seconds))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _pass(self, seconds: float) -> None:
+        await self.sleep(max(0.0, seconds))
+
+
+async def _heard(news: asyncio.Event) -> None:
+    await news.wait()

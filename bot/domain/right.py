@@ -1,0 +1,69 @@
+"""A right: what somebody may do, on which phone, and to whom an admin has given it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.domain.address import Address, Person
+
+OPERATOR_PLATFORMS = frozenset({"web", "cli"})
+"""Whoever reaches these runs the service: the console needs its start token, the command line the machine."""
+
+
+class Right(StrEnum):
+    """What may be done. `admin` includes the others."""
+
+    USE = "use"
+    APPROVE = "approve"
+    ADMIN = "admin"
+
+
+def rank(right: Right) -> int:
+    """How much a right includes: a higher one includes the lower ones."""
+    return tuple(Right).index(right)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A right that an admin has given: to one person, or to everybody with a role of one Discord server (`guild`).
+
+    `phone` is the id of the only phone that it is for, "" for all. It adds to the lists and takes nothing away.
+    """
+
+    platform: str
+    id: str
+    right: Right
+    guild: str = ""
+    phone: str = ""
+
+    def names(self, person: Person, where: Address) -> bool:
+        """Whether it was given to this person. A role counts on its own server, never elsewhere or in private."""
+        return _names(self, person, where)
+
+    def gives(self, right: Right, phone: str) -> bool:
+        """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
+        held = rank(self.right) >= rank(right)
+        return held and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
+
+
+@dataclass(frozen=True, slots=True)
+class TierGift:
+    """A tier that an admin has given, to a person or to everybody with a role of one Discord server (`guild`)."""
+
+    platform: str
+    id: str
+    tier: str
+    guild: str = ""
+
+    def names(self, person: Person, where: Address) -> bool:
+        """Whether it was given to this person; see `Grant.names`."""
+        return _names(self, person, where)
+
+
+def _names(given: Grant | TierGift, person: Person, where: Address) -> bool:
+    if given.platform != person.platform:
+        return False
+    if given.guild:
+        return given.guild == where.guild and f"{given.guild}/{given.id}" in person.roles
+    return given.id == person.id

@@ -1,1 +1,0 @@
-"""Settings that admins change while the service runs."""

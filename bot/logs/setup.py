@@ -1,0 +1,38 @@
+"""Logs: to standard error, one line an event, never a secret in them."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from pydantic import SecretStr
+
+from bot.config.settings import Settings
+from bot.logs.format import JsonLines, Lines, TextLines
+from bot.logs.redaction import REDACTION
+
+CHATTY: Final = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "httpcore2",
+    "openai",
+    "aiohttp.access",
+    "aiosqlite",
+    "discord.gateway",
+    "telegram",
+    "PIL",
+)
+"""Libraries that tell more than an operator wants to read; httpx tells URLs, which hold Telegram's token, and
+python-telegram-bot every message with its text, which may be a secret."""
+
+
+def set_up_logs(settings: Settings, *, quiet: bool) -> None:
+    """Send all logs to standard error. A `quiet` command shows warnings only."""
+    values = (getattr(settings, name) for name in Settings.model_fields)
+    REDACTION.know(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+    root = logging.getLogger()
+    root.handlers[:] = [Lines(JsonLines(REDACTION) if settings.log_format == "json" else TextLines(REDACTION))]
+    root.setLevel(logging.WARNING if quiet and settings.log_level == "INFO" else settings.log_level)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))

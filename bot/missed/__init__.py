@@ -1,1 +1,0 @@
-"""What people wrote while the service was away: kept, listed, and done when somebody presses for it."""

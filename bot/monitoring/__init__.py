@@ -1,0 +1,1 @@
+"""How the service is watched: heartbeat, dependencies, metrics, spans. Nothing of contents or people."""

@@ -1,0 +1,115 @@
+"""What the service waits for at the moment: a disk, a model, a chat platform, an adb server, a phone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from bot.texts import words
+
+logger = logging.getLogger(__name__)
+
+LOOK_S: Final = 2.0
+"""Seconds between two looks."""
+PATIENCE_S: Final = 5.0
+"""Seconds that one answer may take."""
+
+Listener = Callable[[str], Awaitable[None]]
+"""Is told what is waited for from now on, or no more."""
+Source = Callable[[], Awaitable[str]]
+"""Says in one sentence what is waited for, "" for nothing. It names no person, no secret, and no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One thing that is waited for. `since` is in Unix seconds."""
+
+    what: str
+    why: str
+    since: float
+
+
+class Dependencies:
+    """Asks its sources again and again, and keeps what they said last. Each change is one line in the log.
+
+    What is away at two looks in a row is waited for: a chat that logs in, or a connection that is made anew, is not.
+    """
+
+    def __init__(self, sources: Mapping[str, Source], *, clock: Callable[[], float] = time.time) -> None:
+        self._sources = dict(sources)
+        self._clock = clock
+        self._now: dict[str, Wait] = {}
+        self._seen: dict[str, float] = {}
+        self._listeners: list[Listener] = []
+        self.came_back: Counter[str] = Counter()
+        """How often each was back after it had been waited for."""
+
+    def now(self) -> tuple[Wait, ...]:
+        """What was waited for when it was last looked, the longest wait first."""
+        return tuple(sorted(self._now.values(), key=lambda wait: wait.since))
+
+    def add(self, sources: Mapping[str, Source]) -> None:
+        """Ask these too from now on."""
+        self._sources |= sources
+
+    def on_change(self, listener: Listener) -> None:
+        """Tell the listener of each change, after it was taken in. It must be quick."""
+        self._listeners.append(listener)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that may be waited for."""
+        return tuple(self._sources)
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """Look every LOOK_S seconds until the block ends."""
+        looking = asyncio.create_task(self._run(), name="waits")
+        try:
+            yield
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+
+    async def look(self) -> None:
+        """Ask every source."""
+        for what, source in list(self._sources.items()):
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    why = await source()
+            except (OSError, TimeoutError):
+                why = words("waits.silent")
+            if self._take(what, why):
+                for listener in self._listeners:
+                    await listener(what)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except Exception:
+                logger.exception("it could not be looked at what is waited for; that is tried again")
+            await asyncio.sleep(LOOK_S)
+
+    def _take(self, what: str, why: str) -> bool:
+        """Whether it is waited for from now on, or no more."""
+        waited = what in self._now
+        if not why:
+            self._seen.pop(what, None)
+            if self._now.pop(what, None) is not None:
+                self.came_back[what] += 1
+                logger.info("The service waits no more for %s.", what)
+        elif (since := self._seen.get(what)) is None:
+            self._seen[what] = self._clock()
+        else:
+            if not waited:
+                logger.warning("The service waits for %s: %s", what, why)
+            self._now[what] = Wait(what, why, since)
+        return waited != (what in self._now)

@@ -1,0 +1,78 @@
+"""The service's pulse: whether event loop and task service turn, and how late the loop is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from bot.monitoring.systemd import ServiceManager
+
+logger = logging.getLogger(__name__)
+
+BEAT_S: Final = 1.0
+"""How often is looked; a watchdog is fed at least four times in its time."""
+STATUS_EVERY: Final = 5
+"""Beats between two status lines."""
+DESK_STILL_S: Final = 30.0
+"""The task service comes round every five seconds. So long without it and it hangs: on a disk, a lock, a fault."""
+
+
+class Turning(Protocol):
+    """The task service, as far as it is watched."""
+
+    def still_for(self) -> float:
+        """Seconds since it last came round."""
+        ...
+
+
+class Pulse:
+    """Beats while `beating` is open. It lives in the event loop: when that hangs, nothing is told."""
+
+    def __init__(self, task_service: Turning, manager: ServiceManager, status: Callable[[], Awaitable[str]]) -> None:
+        self._task_service = task_service
+        self._manager = manager
+        self._status = status
+        self.lag = 0.0
+        """Seconds by which the last beat came late."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether the task service turns; that the loop does is shown by asking."""
+        return self._task_service.still_for() < DESK_STILL_S
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Beat until the block ends."""
+        task = asyncio.create_task(self._run(), name="pulse")
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        every = min(BEAT_S, self._manager.watchdog / 4) if self._manager.watchdog else BEAT_S
+        beats, complained = 0, False
+        while True:
+            if self.healthy:
+                self._manager.alive()
+                complained = False
+            elif not complained:
+                complained = True
+                logger.error("The task service has not come round for %.0f s: the watchdog is not fed.", DESK_STILL_S)
+            if self._manager.listens and beats % STATUS_EVERY == 0:
+                await self._tell_status()
+            beats += 1
+            due = loop.time() + every
+            await asyncio.sleep(every)
+            self.lag = max(0.0, loop.time() - due)
+
+    async def _tell_status(self) -> None:
+        try:
+            async with asyncio.timeout(BEAT_S):
+                self._manager.status(await self._status())
+        except (OSError, TimeoutError) as error:
+            logger.warning("The status could not be told: %s", str(error) or "the store did not answer in time")

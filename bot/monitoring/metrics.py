@@ -1,0 +1,130 @@
+"""The service in numbers, in the form that Prometheus reads. No names, no texts, no ids."""
+
+from __future__ import annotations
+
+from collections import Counter as Count
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final, Protocol, get_args
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from agent.events import Step, TaskEnded, TaskEvent
+from agent.models.base import Usage
+from bot.domain.task import TaskState
+from bot.monitoring.dependencies import Dependencies
+from bot.monitoring.heartbeat import Pulse
+from bot.store.counters import FiguresNow
+from bot.store.housekeeping import Kept
+from devices.measuring import Part
+from devices.phone import Health, Phones
+
+STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
+"""Seconds; a step is a look, a call of the model and an action."""
+PART_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
+"""Seconds; a transaction takes milliseconds, a picture a fifth of a second, a model's answer up to minutes."""
+LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
+
+
+class Figures(Protocol):
+    """What is counted in the store."""
+
+    async def now(self) -> FiguresNow:
+        """Count."""
+        ...
+
+
+class Metrics:
+    """Takes in each event of the task service (`hear`), counts the rest when asked (`text`)."""
+
+    def __init__(
+        self,
+        figures: Figures,
+        phones: Phones,
+        pulse: Pulse,
+        still_for: Callable[[], float],
+        waits: Dependencies,
+        kept: Callable[[], Kept | None],
+    ) -> None:
+        self._figures = figures
+        self._waits = waits
+        self._kept = kept
+        self._phones = phones
+        self._used: dict[str, Usage] = {}
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        lag = Gauge("opengui_loop_lag_seconds", "How late the event loop was last", registry=registry)
+        lag.set_function(lambda: pulse.lag)
+        still = Gauge("opengui_desk_still_seconds", "How long the task service has not come round", registry=registry)
+        still.set_function(still_for)
+        self._tasks = Gauge("opengui_tasks", "Tasks in the store", ["state", "outcome"], registry=registry)
+        self._queue = Gauge("opengui_queue_tasks", "Tasks that wait for a phone or their turn", registry=registry)
+        self._phone = Gauge("opengui_phones", "Known phones", ["health"], registry=registry)
+        self._back = Gauge(
+            "opengui_reconnects", "How often it was back after a wait, since the start", ["what"], registry=registry
+        )
+        self._waiting = Gauge("opengui_waits", "1 while the service waits for it", ["what"], registry=registry)
+        self._size = Gauge("opengui_kept_bytes", "Bytes on the disk, looked at each hour", ["what"], registry=registry)
+        self._questions = Gauge("opengui_open_questions", "Questions that wait for a person", registry=registry)
+        self._outbox = Gauge(
+            "opengui_outbox_messages", "Messages not sent yet, or given up", ["state"], registry=registry
+        )
+        self._refusals = Gauge(
+            "opengui_refusals", "Refusals since the store began", ["platform", "kind"], registry=registry
+        )
+        self._seconds = Histogram("opengui_step_seconds", "Seconds of a step", buckets=STEP_BUCKETS, registry=registry)
+        parts = Histogram(
+            "opengui_part_seconds", "Seconds of a part of the work", ["part"], buckets=PART_BUCKETS, registry=registry
+        )
+        self._parts = {part: parts.labels(part) for part in get_args(Part)}
+        self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
+
+    def part(self, part: Part) -> AbstractContextManager[object]:
+        """A part of the work is done inside. See `devices.measuring`."""
+        return self._parts[part].time()
+
+    def hear(self, task: str, event: TaskEvent) -> None:
+        """An event of a task's work. What a task used outside its steps (plan, summary) comes with its end."""
+        match event:
+            case Step():
+                self._seconds.observe(event.seconds)
+                self._used_by_now(task, event.usage)
+            case TaskEnded():
+                self._used_by_now(task, event.usage)
+                del self._used[task]
+            case _:
+                pass
+
+    async def text(self) -> bytes:
+        """All numbers as text. Raises StoreError."""
+        figures = await self._figures.now()
+        for gauge in (self._tasks, self._outbox, self._refusals, self._phone):
+            gauge.clear()
+        # What may be there is told also while it is none: a number that comes and goes is hard to watch.
+        for state, outcome in {(state, "") for state in LIVE} | figures.tasks.keys():
+            self._tasks.labels(state, outcome).set(figures.tasks.get((state, outcome), 0))
+        self._queue.set(figures.tasks.get((TaskState.QUEUED.value, ""), 0))
+        self._questions.set(figures.questions)
+        for state in ("pending", "sending", "dead"):
+            self._outbox.labels(state).set(figures.outbox.get(state, 0))
+        for kind, count in figures.refusals.items():
+            self._refusals.labels(*kind).set(count)
+        if (kept := self._kept()) is not None:
+            self._size.labels("pictures").set(kept.pictures_size)
+            self._size.labels("tasks").set(kept.database_size)
+            self._size.labels("checkpoints").set(kept.checkpoints_size)
+        waited = {wait.what for wait in self._waits.now()}
+        for what in self._waits.names:
+            self._waiting.labels(what).set(what in waited)
+            self._back.labels(what).set(self._waits.came_back[what])
+        healths = Count(phone.health for phone in self._phones.list())
+        for health in Health:
+            self._phone.labels(health.value).set(healths[health])
+        return generate_latest(self._registry)
+
+    def _used_by_now(self, task: str, used: Usage) -> None:
+        """Count what came since the last time; a number never goes back."""
+        told = self._used.get(task, Usage())
+        self._used[task] = used
+        self._tokens.labels("input").inc(max(0, used.input - told.input))
+        self._tokens.labels("output").inc(max(0, used.output - told.output))

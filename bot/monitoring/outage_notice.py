@@ -1,0 +1,60 @@
+"""Says where people look that nothing can be kept, so that work stands still, and takes it back when it goes on."""
+
+from __future__ import annotations
+
+import logging
+from typing import Protocol
+
+from bot.domain.task import Task, TaskState
+from bot.monitoring.dependencies import Dependencies
+from bot.store.errors import StoreError
+from bot.texts import say, speaking
+from devices.wording import said
+
+STORE = "store"
+AT_WORK = frozenset({TaskState.QUEUED, TaskState.WORKING})
+"""What would go on by itself: the others wait for a person."""
+
+logger = logging.getLogger(__name__)
+
+
+class Cards(Protocol):
+    """The task service, as far as it is needed here."""
+
+    async def active(self) -> tuple[Task, ...]:
+        """All tasks that have not ended."""
+        ...
+
+    def note(self, task: str, text: str) -> None:
+        """Show it on the task's card until its work goes on; "" takes it back."""
+        ...
+
+
+class OutageNotice:
+    """Tells each task's card once. Nothing of it is kept: there is no way to."""
+
+    def __init__(self, task_service: Cards, waits: Dependencies) -> None:
+        self._task_service = task_service
+        self._waits = waits
+        self._told: set[str] = set()
+        waits.on_change(self._changed)
+
+    def now(self) -> str:
+        """Why no work can go on, in the language that is spoken; "" while it can."""
+        why = next((wait.why for wait in self._waits.now() if wait.what == STORE), "")
+        return say("card.stands_still", why=said(why)) if why else ""
+
+    async def _changed(self, what: str) -> None:
+        if what != STORE:
+            return
+        try:
+            tasks = [task for task in await self._task_service.active() if not task.parent and task.state in AT_WORK]
+        except StoreError as error:
+            logger.warning("no card can say that the work stands still: %s", error)
+            return
+        if not self.now():
+            tasks = [task for task in tasks if task.id in self._told]
+        for task in tasks:
+            with speaking(task.person.language):
+                self._task_service.note(task.id, self.now())
+        self._told = {task.id for task in tasks} if self.now() else set()

@@ -1,0 +1,96 @@
+"""What the service tells systemd: its notify protocol (sd_notify(3)) without a library, and the service in one line."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
+
+from bot.domain.task import Task
+from bot.monitoring.dependencies import Dependencies
+from devices.phone import Phones
+
+logger = logging.getLogger(__name__)
+
+
+class ServiceManager:
+    """One datagram for each message. Without a manager that listens every call does nothing.
+
+    `address` is $NOTIFY_SOCKET: a path, or a name in the abstract namespace that begins with "@".
+    `watchdog` is how long the manager waits for a sign of life, in seconds; None when it does not watch.
+    """
+
+    def __init__(self, address: str = "", watchdog: float | None = None) -> None:
+        self._address = f"\0{address[1:]}" if address.startswith("@") else address
+        self.watchdog = watchdog if address else None
+        self._status = ""
+        self._failed = False
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> ServiceManager:
+        """The manager that the environment names. A watchdog that is meant for another process does not count."""
+        address = environment.get("NOTIFY_SOCKET", "")
+        if address and address[0] not in "/@":
+            logger.warning("NOTIFY_SOCKET is neither a path nor an abstract name: no manager is told anything.")
+            address = ""
+        limit, process = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
+        meant = not process or process == str(os.getpid())
+        usable = meant and limit.isascii() and limit.isdigit() and int(limit) > 0
+        return cls(address, int(limit) / 1e6 if usable else None)
+
+    @property
+    def listens(self) -> bool:
+        """Whether anybody is told."""
+        return bool(self._address)
+
+    def ready(self) -> None:
+        """Everything that was asked for has been started."""
+        self._tell("READY=1")
+
+    def alive(self) -> None:
+        """A sign of life for the watchdog."""
+        self._tell("WATCHDOG=1")
+
+    def stopping(self) -> None:
+        """The end has begun."""
+        self._tell("STOPPING=1")
+
+    def status(self, line: str) -> None:
+        """One line for `systemctl status`; the same line is told once."""
+        if line != self._status:
+            self._status = line
+            self._tell(f"STATUS={' '.join(line.split())}")
+
+    def _tell(self, message: str) -> None:
+        if not self._address:
+            return
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as out:
+                # A manager that does not read must not hold up the loop.
+                out.setblocking(False)
+                out.sendto(message.encode(), self._address)
+        except OSError as error:
+            if not self._failed:
+                logger.warning("The service manager could not be told %s (%s).", message.partition("=")[0], error)
+            self._failed = True
+        else:
+            self._failed = False
+
+
+class LiveTasks(Protocol):
+    """Where the tasks are kept."""
+
+    async def active(self) -> tuple[Task, ...]:
+        """All that have not ended."""
+        ...
+
+
+async def status_line(tasks: LiveTasks, phones: Phones, waits: Dependencies) -> str:
+    """How many tasks are in which state, how many phones, and what is waited for. Raises StoreError."""
+    states = Counter(task.state.value for task in await tasks.active())
+    told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
+    waited = ", ".join(wait.what for wait in waits.now())
+    return f"Tasks: {told}. Phones: {len(phones.list())}{f'. Waits for: {waited}' if waited else ''}"

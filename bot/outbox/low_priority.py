@@ -1,0 +1,260 @@
+"""What may wait: cards and the silent messages of steps. None is lost; several steps become one message when the
+budget is short.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Literal
+
+from bot.cards.card import render_step, render_steps
+from bot.domain.address import Address
+from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
+from bot.domain.clock import WaitingClock
+from bot.domain.task import StepRow, Task, TaskState
+from bot.outbox.cards import CardSlot
+from bot.outbox.closing import ShownQuestions
+from bot.outbox.places import place_of
+from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.store.errors import StoreAway
+from bot.store.store import Store
+from bot.store.tasks import Tasks
+from bot.tasks.service import TaskService
+from bot.texts import speaking
+
+Streaming = Literal["threads", "all", "none"]
+
+FOLD = 5
+"""When so many steps of a task wait for the budget, they are told in one message."""
+
+
+class StepStream:
+    """Which steps of one conversation are still to be shown. What a former process has told is not told again."""
+
+    def __init__(self, task_service: TaskService, tasks: Tasks, streaming: Streaming) -> None:
+        self._task_service = task_service
+        self._tasks = tasks
+        self._streaming = streaming
+        self._told: dict[str, int] = {}
+        self._waiting: dict[str, list[StepRow]] = {}
+        self._threads: set[Address] = set()
+        """Places that are known to be for tasks alone; they stay so."""
+
+    async def collect(self, task: Task) -> None:
+        """Take the task's new steps."""
+        if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
+            return
+        if task.id not in self._told:
+            self._told[task.id] = await self._tasks.told(task.id)
+        known = self._told[task.id]
+        new = await self._task_service.steps(task.id, after=known)
+        self._told[task.id] = known + len(new)
+        if new:
+            self._waiting.setdefault(task.id, []).extend(new)
+
+    async def _has_thread(self, task: Task) -> bool:
+        """Whether it has a thread that is for tasks alone."""
+        if task.place is None or task.place in self._threads:
+            return task.place is not None
+        if made_for_tasks := await self._tasks.made_for_tasks(task.place):
+            self._threads.add(task.place)
+        return made_for_tasks
+
+    def forget(self, task: str) -> None:
+        """The task's final message was sent, or never will be."""
+        self._told.pop(task, None)
+        self._waiting.pop(task, None)
+
+    def next(self) -> tuple[StepRow, ...]:
+        """The steps to show next in one message, of the task that waits longest; they stay until they are taken."""
+        first = min(self._waiting.values(), key=lambda waiting: waiting[0].at, default=())
+        return tuple(first) if len(first) >= FOLD else tuple(first[:1])
+
+    def left(self, task: str) -> tuple[StepRow, ...]:
+        """All steps of a task that wait."""
+        return tuple(self._waiting.get(task, ()))
+
+    async def taken(self, steps: tuple[StepRow, ...]) -> None:
+        """They were shown, or cannot be."""
+        for step in steps:
+            waiting = self._waiting.get(step.task, [])
+            if step in waiting:
+                waiting.remove(step)
+            if not waiting:
+                self._waiting.pop(step.task, None)
+        task = steps[-1].task
+        if task in self._told:
+            await self._tasks.tell(task, self._told[task] - len(self._waiting.get(task, ())))
+
+
+RETRY_FIRST = 2.0
+"""Seconds before something that could not be shown is tried again; doubled each time for steps."""
+RETRY_MOST = 60.0
+"""Seconds between two tries at most."""
+SETTLE_AGAIN = 30.0
+"""Seconds before a closed question that could not be changed is tried again."""
+LAST_TRIES = 3
+"""Tries to tell the rest of the steps before the final message goes out without them."""
+
+logger = logging.getLogger(__name__)
+
+
+class Gentle:
+    """The silent messages of one conversation. `leave` is told of a task whose place is gone."""
+
+    def __init__(
+        self,
+        line: RateLimitedChat,
+        task_service: TaskService,
+        store: Store,
+        cards: CardSlot,
+        steps: StepStream,
+        questions: ShownQuestions,
+        time: WaitingClock,
+        leave: Callable[[str], None],
+    ) -> None:
+        self._line = line
+        self._task_service = task_service
+        self._frames = store.frames
+        self._cards = cards
+        self._steps = steps
+        self._questions = questions
+        self._time = time
+        self._leave = leave
+        self._changed: dict[str, float] = {}
+        """Tasks whose card is to be brought up to date, each not before that time."""
+        self._looks: dict[str, float] = {}
+        """When a card is looked at again without news: for its clock, and to move it."""
+        self._card_turn = True
+        self._steps_from = float("-inf")
+        self._failures = 0
+
+    def changed(self, task: str) -> None:
+        """Something of the task is new."""
+        self._changed.setdefault(task, 0.0)
+
+    def waiting(self) -> bool:
+        """Whether there is something to show now."""
+        return bool(self._due_cards() or self._due_steps())
+
+    def waits(self) -> list[float]:
+        """Seconds until something that is put off may be done."""
+        now = self._time.now()
+        times = [*self._changed.values(), *self._looks.values()]
+        if self._steps.next():
+            times.append(self._steps_from)
+        return [time - now for time in times if time > now]
+
+    async def do(self) -> None:
+        """Show a card or a step, in turns."""
+        cards, steps = self._due_cards(), self._due_steps()
+        if steps and not (cards and self._card_turn):
+            self._card_turn = True
+            await self._tell(steps)
+        elif cards:
+            self._card_turn = False
+            await self._show(cards[0])
+
+    async def finish(self, task: Task, attempt: int) -> None:
+        """Before the final message: the steps that are left in one message, answered questions, the frozen card.
+
+        Raises FloodWait, and ChatError while the steps are to be tried again (`attempt` counts from 0).
+        """
+        self._changed.pop(task.id, None)
+        self._looks.pop(task.id, None)
+        await self._steps.collect(task)
+        left = self._steps.left(task.id)
+        if left:
+            try:
+                await self._tell_now(task, left)
+            except ChatError as error:
+                if attempt < LAST_TRIES and not isinstance(error, ChatGone | ChatRefused):
+                    raise
+                logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(left), task.id, error)
+            await self._steps.taken(left)
+        await self._questions.settle(task)
+        await self._cards.freeze(task)
+
+    def forget(self, task: str) -> None:
+        """The task's final message was sent, or never will be."""
+        self._steps.forget(task)
+        self._cards.forget(task)
+        self._looks.pop(task, None)
+
+    def _due_cards(self) -> list[str]:
+        now = self._time.now()
+        changed = [task for task, not_before in self._changed.items() if not_before <= now]
+        return changed + [task for task, at in self._looks.items() if at <= now and task not in self._changed]
+
+    def _due_steps(self) -> tuple[StepRow, ...]:
+        return self._steps.next() if self._steps_from <= self._time.now() else ()
+
+    async def _show(self, task_id: str) -> None:
+        self._changed.pop(task_id, None)
+        self._looks.pop(task_id, None)
+        try:
+            task = await self._task_service.get(task_id)
+            if task is not None:
+                with speaking(task.person.language):
+                    await self._bring_up(task)
+        except FloodWait:
+            self._changed[task_id] = self._line.silent_until
+        except ChatGone as error:
+            logger.warning("task %s cannot be shown where it is: %s", task_id, error)
+            self._leave(task_id)
+        except ChatRefused as error:
+            logger.warning("task %s cannot be shown as it is now: %s", task_id, error)
+        except (ChatError, StoreAway) as error:
+            logger.info("the card of task %s waits: %s", task_id, error)
+            self._changed[task_id] = self._time.now() + RETRY_FIRST
+        except Exception:
+            logger.exception("showing task %s failed", task_id)
+
+    async def _bring_up(self, task: Task) -> None:
+        if not await self._questions.settle(task):
+            self._changed[task.id] = self._time.now() + SETTLE_AGAIN
+        if task.state is TaskState.ENDED:
+            return  # the final message tells the rest and freezes the card
+        await self._steps.collect(task)
+        await self._cards.show(task)
+        if (look := await self._cards.next_look(task)) is not None:
+            self._looks[task.id] = look
+        if task.place is not None:
+            return
+        shown = await self._task_service.get(task.id)
+        if shown is not None and shown.state is not TaskState.ENDED:
+            await self._steps.collect(shown)  # its place is new
+
+    async def _tell(self, steps: tuple[StepRow, ...]) -> None:
+        task_id = steps[0].task
+        try:
+            task = await self._task_service.get(task_id)
+            if task is not None:
+                with speaking(task.person.language):
+                    await self._tell_now(task, steps)
+        except FloodWait:
+            return  # silence, and then again
+        except (ChatGone, ChatRefused) as error:
+            logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(steps), task_id, error)
+            if isinstance(error, ChatGone):
+                self._leave(task_id)
+        except ChatError as error:
+            self._steps_from = self._time.now() + min(RETRY_MOST, RETRY_FIRST * 2.0**self._failures)
+            self._failures += 1
+            logger.info("the steps of task %s wait: %s", task_id, error)
+            return
+        except Exception:
+            logger.exception("showing steps of task %s failed", task_id)
+        self._failures = 0
+        await self._steps.taken(steps)
+
+    async def _tell_now(self, task: Task, steps: tuple[StepRow, ...]) -> None:
+        if len(steps) == 1:
+            message = await render_step(steps[0], frames=self._frames)
+        else:
+            message = await render_steps(steps, frames=self._frames, limit=self._line.capabilities.caption_limit)
+        place = await place_of(task, self._line.chat, self._task_service)
+        last = steps[-1]
+        name = f"s{last.part or last.task}-{last.subtask}-{last.step}"
+        await self._line.send(place, message, nonce=name if len(steps) == 1 else f"{name}-{len(steps)}")

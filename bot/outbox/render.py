@@ -1,0 +1,91 @@
+"""From a row of the outbox to the message that it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from agent.ports.frames import Frames
+from bot.cards.final import render_files, render_final, render_interrupted, render_notice
+from bot.cards.question import render_question
+from bot.cards.recap import make_recap
+from bot.domain.chat import Capabilities
+from bot.domain.outgoing import Message, Picture
+from bot.domain.task import Task, TaskState
+from bot.store.outbox import OutboxRow
+from bot.tasks.repository import STARTED
+from bot.tasks.service import TaskService
+from bot.tasks.transitions import INTERRUPTED
+from bot.texts import say
+
+MOST_LESS: Final = 2
+"""Without pictures and files, then without its text; heading and buttons stay."""
+
+
+class Pointless(Exception):
+    """The message need not be sent any more; the text says why, for the record."""
+
+
+async def message_for(
+    row: OutboxRow, task: Task, *, task_service: TaskService, frames: Frames, capabilities: Capabilities, now: float
+) -> Message:
+    """The message as it should read now. Raises Pointless.
+
+    A row whose sending the process did not survive is marked as a possible repeat, except where the platform shows
+    the same nonce once.
+    """
+    repeated = row.uncertain and not capabilities.knows_delivery
+    match row.kind:
+        case "final":
+            # One phone after the other, not in turns.
+            steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
+            recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
+            parts = await task_service.parts(task.id)
+            return await render_final(task, frames=frames, now=now, repeated=repeated, recap=recap, parts=parts)
+        case "question":
+            question = await task_service.question(row.subject)
+            if question is None or question.answer is not None or question.expired:
+                raise Pointless("the question was closed before it was shown")
+            menu_choices = capabilities.menu_choices
+            asking = await task_service.get(question.task) or task
+            return await render_question(
+                question, asking, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
+            )
+        case "file":
+            return await _file(row, task, frames, capabilities, repeated)
+        case "notice":
+            return _notice(row, task, repeated)
+
+
+def lessened(message: Message, times: int) -> Message:
+    """What is left of a message that a platform has refused so many times. Raises Pointless when nothing is."""
+    if not times:
+        return message
+    if times > MOST_LESS:
+        raise Pointless("the chat does not take any of it")
+    body = message.body if times == 1 else ""
+    told = "\n".join(part for part in (body, say("post.left_out")) if part)
+    whole = replace(message, picture=None, files=(), body=told)
+    return whole if times == 1 else replace(whole, footer="", menu=None)
+
+
+def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:
+    if row.subject == STARTED:
+        if task.state is TaskState.ENDED:
+            raise Pointless("the task has ended before its begin was told")
+        return render_notice(task, say("notice.started"), repeated=repeated)
+    if row.subject != INTERRUPTED:
+        return render_notice(task, row.subject, repeated=repeated)
+    if task.state is not TaskState.INTERRUPTED:
+        raise Pointless("the task goes on, or has ended, before this was sent")
+    return render_interrupted(task, repeated=repeated)
+
+
+async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities, repeated: bool) -> Message:
+    try:
+        data = await frames.load(row.subject)
+    except KeyError:
+        return render_notice(task, say("file.gone", name=row.name))
+    if len(data) > capabilities.file_limit:
+        return render_notice(task, say("file.too_large", name=row.name, limit=capabilities.file_limit // 1_000_000))
+    return render_files(task, [Picture(row.name, data)], repeated=repeated)

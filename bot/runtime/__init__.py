@@ -1,0 +1,1 @@
+"""Settings that admins change while the service runs, and what runs are given because of them."""

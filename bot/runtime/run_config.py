@@ -1,0 +1,108 @@
+"""The models of this moment and all else that a task is worked on with, from the settings of this moment."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from functools import partial
+
+from agent.limits import TaskLimits
+from agent.model_roles import ModelSettings, build_models, close_models
+from agent.models.base import Models
+from agent.outage_retry import Listener, PatientModel, patient
+from agent.run_config import RunConfig
+from bot.config.endpoints import dialect_of, model_settings
+from bot.config.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Made:
+    """Models that were built once. `taken` counts who still works with them."""
+
+    of: ModelSettings
+    endpoints: Models
+    models: Models
+    waited_for: tuple[PatientModel, ...]
+    taken: int = 0
+
+
+class RunConfigs:
+    """Implements agent.run_config.RunConfigSource. `tell` hears what an endpoint that is away keeps waiting."""
+
+    def __init__(self, settings: Settings, tell: Listener) -> None:
+        self._tell = tell
+        self._made = [self._make(model_settings(settings))]
+        self._terms = self._terms_of(settings)
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @property
+    def models(self) -> Models:
+        """Those of this moment."""
+        return self._made[-1].models
+
+    @property
+    def waited_for(self) -> tuple[PatientModel, ...]:
+        """Each of the models of this moment once."""
+        return self._made[-1].waited_for
+
+    def take(self) -> RunConfig:
+        """See RunConfigSource."""
+        self._made[-1].taken += 1
+        return self._terms
+
+    def give_back(self, terms: RunConfig) -> None:
+        """See RunConfigSource."""
+        made = next(made for made in self._made if made.models is terms.models)
+        made.taken -= 1
+        self._let_go()
+
+    def change(self, settings: Settings) -> None:
+        """From now on these are taken. Models are made anew only when their own settings are others."""
+        if (wanted := model_settings(settings)) != self._made[-1].of:
+            self._made.append(self._make(wanted))
+            logger.info("Model: %s", self.models.vision.name)
+        self._terms = self._terms_of(settings)
+        self._let_go()
+
+    async def close(self) -> None:
+        """Close all models; nothing is asked of them afterwards."""
+        for made in self._made:
+            await close_models(made.endpoints)
+        if self._closing:
+            await asyncio.wait(self._closing)
+
+    def _make(self, wanted: ModelSettings) -> _Made:
+        endpoints = build_models(wanted)
+        return _Made(wanted, endpoints, *patient(endpoints, self._tell))
+
+    def _terms_of(self, settings: Settings) -> RunConfig:
+        dialect = dialect_of(settings)
+        return RunConfig(
+            models=self.models,
+            dialect=dialect,
+            image_window=settings.vlm_image_window or dialect.image_window,
+            limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
+            deep_thinking=settings.deep_thinking,
+        )
+
+    def _let_go(self) -> None:
+        """Close what was replaced and is not used any more."""
+        for made in [made for made in self._made[:-1] if not made.taken]:
+            self._made.remove(made)
+            closing = asyncio.create_task(_closed(made.endpoints), name="close models")
+            self._closing.add(closing)
+            closing.add_done_callback(partial(_forget, self._closing))
+
+
+async def _closed(models: Models) -> None:
+    try:
+        await close_models(models)
+    except Exception:
+        logger.exception("models that are not used any more could not be closed")
+
+
+def _forget(closing: set[asyncio.Task[None]], done: asyncio.Task[None]) -> None:
+    closing.discard(done)

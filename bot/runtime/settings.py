@@ -1,0 +1,218 @@
+"""The settings of this moment: the environment's, and what admins have set on top of them while the service runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from bot.config.endpoints import dialect_of
+from bot.config.settings import Settings, SettingsError, changed
+from bot.domain.address import Person
+from bot.domain.tier import QUOTAS
+from bot.store.audit import AuditKind
+from bot.store.connection import Transaction
+from bot.store.setting_changes import Change
+from bot.store.store import Store
+from bot.texts import say, words
+from devices.wording import sentence_of
+
+FIELDS: Final[Mapping[str, str]] = {
+    "model": "vlm_model",
+    "basic_model": "basic_model",
+    "reasoning_model": "reasoning_model",
+    "dialect": "vlm_dialect",
+    "image_window": "vlm_image_window",
+    "deep_thinking": "deep_thinking",
+    "max_steps": "max_steps",
+    "max_minutes": "max_minutes",
+    "max_tokens": "max_tokens",
+    "max_cost": "max_cost",
+    "default_tier": "default_tier",
+}
+"""What can be typed → the setting. No secret and no address is among them, so that none can be set or shown."""
+_TIER: Final = re.compile(rf"tier\.(?P<tier>[a-z][a-z0-9_-]*)\.(?P<quota>{'|'.join(QUOTAS)})")
+NOTHING: Final = "none"
+"""Typed for a quota that is not limited."""
+
+
+class UnknownSetting(Exception):
+    """Nothing of this name can be changed while the service runs."""
+
+
+def known(name: str) -> str:
+    """The name as it is kept: `VLM_MODEL` and `Model` are `model`. Raises UnknownSetting."""
+    plain = name.strip().lower()
+    for short, field in FIELDS.items():
+        if plain in {short, field}:
+            return short
+    if _TIER.fullmatch(plain):
+        return plain
+    raise UnknownSetting(name)
+
+
+def names_of(settings: Settings) -> tuple[str, ...]:
+    """Everything that can be changed, the quotas of the known tiers among it."""
+    tiers = (f"tier.{tier}.{quota}" for tier in settings.tiers for quota in QUOTAS)
+    return (*FIELDS, *tiers)
+
+
+def value_of(settings: Settings, name: str) -> str:
+    """The value as it can be typed."""
+    if found := _TIER.fullmatch(name):
+        tier = settings.tiers.get(found["tier"])
+        value = None if tier is None else getattr(tier, found["quota"])
+    else:
+        value = getattr(settings, FIELDS[name])
+    if isinstance(value, bool):
+        return say(f"set.value.{'yes' if value else 'no'}")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return say("set.value.none") if value in {None, ""} else str(value)
+
+
+def is_set(base: Settings, name: str) -> bool:
+    """Whether the environment says anything about it."""
+    if found := _TIER.fullmatch(name):
+        return found["tier"] in base.tiers and getattr(base.tiers[found["tier"]], found["quota"]) is not None
+    return FIELDS[name] in base.model_fields_set
+
+
+def composed(base: Settings, values: Mapping[str, str]) -> Settings:
+    """The settings of the environment with these in their place, checked as the environment's are.
+
+    Raises SettingsError, with the sentences that a start with them would end with.
+    """
+    tiers: dict[str, Any] = {name: tier.model_dump(exclude_none=True) for name, tier in base.tiers.items()}
+    fields: dict[str, Any] = {}
+    for name, text in values.items():
+        if found := _TIER.fullmatch(name):
+            tiers.setdefault(found["tier"], {})[found["quota"]] = _number(text)
+        else:
+            fields[FIELDS[name]] = text
+    if any(name not in FIELDS for name in values):
+        fields["tiers"] = tiers
+    settings = changed(base, fields)
+    dialect_of(settings)
+    return settings
+
+
+def _number(text: str) -> object:
+    """As it would stand in TIERS: a number, null for no limit; what is neither stays and is complained about."""
+    if text.lower() == NOTHING:
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, int | float) else text
+
+
+logger = logging.getLogger(__name__)
+
+
+class RuntimeSettings:
+    """Holds the settings of this moment; they are replaced whole. Ask for `now` at each use, and keep it nowhere."""
+
+    def __init__(self, base: Settings, store: Store) -> None:
+        self.base = base
+        """What the environment says."""
+        self._store = store
+        self._now = base
+        self._changes: dict[str, Change] = {}
+        self._unusable: dict[str, str] = {}
+        self._listeners: list[Callable[[Settings], None]] = []
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, base: Settings, store: Store) -> RuntimeSettings:
+        """The settings of the environment with what was set before. What cannot be used (any more) is left out.
+
+        Raises StoreError.
+        """
+        live = cls(base, store)
+        live._changes = {change.name: change for change in await store.changes.all()}
+        live._now, live._unusable = overlaid(base, live._changes)
+        for name, why in live._unusable.items():
+            logger.error("What was set for %s while the service ran is not used: %s", name, why)
+        return live
+
+    @property
+    def now(self) -> Settings:
+        """What holds now."""
+        return self._now
+
+    @property
+    def changes(self) -> Mapping[str, Change]:
+        """What was set while the service ran, by name, whether it can be used or not."""
+        return self._changes
+
+    @property
+    def unusable(self) -> Mapping[str, str]:
+        """What of it is left out, and why."""
+        return self._unusable
+
+    def on_change(self, listener: Callable[[Settings], None]) -> None:
+        """Call `listener` with the settings after each change."""
+        self._listeners.append(listener)
+
+    async def set(self, name: str, text: str, by: Person) -> tuple[str, str]:
+        """Change a setting from now on. Returns the old and the new value as they can be typed.
+
+        Raises UnknownSetting or SettingsError; then nothing was changed. Raises StoreError.
+        """
+        name = known(name)
+        async with self._turn:
+            return await self._put(name, {**self._texts(), name: text}, text, by)
+
+    async def take_back(self, name: str, by: Person) -> tuple[str, str]:
+        """What the environment says holds again. Returns the old and the new value. Raises as `set` does."""
+        name = known(name)
+        async with self._turn:
+            texts = {other: text for other, text in self._texts().items() if other != name}
+            return await self._put(name, texts, None, by)
+
+    def _texts(self) -> dict[str, str]:
+        """What is used now of what was set."""
+        return {name: change.value for name, change in self._changes.items() if name not in self._unusable}
+
+    async def _put(self, name: str, texts: Mapping[str, str], text: str | None, by: Person) -> tuple[str, str]:
+        settings = composed(self.base, texts)
+        old, new = value_of(self._now, name), value_of(settings, name)
+
+        async def work(transaction: Transaction) -> None:
+            if text is None:
+                await self._store.changes.forget(transaction, name)
+            else:
+                await self._store.changes.keep(transaction, name, text, by)
+            await self._store.audit.add(transaction, AuditKind.SETTING, by, detail=f"{name}: {old} → {new}")
+
+        await self._store.write(work)
+        self._changes = {change.name: change for change in await self._store.changes.all()}
+        self._now, self._unusable = overlaid(self.base, self._changes)
+        for listener in self._listeners:
+            listener(self._now)
+        logger.info("The setting %s was changed by %s:%s.", name, by.platform, by.id)
+        return old, new
+
+
+def overlaid(base: Settings, changes: Mapping[str, Change]) -> tuple[Settings, dict[str, str]]:
+    """The settings with all changes that can be used, and why each of the others cannot."""
+    texts: dict[str, str] = {}
+    unusable: dict[str, str] = {}
+    settings = base
+    # Tiers before the default tier, which may be one of them.
+    for name in sorted(changes, key=lambda name: (not name.startswith("tier."), name)):
+        try:
+            known(name)
+            settings = composed(base, {**texts, name: changes[name].value})
+        except UnknownSetting:
+            unusable[name] = words("set.fixed")
+        except SettingsError as error:
+            unusable[name] = sentence_of(error)
+        else:
+            texts[name] = changes[name].value
+    return settings, unusable

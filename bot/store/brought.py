@@ -1,0 +1,81 @@
+"""What a backup brings beside the past: who may do what from then on, and what goes on by itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.domain.address import Person
+from bot.domain.right import Grant, Right, TierGift
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What works for a person: a schedule, with when it is due as it was written, or (`when` is "") a task."""
+
+    id: str
+    person: Person
+    when: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Everything in a store that has an effect once a service goes on with it.
+
+    `moves` are chats as (platform, old id, new id): lists that name the old one open the new one. `settings` are
+    (name, value), as admins have set them.
+    """
+
+    people: tuple[Person, ...]
+    """Who has given tasks."""
+    grants: tuple[Grant, ...]
+    links: tuple[tuple[Person, ...], ...]
+    moves: tuple[tuple[str, str, str], ...]
+    tiers: tuple[TierGift, ...]
+    settings: tuple[tuple[str, str], ...]
+    schedules: tuple[Waiting, ...]
+    tasks: tuple[Waiting, ...]
+    """Those that have not ended."""
+
+
+def brought(store: Path) -> Brought:
+    """Read it from a store of any version whose shape was looked at. Blocks. Raises sqlite3.Error."""
+    with closing(sqlite3.connect(store)) as database:
+        database.row_factory = sqlite3.Row
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+        def rows(table: str, end: str = "") -> list[sqlite3.Row]:
+            # The names are ours, and an older store has fewer tables.
+            return database.execute(f"SELECT * FROM {table} {end}").fetchall() if table in tables else []  # noqa: S608
+
+        linked: dict[int, list[Person]] = {}
+        for row in rows("links", "ORDER BY person, platform"):
+            linked.setdefault(row["person"], []).append(Person(row["platform"], row["account"], row["name"]))
+        tasks = rows("tasks", "ORDER BY id")
+        going = [row for row in tasks if row["state"] != "ended" and not ("parent" in row.keys() and row["parent"])]  # noqa: SIM118 - of a Row, "in" asks for values
+        return Brought(
+            people=tuple(dict.fromkeys(map(_person, tasks))),
+            grants=tuple(
+                Grant(row["platform"], row["subject"], Right(row["may"]), guild=row["guild"], phone=row["phone"])
+                for row in rows("grants")
+            ),
+            links=tuple(map(tuple, linked.values())),
+            moves=tuple((row["platform"], row["old"], row["new"]) for row in rows("moved_chats")),
+            tiers=tuple(
+                TierGift(row["platform"], row["subject"], row["tier"], guild=row["guild"])
+                for row in rows("person_tiers")
+            ),
+            settings=tuple((row["name"], row["value"]) for row in rows("settings")),
+            schedules=tuple(
+                Waiting(str(row["id"]), _person(row), row["words"], row["text"])
+                for row in rows("schedules", "ORDER BY id")
+            ),
+            tasks=tuple(Waiting(str(row["id"]), _person(row), "", row["text"]) for row in going),
+        )
+
+
+def _person(row: sqlite3.Row) -> Person:
+    return Person(row["person_platform"], row["person_id"], row["person_name"])

@@ -1,0 +1,89 @@
+"""How values that have no column type are kept: as JSON text, the same value always as the same text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from agent.events import Todo
+from agent.files import GivenFile
+from agent.models.base import Usage
+from bot.domain.address import Address, MessageRef
+from bot.domain.task import Entitlement
+
+LONGEST_NUMBER = 18
+"""Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
+
+
+def row_number(text: str) -> int | None:
+    """The number of a row as people write it, None for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else None
+
+
+def json_text(value: object) -> str:
+    """Compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def address_text(address: Address) -> str:
+    """An address as text; equal addresses give equal texts, so that it can be looked up."""
+    return json_text([address.platform, address.account, address.chat, address.guild, address.thread])
+
+
+def address_of(text: str) -> Address:
+    """The address in such a text."""
+    return Address(*json.loads(text))
+
+
+def message_text(message: MessageRef) -> str:
+    """A message's reference as text; equal references give equal texts."""
+    return json_text([address_text(message.address), message.message])
+
+
+def message_of(text: str) -> MessageRef:
+    """The message in such a text."""
+    address, message = json.loads(text)
+    return MessageRef(address_of(address), message)
+
+
+def usage_text(usage: Usage) -> str:
+    """Tokens and cost as text."""
+    return json_text(asdict(usage))
+
+
+def usage_of(text: str) -> Usage:
+    """The tokens and cost in such a text."""
+    return Usage(**json.loads(text))
+
+
+def files_text(files: tuple[GivenFile, ...]) -> str:
+    """The files of a task as text."""
+    return json_text([file.model_dump() for file in files])
+
+
+def files_of(text: str) -> tuple[GivenFile, ...]:
+    """The files in such a text."""
+    return tuple(GivenFile.model_validate(file) for file in json.loads(text))
+
+
+def todos_text(todos: tuple[Todo, ...]) -> str:
+    """A todo list as text."""
+    return json_text([todo.model_dump() for todo in todos])
+
+
+def todos_of(text: str) -> tuple[Todo, ...]:
+    """The todo list in such a text."""
+    return tuple(Todo.model_validate(todo) for todo in json.loads(text))
+
+
+def entitlement_text(entitled: Entitlement | None) -> str:
+    """Which phones somebody may use, as text."""
+    return "" if entitled is None else json_text(asdict(entitled))
+
+
+def entitlement_of(text: str) -> Entitlement | None:
+    """The entitlement in such a text."""
+    if not text:
+        return None
+    found = json.loads(text)
+    return Entitlement(tuple(found["phones"]), found["private"], found["by_role"])

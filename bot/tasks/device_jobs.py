@@ -1,0 +1,72 @@
+"""A task for several phones follows its parts, one for each phone: where it stands, how it ends, and what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from bot.domain.task import TRANSITIONS, Task, TaskState, moved
+from bot.texts import say, speaking
+
+_WORST_LAST = (Outcome.SUCCEEDED, Outcome.UNVERIFIED, Outcome.CANCELLED, Outcome.BLOCKED, Outcome.FAILED)
+
+
+def standing(parts: Sequence[Task]) -> TaskState:
+    """The state of a task with these parts.
+
+    What needs a person shows first: a part that was interrupted waits for Resume, whatever the others do. Once one
+    has begun the task is at work until all stand still or have ended.
+    """
+    states = {part.state for part in parts}
+    live = states - {TaskState.ENDED}
+    if not live:
+        return TaskState.ENDED
+    if TaskState.INTERRUPTED in live:
+        return TaskState.INTERRUPTED
+    if states == {TaskState.QUEUED}:
+        return TaskState.QUEUED
+    if live & {TaskState.WORKING, TaskState.QUEUED}:
+        return TaskState.WORKING
+    return TaskState.WAITING if TaskState.WAITING in live else TaskState.PAUSED
+
+
+def outcome_of(parts: Sequence[Task]) -> Outcome:
+    """All succeeded, or the worst that became of one."""
+    return max((part.outcome or Outcome.FAILED for part in parts), key=_WORST_LAST.index)
+
+
+def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
+    """The task as its parts have it by now: state, sums, and `frame` as the newest screen."""
+    usage = sum((part.usage for part in parts), Usage())
+    task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
+    to = standing(parts)
+    if to is TaskState.QUEUED and task.started is not None:
+        # All wait for their phones again, after a restart: what was begun is not unbegun.
+        to = TaskState.WORKING
+    if to is task.state:
+        return task
+    if to is TaskState.ENDED:
+        ended = moved(task, to, now=now, outcome=outcome_of(parts))
+        with speaking(task.person.language):
+            return replace(ended, summary=summary_of(parts), data=data_of(parts))
+    # What one part does after another may need two moves of the table for all of them: waiting, working, paused.
+    if to not in TRANSITIONS[task.state]:
+        task = moved(task, TaskState.WORKING, now=now)
+    return moved(task, to, now=now)
+
+
+def summary_of(parts: Sequence[Task]) -> str:
+    """How many are done, then each phone's outcome and summary."""
+    done = sum(part.outcome is Outcome.SUCCEEDED for part in parts)
+    lines = [say("parts.done", done=done, total=len(parts))]
+    for number, part in enumerate(parts, 1):
+        outcome = say(f"outcome.{part.outcome}")
+        lines.append(say("parts.ended", number=number, phone=part.phone_name, outcome=outcome, summary=part.summary))
+    return "\n".join(lines)
+
+
+def data_of(parts: Sequence[Task]) -> str | None:
+    """What each phone found, under its name; None when none found anything."""
+    return "\n".join(f"{part.phone_name}: {part.data}" for part in parts if part.data) or None

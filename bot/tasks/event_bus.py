@@ -1,0 +1,49 @@
+"""Who is told what happens on the task service. Listeners are called after the commit, in the event loop, and are
+quick.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from agent.events import TaskEvent
+
+logger = logging.getLogger(__name__)
+
+ChangeListener = Callable[[str], None]
+EventListener = Callable[[str, TaskEvent], None]
+
+
+class EventBus:
+    """The listeners. One that raises is logged and stops nobody else."""
+
+    def __init__(self) -> None:
+        self._on_change: list[ChangeListener] = []
+        self._on_event: list[EventListener] = []
+
+    def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with the id of each task that changed. Returns what ends this."""
+        self._on_change.append(listener)
+        return lambda: self._on_change.remove(listener)
+
+    def on_event(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each event of a task's work. Returns what ends this."""
+        self._on_event.append(listener)
+        return lambda: self._on_event.remove(listener)
+
+    def changed(self, task: str) -> None:
+        """A task changed."""
+        for listener in tuple(self._on_change):
+            try:
+                listener(task)
+            except Exception:
+                logger.exception("a listener failed on task %s", task)
+
+    def happened(self, task: str, event: TaskEvent) -> None:
+        """An event of a task's work was taken in."""
+        for listener in tuple(self._on_event):
+            try:
+                listener(task, event)
+            except Exception:
+                logger.exception("a listener failed on an event of task %s", task)

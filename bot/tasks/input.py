@@ -1,0 +1,81 @@
+"""Texts from people: made clean, held to their limits, and understood as answers."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from bot.domain.task import BadText
+from bot.texts import say
+from devices.phone import Health
+
+MAX_TEXT = 4_000
+"""Characters of a task, a note or an answer."""
+
+_ALLOWING = frozenset(
+    {ALLOW, "allowed", "yes", "y", "ok", "okay", "sure", "允许", "同意", "是", "是的", "好", "好的", "可以"}
+)
+_DENYING = frozenset(
+    {DENY, "denied", "no", "n", "拒绝", "不允许", "不同意", "否", "不", "不是", "不要", "不可以", "不行"}
+)
+_DONE = frozenset(
+    {DONE, "ready", "finished", "ok", "okay", "yes", "完成", "完成了", "好", "好了", "好的", "做完了", "搞定"}
+)
+
+
+def health_words(health: Health) -> str:
+    """A phone's state in a word or two."""
+    return say(f"page.health.{health.name.lower()}")
+
+
+def clean(text: str, what: str) -> str:
+    """The text without control characters (line breaks stay). Raises BadText when nothing is left or it is too long.
+
+    `what` names it in that sentence, such as "The task".
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    kept = "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
+    if not kept:
+        raise BadText(say("desk.text.empty", what=what))
+    if len(kept) > MAX_TEXT:
+        raise BadText(say("desk.text.long", what=what, length=len(kept), most=MAX_TEXT))
+    return kept
+
+
+def choice_of(question: Question, text: str) -> str:
+    """The choice that is meant, of a question whose choices are the only answers; else the text as it is.
+
+    Raises BadText with the choices, and without the text: it may be a secret.
+    """
+    if not question.strict:
+        return text
+    for choice in question.choices:
+        if choice.casefold() == text.casefold():
+            return choice
+    raise BadText(say("desk.text.choice", choices=" / ".join(question.choices)))
+
+
+def answer_of(kind: QuestionKind, text: str) -> str:
+    """The text as an answer to a question of this kind. Raises BadText with what would be one.
+
+    A secret stays exactly as it was given.
+    """
+    if kind is QuestionKind.SECRET:
+        if not text or len(text) > MAX_TEXT:
+            raise BadText(say("desk.text.secret", most=MAX_TEXT))
+        return text
+    cleaned = clean(text, say("desk.text.answer"))
+    word = cleaned.casefold().strip(" .!。！")
+    match kind:
+        case QuestionKind.APPROVE if word in _ALLOWING:
+            return ALLOW
+        case QuestionKind.APPROVE if word in _DENYING:
+            return DENY
+        case QuestionKind.APPROVE:
+            raise BadText(say("desk.text.allow", allow=ALLOW, deny=DENY))
+        case QuestionKind.TAKE_OVER if word in _DONE:
+            return DONE
+        case QuestionKind.TAKE_OVER:
+            raise BadText(say("desk.text.done", done=DONE))
+        case _:
+            return cleaned

@@ -1,0 +1,112 @@
+"""What happens by itself: the look at what a former process left, and what expires."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+from agent.outcome import Outcome
+from bot.domain.clock import ClockWatch
+from bot.domain.task import Task, TaskState
+from bot.store.errors import StoreAway
+from bot.store.store import Store
+from bot.tasks.event_bus import EventBus
+from bot.tasks.expiry import Closings
+from bot.tasks.limits import ServiceLimits
+from bot.tasks.repository import TaskRepository
+from bot.tasks.shielded import Calls
+from bot.tasks.transitions import Ending
+from bot.tasks.workers import Workers
+from bot.texts import say, speaking
+
+logger = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """Recovery at the start, expiry while running."""
+
+    def __init__(
+        self,
+        store: Store,
+        record: TaskRepository,
+        workers: Workers,
+        news: EventBus,
+        calls: Calls,
+        clock: Callable[[], float],
+        limits: ServiceLimits,
+        watch: ClockWatch,
+    ) -> None:
+        self._store = store
+        self._record = record
+        self._closings = Closings(store, clock)
+        self._workers = workers
+        self._news = news
+        self._calls = calls
+        self._clock = clock
+        self._limits = limits
+        self._watch = watch
+        self._behind = 0.0
+        """Seconds by which the clock was set and which are not written yet."""
+        self._turned = time.monotonic()
+
+    async def recover(self) -> None:
+        """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance.
+
+        What only thought so far is queued still: it has no phone yet, and goes on in its place. A task with parts
+        follows them.
+        """
+        now = self._clock()
+        for task in [task for task in await self._store.tasks.active() if not task.parts]:
+            match task.state:
+                case TaskState.WORKING:
+                    await self._interrupt(task)
+                case TaskState.QUEUED if now - task.created > self._limits.queued:
+                    await self._interrupt(task)
+                case TaskState.QUEUED | TaskState.WAITING:
+                    self._workers.start(task)
+                case _:
+                    pass
+
+    async def run(self) -> None:
+        """Again and again: what has expired. A failure is logged, and tried again."""
+        while True:
+            self._turned = time.monotonic()
+            await asyncio.sleep(self._limits.tick)
+            try:
+                await self.expire()
+            except StoreAway as away:
+                logger.debug("the upkeep waits: %s", away)
+            except Exception:
+                logger.exception("the upkeep failed and is tried again")
+
+    def still_for(self) -> float:
+        """Seconds since the upkeep last came round."""
+        return time.monotonic() - self._turned
+
+    async def expire(self) -> None:
+        """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
+        await self._follow_clock()
+        now = self._clock()
+        for question in await self._closings.expire(now):
+            self._turned = time.monotonic()
+            self._news.changed(question.task)
+            # An agent that hangs on one must not keep the others from expiring.
+            await self._calls.bounded(self._workers.deliver(question))
+        for task in await self._store.tasks.interrupted_before(now - self._limits.interrupted):
+            with speaking(task.person.language):
+                await self._record.end(task.id, Ending(Outcome.BLOCKED, say("desk.ended.not_resumed")))
+            self._news.changed(task.id)
+
+    async def _follow_clock(self) -> None:
+        """Nobody's time is over, or begins anew, because somebody has set the clock."""
+        self._behind += self._watch.jumped()
+        if self._behind:
+            logger.warning("The clock was set by %+.0f s; what waits for people has as long as before.", self._behind)
+            await self._store.deadlines.move(self._behind)
+            self._behind = 0.0
+
+    async def _interrupt(self, task: Task) -> None:
+        await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
+        self._news.changed(task.id)

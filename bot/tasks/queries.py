@@ -1,0 +1,119 @@
+"""What can be read of the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from agent.questions import QuestionKind
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.task import OpenQuestion, PartNow, StepRow, Task, TaskWish, UnknownTask
+from bot.store.store import Store
+from bot.tasks.event_bus import ChangeListener, EventBus, EventListener
+from bot.tasks.repository import TaskRepository
+from bot.tasks.workers import Workers
+
+
+class DeskReading:
+    """Tasks, steps and questions as they stand; and news of them."""
+
+    def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:
+        self._store = store
+        self._record = record
+        self._workers = workers
+        self._news = news
+
+    def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with a task's id after each committed change; it must be quick. Returns what ends this."""
+        return self._news.subscribe(listener)
+
+    def on_event(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each event of a task's work, after the commit; be quick. Returns what ends this."""
+        return self._news.on_event(listener)
+
+    async def get(self, task: str) -> Task | None:
+        """The task with this number, None when there is none."""
+        return await self._store.tasks.get(task)
+
+    async def known(self, task: str) -> Task:
+        """The task with this number. Raises UnknownTask."""
+        found = await self._store.tasks.get(task)
+        if found is None:
+            raise UnknownTask(task)
+        return found
+
+    async def parts(self, task: str) -> tuple[Task, ...]:
+        """The parts of a task for several phones, in the order in which these were named; none for any other."""
+        return await self._store.tasks.parts(task)
+
+    async def parts_now(self, task: str) -> tuple[PartNow, ...]:
+        """How each part of a task for several phones stands; none for any other task."""
+        parts = await self._store.tasks.parts(task)
+        last = {step.part: step for step in await self._store.steps.of(task)} if parts else {}
+        return tuple(PartNow(part, last.get(part.id), self._workers.place(part.id)) for part in parts)
+
+    async def of_event(self, wish: TaskWish) -> Task | None:
+        """The task that was accepted from the wish's event, None when none was."""
+        return await self._store.tasks.of_event(None, wish)
+
+    async def recent(
+        self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
+    ) -> tuple[Task, ...]:
+        """The latest tasks first; with `before`, those accepted earlier than that one; with `accounts`, only theirs."""
+        return await self._store.tasks.recent(limit, before=before, accounts=accounts)
+
+    async def active(self) -> tuple[Task, ...]:
+        """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
+        return await self._store.tasks.active()
+
+    async def in_place(self, address: Address) -> Task | None:
+        """The task whose messages go there: the latest that lives, else the latest."""
+        return await self._store.tasks.in_place(address)
+
+    async def made_for_tasks(self, address: Address) -> bool:
+        """Whether the place is a thread that was opened for a task."""
+        return await self._store.tasks.made_for_tasks(address)
+
+    async def latest_for(self, accounts: Collection[Person], place: Address) -> Task | None:
+        """The task that the person with these accounts means who names none in this place."""
+        return await self._store.tasks.latest_for(accounts, place)
+
+    async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
+        """The steps of a task, in order, but for the first `after`."""
+        return await self._store.steps.of(task, after=after)
+
+    async def last_step(self, task: str) -> StepRow | None:
+        """The last of them, None before the first."""
+        return await self._store.steps.last(task)
+
+    async def place_in_queue(self, task: str) -> int | None:
+        """How many are before it in the queue, plus one; None while it does not wait for a phone."""
+        return self._workers.place(task)
+
+    async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
+        """The open questions, oldest first: all, those of a task, or those shown in a place."""
+        return await self._store.questions.open(task, place)
+
+    async def closed_secrets(self, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
+        """Questions for a secret that are closed, the latest first; see `Questions.closed`."""
+        return await self._store.questions.closed(QuestionKind.SECRET, asked_by=asked_by, ends_from=ends_from)
+
+    async def question(self, question: str) -> OpenQuestion | None:
+        """The question with this id, None when there is none."""
+        return await self._store.questions.get(question)
+
+    async def question_by_message(self, message: MessageRef) -> OpenQuestion | None:
+        """The question that was shown as this message."""
+        return await self._store.questions.by_message(message)
+
+    async def question_shown(self, question: str, message: MessageRef) -> None:
+        """The question was sent as this message."""
+        await self._store.questions.shown(question, message)
+        shown = await self._store.questions.get(question)
+        if shown is not None:
+            self._news.changed(shown.task)
+
+    async def set_place(self, task: str, place: Address) -> Task:
+        """The task's card and messages go there from now on. Raises UnknownTask."""
+        changed = await self._record.place(task, place)
+        self._news.changed(task)
+        return changed

@@ -1,0 +1,294 @@
+"""What the task service writes: each function is one transaction, and what must be told is written with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.questions import Question, QuestionKind
+from bot.domain.address import Address
+from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
+from bot.store.audit import AuditKind
+from bot.store.connection import Transaction
+from bot.store.store import Store
+from bot.store.waiting import PATIENCE_S
+from bot.tasks.limits import Gate, ServiceLimits
+from bot.tasks.transitions import INTERRUPTED, Ending, Transitions
+
+STARTED = "started"
+"""The subject of the notice that the wait for a phone is over."""
+
+
+HANDS = "hands:"
+"""Begins the ids of questions that the task service itself asks because a person takes over: no run waits for an
+answer.
+"""
+
+
+class TaskRepository:
+    """The task service's changes of the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float],
+        limits: ServiceLimits,
+        model: Callable[[], str] = str,
+        gate: Gate | None = None,
+    ) -> None:
+        self._store = store
+        self._keeping = Transitions(store, clock)
+        self._gate = gate
+        self._model = model
+        self._clock = clock
+        self._limits = limits
+
+    async def accept(self, wish: TaskWish) -> Accepted:
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
+
+        Raises OverQuota.
+        """
+
+        async def work(transaction: Transaction) -> Accepted:
+            accepted = await self._keep(transaction, wish)
+            if not accepted.duplicate:
+                if self._gate is not None:
+                    await self._gate.admit(transaction, accepted.task, wish)
+                await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=accepted.task.id)
+            return accepted
+
+        return await self._store.write(work)
+
+    async def turn_down(self, wish: TaskWish, ending: Ending) -> Accepted:
+        """Keep a task that ends before it begins, and its end; the same event gives the task that it gave before."""
+
+        async def work(transaction: Transaction) -> Accepted:
+            accepted = await self._keep(transaction, wish)
+            if accepted.duplicate:
+                return accepted
+            return Accepted(await self._keeping.end(transaction, accepted.task, ending), duplicate=False)
+
+        return await self._store.write(work)
+
+    async def _keep(self, transaction: Transaction, wish: TaskWish) -> Accepted:
+        now = self._clock()
+        if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
+            return Accepted(known, duplicate=True)
+        task = await self._add(transaction, wish)
+        for phone in wish.phones:
+            of_phone = replace(wish, phone=phone.id, phones=())
+            await self._add(transaction, of_phone, parent=task.id, phone_name=phone.name)
+        if wish.event:
+            await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
+        return Accepted(task, duplicate=False)
+
+    async def _add(
+        self, transaction: Transaction, wish: TaskWish, *, parent: str | None = None, phone_name: str = ""
+    ) -> Task:
+        task = await self._store.tasks.add(
+            transaction,
+            wish,
+            max_steps=self._limits.max_steps,
+            now=self._clock(),
+            parent=parent,
+            phone_name=phone_name,
+        )
+        await self._store.tasks.worked_with(transaction, task.id, self._model())
+        return task
+
+    async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
+        """Change the state to what `to` says, given the task and whether it has an open question. Raises WrongState.
+
+        A task that becomes interrupted is told about.
+        """
+
+        async def work(transaction: Transaction) -> Task:
+            current = await self._keeping.known(transaction, task)
+            asked = bool(await self._store.questions.open(task, source=transaction))
+            changed = moved(current, to(current, asked), now=self._clock())
+            await self._keeping.save(transaction, changed)
+            if changed.state is TaskState.INTERRUPTED and not changed.parent:
+                await self._store.outbox.add(transaction, task, "notice", INTERRUPTED, now=self._clock())
+            return changed
+
+        return await self._store.write(work)
+
+    def now(self) -> float:
+        """The time by which things are kept, in Unix seconds."""
+        return self._clock()
+
+    async def in_flight(self, runs: Collection[str], *, since: float) -> bool:
+        """See `ActionJournal.in_flight`."""
+        return await self._store.journal.in_flight(runs, since=since)
+
+    async def known(self, task: str) -> Task:
+        """The task as it stands. Raises UnknownTask."""
+        return await self._store.write(lambda transaction: self._keeping.known(transaction, task))
+
+    async def parts(self, task: str) -> tuple[Task, ...]:
+        """The parts of a task for several phones; none for any other."""
+        return await self._store.tasks.parts(task)
+
+    async def place(self, task: str, place: Address) -> Task:
+        """The task's card and messages go there from now on."""
+
+        async def work(transaction: Transaction) -> Task:
+            changed = replace(await self._keeping.known(transaction, task), place=place)
+            await self._store.tasks.save(transaction, changed, now=self._clock())
+            return changed
+
+        # The place is open already: were it not kept, another one would be opened.
+        return await self._store.write(work, patience=PATIENCE_S)
+
+    async def ask_for_hands(self, task: str, question: Question) -> bool:
+        """Keep the task service's own question for a paused task, and send it. False when one is open already.
+
+        Raises WrongState when the task is not paused any more.
+        """
+
+        async def work(transaction: Transaction) -> bool:
+            current, now = await self._keeping.known(transaction, task), self._clock()
+            # Of several phones one may wait for an answer, where the others stand still.
+            still = {TaskState.PAUSED, TaskState.WAITING} if current.parts else {TaskState.PAUSED}
+            if current.state not in still:
+                raise WrongState(current, "taken")
+            questions = self._store.questions
+            if any(one.question.id.startswith(HANDS) for one in await questions.open(task, source=transaction)):
+                return False
+            await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
+            await self._store.outbox.add(transaction, task, "question", question.id, now=now)
+            return True
+
+        return await self._store.write(work)
+
+    async def close_hands(self, task: str) -> None:
+        """The task goes on: nobody needs to say any more that they are done."""
+
+        async def work(transaction: Transaction) -> None:
+            for one in await self._store.questions.open(task, source=transaction):
+                if one.question.id.startswith(HANDS):
+                    await self._keeping.closings.by_going_on(transaction, task, one.question.id)
+
+        await self._store.write(work)
+
+    async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
+        """End the task with all its parts, unless it has ended: then nothing changes. See `Store.write`."""
+
+        async def work(transaction: Transaction) -> Task:
+            current = await self._keeping.known(transaction, task)
+            if current.state is TaskState.ENDED:
+                return current
+            if not current.parts:
+                return await self._keeping.end(transaction, current, ending)
+            for part in await self._store.tasks.parts(task, transaction):
+                if part.state is not TaskState.ENDED:
+                    await self._keeping.end(transaction, part, ending)
+            return await self._keeping.known(transaction, task)
+
+        return await self._store.write(work, patience=patience)
+
+    async def take(self, task: str, event: TaskEvent) -> OpenQuestion | None:
+        """Write what an event of the agent changes. What comes after the end changes nothing.
+
+        Returns the stored question when the event asks one that was answered or expired before: the agent did not
+        hear of it.
+        """
+
+        async def work(transaction: Transaction) -> OpenQuestion | None:
+            current = await self._keeping.known(transaction, task)
+            if current.state is TaskState.ENDED:
+                return None
+            match event:
+                case Waiting():
+                    await self._store.tasks.waits(transaction, task, now=self._clock())
+                case Planned():
+                    await self._keeping.save(transaction, replace(current, todos=event.todos or current.todos))
+                case Started():
+                    await self._wait_ends(transaction, current)
+                    begun = replace(current, phone=event.phone, phone_name=event.phone_name)
+                    await self._goes_on(transaction, begun)
+                case Step():
+                    await self._step(transaction, current, event)
+                case Asked():
+                    return await self._asked(transaction, current, event)
+                case Resumed():
+                    await self._keeping.closings.by_going_on(transaction, task, event.question)
+                    await self._goes_on(transaction, current, begins=False)
+                case FileFound():
+                    name = f"{current.phone_name} {event.name}" if current.parent else event.name
+                    await self._store.outbox.add(
+                        transaction, current.parent or task, "file", event.content, name=name, now=self._clock()
+                    )
+                case TaskEnded():
+                    ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
+                    await self._keeping.end(transaction, current, ending)
+                case _:
+                    pass
+            return None
+
+        # The agent stands still meanwhile.
+        return await self._store.write(work, patience=PATIENCE_S)
+
+    async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
+        """Who was told to wait, and did for a while, is told that it begins: the card changes silently.
+
+        Of several phones the first one tells it.
+        """
+        known = await self._keeping.known(transaction, task.parent) if task.parent else task
+        if known.state is not TaskState.QUEUED:
+            return
+        since = await self._store.tasks.waiting_since(transaction, task.id)
+        if since is not None and self._clock() - since >= self._limits.waited:
+            await self._store.outbox.add(transaction, known.id, "notice", STARTED, now=self._clock())
+
+    async def _goes_on(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
+        """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
+        has no phone yet, so that a restart takes nothing from it but its thoughts.
+        """
+        if begins and task.state is TaskState.PAUSED and task.started is None:
+            task = replace(task, started=self._clock())
+        if task.state is TaskState.WAITING and task.started is None and not begins:
+            task = moved(task, TaskState.QUEUED, now=self._clock())
+        elif task.state in {TaskState.QUEUED, TaskState.WAITING}:
+            task = moved(task, TaskState.WORKING, now=self._clock())
+        await self._keeping.save(transaction, task)
+
+    async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
+        row = StepRow(
+            task=task.parent or task.id,
+            run=event.run,
+            subtask=event.subtask,
+            step=event.step,
+            max_steps=event.max_steps,
+            summary=event.summary,
+            thought=event.thought,
+            action=event.action,
+            effect=event.effect,
+            app=event.app,
+            app_name=event.app_name,
+            frame=event.frame,
+            mark=event.mark,
+            usage=event.usage,
+            seconds=event.seconds,
+            at=self._clock(),
+            part=task.id if task.parent else "",
+            phone_name=task.phone_name if task.parent else "",
+        )
+        if await self._store.steps.add(transaction, row):
+            task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
+            await self._keeping.save(transaction, task)
+
+    async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
+        question, now = event.question, self._clock()
+        lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
+        if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
+            await self._store.outbox.add(transaction, task.parent or task.id, "question", question.id, now=now)
+        stored = await self._store.questions.get(question.id, transaction)
+        assert stored is not None
+        if stored.answer is not None or stored.expired:
+            return stored
+        if task.state in {TaskState.QUEUED, TaskState.WORKING}:
+            task = moved(task, TaskState.WAITING, now=now)
+        await self._keeping.save(transaction, replace(task, frame=question.frame or task.frame))
+        return None

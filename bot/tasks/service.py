@@ -1,0 +1,275 @@
+"""The task service: takes tasks in, keeps them, lets the agent work on them, and lets people step in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from agent.events import ModelAway, Told
+from agent.graph.main.state import run_of
+from agent.outcome import Outcome
+from agent.ports.agent import Agent
+from agent.questions import QuestionKind
+from bot.domain.address import Person
+from bot.domain.clock import ClockWatch
+from bot.domain.task import (
+    Accepted,
+    AgentFailed,
+    Answered,
+    NotWaiting,
+    OpenQuestion,
+    OverQuota,
+    Task,
+    TaskWish,
+    TooManyTasks,
+    UnknownQuestion,
+)
+from bot.people.access import Policy
+from bot.store.audit import AuditKind
+from bot.store.store import Store
+from bot.tasks.admission import Admission
+from bot.tasks.control import TaskControl
+from bot.tasks.event_bus import EventBus
+from bot.tasks.expiry import Closings
+from bot.tasks.input import answer_of, choice_of, clean
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import Gate, ServiceLimits
+from bot.tasks.maintenance import Upkeep
+from bot.tasks.multi_device import Together
+from bot.tasks.queries import DeskReading
+from bot.tasks.repository import HANDS, TaskRepository
+from bot.tasks.secrets import MemorySecrets
+from bot.tasks.shielded import Calls
+from bot.tasks.takeover import Hands
+from bot.tasks.transitions import Ending
+from bot.tasks.workers import Workers
+from bot.texts import say
+
+logger = logging.getLogger(__name__)
+
+
+class TaskService(DeskReading):
+    """Everything that can be done with tasks. Who may do it is checked by the caller.
+
+    What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
+    `model` the name of the model that acts now, `gate` has to let every task in, `admission` is what the leases ask.
+    With `steady`, which nobody can set, a `clock` that is set shortens nobody's time.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        agent: Agent,
+        leases: PhoneLeases,
+        secrets: MemorySecrets,
+        *,
+        clock: Callable[[], float] = time.time,
+        limits: ServiceLimits | None = None,
+        model: Callable[[], str] = str,
+        gate: Gate | None = None,
+        admission: Admission | None = None,
+        steady: Callable[[], float] | None = None,
+    ) -> None:
+        self._limits = limits or ServiceLimits()
+        self._news = EventBus()
+        record = TaskRepository(store, clock, self._limits, model, gate)
+        workers = Workers(agent, record, self._news, leases, admission or Admission(Policy))
+        super().__init__(store, record, workers, self._news)
+        self._agent = agent
+        self._leases = leases
+        self._secrets = secrets
+        self._one_secret = asyncio.Lock()
+        self._clock = clock
+        self._closings = Closings(store, clock)
+        self._calls = Calls(self._limits.patience)
+        control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
+        self._control = Together(control, record, workers)
+        self._hands = Hands(self._control, record, self._news, clock)
+        watch = ClockWatch(clock, steady or clock)
+        self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits, watch)
+        self._house: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to work: what a former process left is looked through first. Call it once the phones are known."""
+        await self._leases.start()
+        ready = asyncio.Event()
+        self._house = asyncio.create_task(self._workers.run(ready, self._upkeep.run), name="task service")
+        await ready.wait()
+        await self._upkeep.recover()
+
+    async def stop(self) -> None:
+        """Stop at the next safe point, within the limits. What was at work is interrupted for the next start."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._limits.drain
+        self._leases.drain()
+        self._workers.close()
+        with suppress(AgentFailed):
+            # It is logged; the rest has to stop all the same.
+            await self._calls.bounded(self._agent.shutdown(), seconds=self._limits.drain)
+        await self._workers.wait_all(max(0.0, until - loop.time()))
+        await self._calls.stop(self._limits.goodbye)
+        if self._house is not None:
+            self._house.cancel()
+            _, stuck = await asyncio.wait({self._house}, timeout=self._limits.goodbye)
+            if stuck:
+                logger.error("some work did not stop in time and is left behind")
+        await self._leases.stop()
+
+    def still_for(self) -> float:
+        """Seconds since the task service last came round: a second at most, while it is well."""
+        return self._upkeep.still_for()
+
+    async def expire(self) -> None:
+        """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
+        await self._upkeep.expire()
+
+    async def accept(self, wish: TaskWish) -> Accepted:
+        """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
+        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
+        return await self._calls.unbroken(self._accept(wish))
+
+    async def turn_down(self, wish: TaskWish, why: str) -> Accepted:
+        """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
+        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
+        return await self._calls.unbroken(self._turn_down(wish, why))
+
+    async def cancel(self, task: str, by: Person) -> Task:
+        """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
+
+        Raises UnknownTask, or WrongState when it has ended before.
+        """
+        found = await self.known(task)
+        logger.info("task %s: cancel, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.cancel(found, by))
+
+    async def pause(self, task: str, by: Person) -> Task:
+        """Let the task stand still. Raises UnknownTask, WrongState, AgentFailed, or NotStill when it is paused but
+        something that hangs has not come to rest.
+        """
+        found = await self.known(task)
+        logger.info("task %s: pause, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.pause(found))
+
+    async def resume(self, task: str, note: str, by: Person) -> Task:
+        """Go on with a paused or interrupted task. Raises UnknownTask, WrongState, BadText or AgentFailed."""
+        note = clean(note, say("desk.text.note")) if note.strip() else ""
+        found = await self.known(task)
+        logger.info("task %s: resume, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.resume(found, note))
+
+    async def hurry(self, task: str, by: Person) -> Task:
+        """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
+        found = await self.known(task)
+        runs = [run_of(part.id) for part in await self.parts(task)] or [run_of(task)]
+        if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
+            raise NotWaiting(found)
+        logger.info("task %s: first in its queue, by %s", task, by.id)
+        return found
+
+    async def take_over(self, task: str, by: Person) -> Task:
+        """Let the task stand still until a person has done something on the phone. Raises as `pause` does."""
+        found = await self.known(task)
+        logger.info("task %s: taken over, by %s", task, by.id)
+        return await self._calls.unbroken(self._hands.take(found, by))
+
+    async def steer(self, task: str, note: str, by: Person) -> Task:
+        """Give the task a note that is read before its next step. Raises as `resume` does."""
+        note = clean(note, say("desk.text.note"))
+        found = await self.known(task)
+        logger.info("task %s: a note, by %s", task, by.id)
+        return await self._calls.unbroken(self._control.steer(found, note))
+
+    def note(self, task: str, text: str) -> None:
+        """Show on the task's card what its work waits for, until it goes on or "" is told. It is not kept."""
+        self._news.happened(task, Told(text=text))
+
+    def model_away(self, task: str, away: ModelAway) -> None:
+        """Show on the task's card that its model is waited for, and until when. It is not kept."""
+        self._news.happened(task, away)
+
+    async def answer(self, question: str, text: str, by: Person) -> Answered:
+        """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
+        return await self._calls.unbroken(self._answer(question, text, by))
+
+    async def give_up(self, question: str) -> None:
+        """Nobody will answer: the question is over, and its task ends as blocked. One that is over stays as it is.
+
+        Raises UnknownQuestion.
+        """
+        return await self._calls.unbroken(self._give_up(question))
+
+    async def _accept(self, wish: TaskWish) -> Accepted:
+        live = sum(not task.parts for task in await self._store.tasks.active())
+        if live + max(1, len(wish.phones)) > self._limits.max_live:
+            raise TooManyTasks(say("desk.full", number=self._limits.max_live))
+        try:
+            accepted = await self._record.accept(wish)
+        except OverQuota as refused:
+            await self._store.audit.note(AuditKind.OVER_QUOTA, wish.person, detail=refused.detail)
+            raise
+        if not accepted.duplicate:
+            for task in await self.parts(accepted.task.id) or [accepted.task]:
+                self._workers.start(task)
+            self._news.changed(accepted.task.id)
+        return accepted
+
+    async def _turn_down(self, wish: TaskWish, why: str) -> Accepted:
+        accepted = await self._record.turn_down(wish, Ending(Outcome.BLOCKED, why))
+        self._news.changed(accepted.task.id)
+        return accepted
+
+    async def _answer(self, question_id: str, text: str, by: Person) -> Answered:
+        await self._upkeep.expire()
+        question = await self._question(question_id)
+        if question.answer is not None or question.expired:
+            return Answered(False, question)
+        text = choice_of(question.question, answer_of(question.question.kind, text))
+        secret = question.question.kind is QuestionKind.SECRET
+        won = await (self._give_secret if secret else self._give)(question_id, text, by)
+        question = await self._question(question_id)
+        if won:
+            await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
+            self._news.changed(question.task)
+            if question_id.startswith(HANDS):
+                await self._hands.done(await self.known(question.task), by)
+                return Answered(won, question)
+            await self._calls.bounded(self._workers.deliver(question))
+        return Answered(won, question)
+
+    async def _give(self, question_id: str, text: str, by: Person) -> bool:
+        return await self._store.questions.answer(question_id, text, by=by.name or by.id, now=self._clock())
+
+    async def _give_secret(self, question_id: str, value: str, by: Person) -> bool:
+        # At hand before it counts as given: a run that asks anew after a restart finds the question answered at once.
+        # One at a time, so that who comes second does not take the first one's place.
+        async with self._one_secret:
+            if (await self._question(question_id)).answer is not None:
+                return False
+            self._secrets.keep(question_id, value)
+            won = False
+            try:
+                won = await self._give(question_id, "", by)
+            finally:
+                if not won:
+                    self._secrets.take(question_id)
+            return won
+
+    async def _give_up(self, question_id: str) -> None:
+        question = await self._question(question_id)
+        if question.answer is not None or question.expired:
+            return
+        await self._closings.give_up(question.task, question_id)
+        question = await self._question(question_id)
+        if question.expired:
+            self._news.changed(question.task)
+            await self._calls.bounded(self._workers.deliver(question))
+
+    async def _question(self, question_id: str) -> OpenQuestion:
+        found = await self._store.questions.get(question_id)
+        if found is None:
+            raise UnknownQuestion(question_id)
+        return found

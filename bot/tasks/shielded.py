@@ -1,0 +1,74 @@
+"""Calls that must not be cut half way, and calls that must not take long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from agent.error_mapping import fault_of
+from bot.domain.task import AgentFailed
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+
+class Calls:
+    """Keeps the calls that are under way until they have ended."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._running: set[asyncio.Task[Any]] = set()
+
+    async def unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Carry `work` through even when the caller is cancelled: what is committed is also acted on."""
+        running = self._begin(work)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            running.add_done_callback(_log_failure)
+            raise
+
+    def later(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do it beside; a failure is logged."""
+        self._begin(work).add_done_callback(_log_failure)
+
+    async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
+        """Ask the agent for something. False when it has not answered in time: the call then goes on by itself.
+
+        Raises AgentFailed when the agent could not do it.
+        """
+        running = self._begin(work)
+        await asyncio.wait({running}, timeout=self._patience if seconds is None else seconds)
+        if not running.done():
+            running.add_done_callback(_log_failure)
+            return False
+        try:
+            running.result()
+        except TimeoutError:
+            return False
+        except Exception as error:
+            logger.exception("the agent failed on a request")
+            raise AgentFailed(fault_of(error).sentence) from error
+        return True
+
+    async def stop(self, seconds: float) -> None:
+        """End what is still under way, and wait for that at most so long."""
+        running = self._running - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=seconds)
+
+    def _begin(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        running = asyncio.create_task(work)
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+        return running
+
+
+def _log_failure(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("a request failed that nobody waited for any more", exc_info=error)

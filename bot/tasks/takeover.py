@@ -1,0 +1,62 @@
+"""A person takes over: the task stands still while they do something on the phone, until they say that it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from agent.questions import Question, QuestionKind
+from bot.domain.address import Person
+from bot.domain.task import NotStill, Task, TaskState, WrongState
+from bot.tasks.event_bus import EventBus
+from bot.tasks.multi_device import Together
+from bot.tasks.repository import HANDS, TaskRepository
+from bot.texts import say
+
+
+class Hands:
+    """Opens such a question, and goes on once it is answered."""
+
+    def __init__(self, control: Together, record: TaskRepository, news: EventBus, clock: Callable[[], float]) -> None:
+        self._control = control
+        self._record = record
+        self._news = news
+        self._clock = clock
+
+    async def take(self, task: Task, by: Person) -> Task:
+        """Pause the task and ask for the word that the person is done. A second wish changes nothing.
+
+        Raises WrongState, AgentFailed, or NotStill as a pause does (the question is open all the same).
+        """
+        if task.state not in {TaskState.WORKING, TaskState.PAUSED}:
+            raise WrongState(task, "taken")
+        if task.state is TaskState.PAUSED:
+            return await self._ask(task, by)
+        try:
+            paused = await self._control.pause(task)
+        except NotStill as moving:
+            await self._ask(moving.task, by)
+            raise
+        return await self._ask(paused, by)
+
+    async def done(self, task: Task, by: Person) -> None:
+        """The person is done: go on, with a note for the agent. Nothing when the task went on meanwhile.
+
+        Raises AgentFailed: the task is paused then, and can be resumed.
+        """
+        name = by.name or by.id
+        note = f"{name} did something on the phone by hand. Look at the screen anew before you go on."
+        with suppress(WrongState):
+            await self._control.resume(task, note)
+
+    async def _ask(self, task: Task, by: Person) -> Task:
+        question = Question(
+            id=f"{HANDS}{task.id}:{int(self._clock() * 1000)}",
+            run=task.id,
+            kind=QuestionKind.TAKE_OVER,
+            text=say("take_over.text", by=by.name or by.id),
+            frame=task.frame,
+        )
+        if await self._record.ask_for_hands(task.id, question):
+            self._news.changed(task.id)
+        return task

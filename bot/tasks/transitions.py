@@ -1,0 +1,80 @@
+"""What every change of a task goes through: it is kept, the task of which it is a part follows, and an end is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from bot.domain.task import Task, TaskState, UnknownTask, moved
+from bot.store.connection import Transaction
+from bot.store.store import Store
+from bot.tasks.device_jobs import followed
+from bot.tasks.expiry import Closings
+
+INTERRUPTED = "interrupted"
+"""The subject of the notice that offers Resume and Cancel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a task ends. What is None stays as it is."""
+
+    outcome: Outcome
+    summary: str
+    data: str | None = None
+    steps: int | None = None
+    usage: Usage | None = None
+    frame: str | None = None
+
+
+class Transitions:
+    """Each function is a piece of a transaction."""
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self._store = store
+        self._clock = clock
+        self.closings = Closings(store, clock)
+
+    async def known(self, transaction: Transaction, task: str) -> Task:
+        """The task with this number. Raises UnknownTask."""
+        found = await self._store.tasks.get(task, transaction)
+        if found is None:
+            raise UnknownTask(task)
+        return found
+
+    async def save(self, transaction: Transaction, task: Task) -> None:
+        """Keep what has changed, in the task of which it is a part too."""
+        now = self._clock()
+        await self._store.tasks.save(transaction, task, now=now)
+        if not task.parent:
+            return
+        before = await self.known(transaction, task.parent)
+        if before.state is TaskState.ENDED:
+            return
+        parts = await self._store.tasks.parts(task.parent, transaction)
+        after = followed(before, parts, now=now, frame=task.frame)
+        await self._store.tasks.save(transaction, after, now=now)
+        if after.state is TaskState.ENDED:
+            await self.closings.by_end(transaction, after)
+            await self._store.outbox.add(transaction, after.id, "final", now=now)
+        elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
+            await self._store.outbox.add(transaction, after.id, "notice", INTERRUPTED, now=now)
+
+    async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
+        """The only way to an end: the final message is written with it."""
+        now = self._clock()
+        ended = replace(
+            moved(task, TaskState.ENDED, now=now, outcome=ending.outcome),
+            summary=ending.summary,
+            data=ending.data,
+            steps=task.steps if ending.steps is None else ending.steps,
+            usage=task.usage if ending.usage is None else ending.usage,
+            frame=ending.frame or task.frame,
+        )
+        await self.closings.by_end(transaction, ended)
+        await self.save(transaction, ended)
+        if not task.parent:
+            await self._store.outbox.add(transaction, task.id, "final", now=now)
+        return ended

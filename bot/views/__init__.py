@@ -1,0 +1,1 @@
+"""Tasks, steps and phones as plain JSON objects."""

@@ -1,0 +1,215 @@
+"""Tasks, steps and phones as plain JSON objects, for the console and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import Any, assert_never
+
+from agent.effect_facts import (
+    Answered,
+    AppChanged,
+    Appeared,
+    CameTrue,
+    Disappeared,
+    Effect,
+    EffectUnseen,
+    FileSent,
+    KeyboardClosed,
+    KeyboardOpened,
+    NothingChanged,
+    NotWithin,
+    PageChanged,
+    PhoneNote,
+    PlainText,
+    ScreenChanged,
+    ScreenTurned,
+    SwitchedTo,
+    TextNow,
+)
+from agent.models.base import Usage
+from bot.domain.schedule import Schedule
+from bot.domain.task import StepRow, Task
+from bot.store.usage import UsageRow, UsageTotals
+from bot.texts import say
+from devices.app_titles import readable
+from devices.phone import PhoneInfo
+from devices.wording import said
+
+
+def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:
+    """What came of a step, as it is read here. `names` are those of apps, by package."""
+    changes = [_change(effect, names) for effect in effects]
+    return reduce(lambda before, change: say("changes.next", before=before, change=change), changes or [""])
+
+
+def _change(effect: Effect, names: Mapping[str, str]) -> str:
+    match effect:
+        case AppChanged(app=app):
+            return say("effect.app", app=names.get(app) or readable(app or "unknown"))
+        case PageChanged():
+            return say("effect.page")
+        case Appeared(words=words, more=0):
+            return say("effect.appeared", words=_row(words))
+        case Appeared(words=words, more=more):
+            return say("effect.appeared_more", words=_row(words), number=more)
+        case Disappeared(words=words, more=0):
+            return say("effect.vanished", words=_row(words))
+        case Disappeared(words=words, more=more):
+            return say("effect.vanished_more", words=_row(words), number=more)
+        case KeyboardOpened():
+            return say("effect.keyboard_opened")
+        case KeyboardClosed():
+            return say("effect.keyboard_closed")
+        case ScreenTurned():
+            return say("effect.turned")
+        case SwitchedTo(name=name, on=on):
+            return say("effect.on" if on else "effect.off", name=_row([name]))
+        case ScreenChanged():
+            return say("effect.changed")
+        case NothingChanged():
+            return say("effect.nothing")
+        case TextNow(text=text):
+            return say("effect.reads", text=_row([text]))
+        case PhoneNote():
+            return said(effect.words)
+        case EffectUnseen():
+            return say("effect.unseen")
+        case CameTrue(seconds=seconds):
+            return say("effect.so", seconds=f"{seconds:.1f}")
+        case NotWithin(seconds=seconds):
+            return say("effect.not_so", seconds=f"{seconds:g}")
+        case FileSent(name=name, size=size):
+            return say("effect.file", name=name, size=size)
+        case Answered(text=text):
+            return say("effect.answer", text=text)
+        case PlainText(text=text):
+            return text
+        case _:
+            assert_never(effect)
+
+
+def _row(words: Iterable[str]) -> str:
+    quoted = (say("changes.word", text=word) for word in words)
+    return reduce(lambda before, word: say("changes.word_next", before=before, word=word), quoted)
+
+
+Json = dict[str, Any]
+
+
+def tokens_json(usage: Usage) -> Json:
+    """Tokens of a task or step; `cost` is null when the price is unknown."""
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "reasoning": usage.reasoning,
+        "calls": usage.calls,
+        "estimated": usage.estimated,
+        "cost": usage.cost,
+    }
+
+
+def usage_json(row: UsageRow) -> Json:
+    """What one day, person, phone or model has used."""
+    return {"key": row.key, "label": row.label} | totals_json(row.totals)
+
+
+def totals_json(totals: UsageTotals) -> Json:
+    """A sum over tasks."""
+    return {
+        "tasks": totals.tasks,
+        "steps": totals.steps,
+        "seconds": totals.seconds,
+        "tokens": tokens_json(totals.tokens),
+        "unpriced": totals.unpriced,
+        "voice": {"notes": totals.voice.notes, "seconds": totals.voice.seconds, "cost": totals.voice.cost},
+    }
+
+
+def schedule_json(one: Schedule) -> Json:
+    """A schedule; times are Unix seconds."""
+    plan = one.plan
+    return {
+        "schedule": one.id,
+        "rule": plan.words,
+        "zone": plan.rule.zone,
+        "text": plan.text,
+        "options": dict(plan.options),
+        "person": plan.person.name or plan.person.id,
+        "platform": plan.person.platform,
+        "due": one.due,
+        "paused": one.paused,
+        "task": one.task,
+    }
+
+
+def task_json(task: Task) -> Json:
+    """A task; times are Unix seconds."""
+    return {
+        "task": task.id,
+        "state": task.state.value,
+        "outcome": task.outcome.value if task.outcome else None,
+        "text": task.text,
+        "summary": task.summary,
+        "data": task.data,
+        "phone": task.phone,
+        "phone_name": task.phone_name,
+        "phones": task.parts or 1,
+        "person": task.person.name or task.person.id,
+        "platform": task.origin.platform,
+        "quick": task.quick,
+        "steps": task.steps,
+        "max_steps": task.max_steps,
+        "tokens": tokens_json(task.usage),
+        "created": task.created,
+        "started": task.started,
+        "ended": task.ended,
+        "frame": task.frame,
+    }
+
+
+def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
+    """A step of a run, for the replay. `names` are those of apps, by package."""
+    return {
+        "part": step.part,
+        "phone": step.phone_name,
+        "step": step.step,
+        "max_steps": step.max_steps,
+        "subtask": step.subtask,
+        "summary": step.summary,
+        "thought": step.thought,
+        "action": step.action,
+        "effect": effect_words(step.effect, names),
+        "app": step.app,
+        "app_name": step.app_shown,
+        "frame": step.frame,
+        "mark": list(step.mark) if step.mark else None,
+        "tokens": tokens_json(step.usage),
+        "seconds": step.seconds,
+        "at": step.at,
+    }
+
+
+def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
+    """A phone. `tasks` are those that hold or want it, by id."""
+    return {
+        "id": phone.id,
+        "serial": phone.serial,
+        "name": phone.name,
+        "state": phone.health.value,
+        "usable": phone.health.usable,
+        "reason": said(phone.reason),
+        "fix": said(phone.fix),
+        "model": phone.model,
+        "android": phone.android,
+        "size": [phone.size.width, phone.size.height] if phone.size else None,
+        "battery": phone.battery,
+        "app": phone.app,
+        "app_name": phone.app_name or readable(phone.app),
+        "virtual": phone.virtual,
+        "lane": phone.lane,
+        "lane_reason": said(phone.lane_reason),
+        "pictures": phone.pictures,
+        "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
+    }

@@ -1,0 +1,217 @@
+"""What the page asks for and sends, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+from zoneinfo import ZoneInfo
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent.ports.frames import Frames
+from agent.questions import QuestionKind
+from bot.domain.address import MessageRef, Person
+from bot.domain.chat import Intake
+from bot.domain.console_log import ConsoleLog
+from bot.domain.incoming import Incoming, Press
+from bot.domain.outgoing import Reply
+from bot.domain.task import OpenQuestion
+from bot.store.schedules import Schedules
+from bot.store.usage import UsageTable
+from bot.texts import say
+from bot.views.tasks import phone_json
+from bot.web.auth import CALLER, refuse
+from bot.web.chat import OPERATOR, WebChat, address, place
+from bot.web.dashboard import Board
+from bot.web.page_files import locale_of
+from bot.web.views import (
+    ConsoleChecks,
+    ConsolePhones,
+    ConsoleQuestions,
+    ConsoleSearch,
+    ConsoleSteps,
+    ConsoleTasks,
+    state_json,
+)
+
+SAID_LIMIT = 20_000
+"""Characters of one line from the page."""
+ID_LIMIT = 100
+PAGE = 60
+"""Messages loaded at once."""
+
+NOT_KEPT = "•••••• (not kept)"
+"""Shown in place of a code or password."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleServices:
+    """What stands behind the console. `commands` are the words that begin a command."""
+
+    chat: WebChat
+    log: ConsoleLog
+    intake: Intake
+    frames: Frames
+    tasks: ConsoleTasks
+    search: ConsoleSearch
+    questions: ConsoleQuestions
+    steps: ConsoleSteps
+    phones: ConsolePhones
+    usage: UsageTable
+    schedules: Schedules
+    checks: ConsoleChecks
+    zone: ZoneInfo
+    commands: Collection[str]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Said(_Body):
+    """A typed line. `event` is made by the page: the same one is heard once. `secret`: never keep the text."""
+
+    text: str = Field(min_length=1, max_length=SAID_LIMIT)
+    thread: str = Field(default="", max_length=ID_LIMIT)
+    event: str = Field(min_length=8, max_length=ID_LIMIT)
+    reply_to: str = Field(default="", max_length=ID_LIMIT)
+    secret: bool = False
+
+
+class Pressed(_Body):
+    """A pressed button."""
+
+    data: str = Field(min_length=1, max_length=ID_LIMIT)
+    message: str = Field(min_length=1, max_length=ID_LIMIT)
+    thread: str = Field(default="", max_length=ID_LIMIT)
+    event: str = Field(min_length=8, max_length=ID_LIMIT)
+
+
+class BadBody(Exception):
+    """The JSON of a request does not have the agreed form."""
+
+
+class Api:
+    """The page's side of the console."""
+
+    def __init__(self, behind: ConsoleServices, board: Board) -> None:
+        self._behind = behind
+        self._board = board
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.get("/api/state", self.state),
+            web.get("/api/devices", self.devices),
+            web.get("/api/messages", self.messages),
+            web.post("/api/say", self.say),
+            web.post("/api/press", self.press),
+        ]
+
+    async def state(self, request: web.Request) -> web.Response:
+        """Tasks, phones and questions, and the revision from which the event stream goes on."""
+        revision = await self._behind.log.revision()
+        state = state_json(await self._board.now())
+        signed_in = bool(request[CALLER].session)
+        more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
+        return web.json_response(state | more)
+
+    async def devices(self, _: web.Request) -> web.Response:
+        """All known phones."""
+        active = await self._behind.tasks.active()
+        return web.json_response({"devices": [phone_json(phone, active) for phone in self._behind.phones.list()]})
+
+    async def messages(self, request: web.Request) -> web.Response:
+        """A page of one thread, oldest first; `before` is the id from which to go back."""
+        before = request.query.get("before", "")
+        if before and not (before.isdecimal() and len(before) < 19):
+            return refuse(400, say("refusal.before_message"))
+        thread = request.query.get("thread", "")
+        entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)
+        shown = entries[-PAGE:]
+        return web.json_response(
+            {"messages": [entry.model_dump(mode="json") for entry in shown], "more": len(entries) > len(shown)}
+        )
+
+    async def say(self, request: web.Request) -> web.Response:
+        """The operator typed a line."""
+        said = await body_of(request, Said)
+        command = command_of(said.text, said.thread, self._behind.commands)
+        hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
+        ref = await self._behind.chat.heard(
+            said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
+        )
+        incoming = Incoming(
+            person=operator(request),
+            place=place(said.thread),
+            event=said.event,
+            text=said.text,
+            command=command,
+            reply_to=MessageRef(address(said.thread), said.reply_to) if said.reply_to else None,
+            message=ref,
+        )
+        reply = await self._behind.intake.message(incoming)
+        return await self._replied(reply, said.thread, said.event)
+
+    async def press(self, request: web.Request) -> web.Response:
+        """The operator pressed a button."""
+        pressed = await body_of(request, Pressed)
+        reply = await self._behind.intake.press(
+            Press(
+                person=operator(request),
+                place=place(pressed.thread),
+                event=pressed.event,
+                data=pressed.data,
+                message=MessageRef(address(pressed.thread), pressed.message),
+            )
+        )
+        return await self._replied(reply, pressed.thread, pressed.event)
+
+    async def _replied(self, reply: Reply, thread: str, event: str) -> web.Response:
+        if reply.message is not None:
+            await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
+        return web.json_response({"task": reply.task, "toast": reply.toast})
+
+
+async def body_of(request: web.Request, model: type[Model]) -> Model:
+    """The request's JSON in its agreed form. Raises BadBody."""
+    try:
+        return model.model_validate_json(await request.read())
+    except ValidationError as error:
+        raise BadBody(_sentence(error)) from error
+
+
+def _sentence(error: ValidationError) -> str:
+    """What is wrong, without the value itself: it may be a secret."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return say("refusal.form", where=where or "JSON", why=first["msg"])
+
+
+def operator(request: web.Request) -> Person:
+    """The operator, who reads the language that the browser asks for first."""
+    return replace(OPERATOR, language=locale_of(request))
+
+
+def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
+    """The command in a line, None when it is none.
+
+    A leading slash always makes a command. Without one, the first word decides in the console itself; in a task's
+    view it does not, since "cancel that order" is an answer there.
+    """
+    line = text.strip()
+    if line.startswith("/"):
+        return line[1:].strip()
+    if not thread and line.split(maxsplit=1)[0:1] and line.split(maxsplit=1)[0].lower() in commands:
+        return line
+    return None
+
+
+def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
+    """Whether the text could be a code or password that somebody was asked for: then it must not be kept."""
+    asked = any(open_question.question.kind is QuestionKind.SECRET for open_question in questions)
+    return asked and (command is None or command.split(maxsplit=1)[0:1] == ["answer"])

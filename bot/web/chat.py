@@ -1,0 +1,162 @@
+"""The console as a chat: messages go into the log, and every open page hears that there is something new."""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from agent.ports.frames import Frames
+from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.chat import Capabilities, ChatError, ChatGone
+from bot.domain.console_log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu
+from bot.domain.outgoing import Button, Message, Picture, Turn, at_once
+from bot.web.wakeup import Pulse
+
+PLATFORM = "web"
+HOME = Address(platform=PLATFORM, account="console", chat="console")
+OPERATOR = Person(platform=PLATFORM, id="operator", name="operator")
+
+TEXT_LIMIT = 100_000
+"""Characters of one text on the page; a longer one is cut there and added as a file. Keeps the page quick."""
+
+MENU_CHOICES = 200
+"""More than anybody reads in a list."""
+ID_DIGITS = 18
+"""A message's id fits in SQLite's 64 bits."""
+
+SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
+"""What the frame store takes as the end of a name; anything else becomes `.bin`."""
+
+CAPABILITIES = Capabilities(
+    threads=True,
+    edit_interval=0.2,
+    edit_interval_group=0.2,
+    caption_limit=TEXT_LIMIT,
+    file_limit=50 * 1024 * 1024,
+    card_lifetime=math.inf,
+    knows_delivery=True,
+    deletes=True,
+    menu_choices=MENU_CHOICES,
+)
+
+
+def address(thread: str) -> Address:
+    """The address of a thread; "" is the console itself."""
+    return Address(platform=PLATFORM, account=HOME.account, chat=HOME.chat, thread=thread)
+
+
+def place(thread: str) -> Place:
+    """Where the operator writes: only one person is there, so it is private."""
+    return Place(address(thread), private=True)
+
+
+class WebChat:
+    """Implements `bot.domain.chat.Chat` on the console's log."""
+
+    def __init__(self, log: ConsoleLog, frames: Frames) -> None:
+        self._log = log
+        self._frames = frames
+        self.news = Pulse()
+        """Beats after every change of the log."""
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the page can do."""
+        return CAPABILITIES
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
+        """A new thread for a task, wherever in the console it was given."""
+        return address(secrets.token_hex(6))
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """Only the operator is here, and everywhere in the console."""
+        raise ChatError(f"{origin} is in the console, which has no other place for {person.id}.")
+
+    async def close_place(self, place: Address) -> None:
+        """Nothing to do: a thread stays readable, and the page shows that its task is over."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        """Show a message. The same nonce shows once."""
+        _check(place)
+        await turn()
+        entry = await self._log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
+        return self._told(entry)
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        """Change a message in place. Raises ChatGone when it was deleted."""
+        await turn()
+        content = await self._content(message)
+        try:
+            entry = await self._log.replace(_entry_id(ref), content)
+        except KeyError as error:
+            raise _gone(ref) from error
+        self._told(entry)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Take a message off the page and out of the log."""
+        try:
+            entry = await self._log.remove(_entry_id(ref))
+        except KeyError as error:
+            raise _gone(ref) from error
+        self._told(entry)
+
+    async def heard(self, thread: str, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
+        """Show what the operator wrote."""
+        content = Content(body=text, reply_to=reply_to)
+        return self._told(await self._log.append(thread, "operator", content, nonce=f"operator:{nonce}"))
+
+    def _told(self, entry: Entry) -> MessageRef:
+        self.news.beat()
+        return MessageRef(address(entry.thread), str(entry.id))
+
+    async def _content(self, message: Message) -> Content:
+        files = [await self._kept(file) for file in message.files]
+        body = message.body
+        if len(body) > TEXT_LIMIT:
+            files.append(await self._kept(Picture("message.txt", body.encode())))
+            body = body[: TEXT_LIMIT - 1] + "…"
+        return Content(
+            heading=message.heading,
+            body=body,
+            footer=message.footer,
+            picture=(await self._kept(message.picture)).reference if message.picture else "",
+            files=tuple(files),
+            buttons=tuple(_kept(row) for row in message.buttons if row),
+            menu=KeptMenu(choices=_kept(message.menu.choices), prompt=message.menu.prompt) if message.menu else None,
+            notify=message.notify,
+            reply_to=message.reply_to.message if message.reply_to else "",
+        )
+
+    async def _kept(self, picture: Picture) -> KeptFile:
+        suffix = PurePath(picture.name).suffix.lower()
+        if not SUFFIX.fullmatch(suffix):
+            suffix = ".bin"
+        return KeptFile(name=picture.name, reference=await self._frames.save(picture.data, suffix=suffix))
+
+
+def _kept(buttons: Sequence[Button]) -> tuple[KeptButton, ...]:
+    return tuple(KeptButton(label=button.label, data=button.data, style=button.style) for button in buttons)
+
+
+def _check(place: Address) -> None:
+    if (place.platform, place.account, place.chat) != (PLATFORM, HOME.account, HOME.chat):
+        raise ChatGone(f"{place} is no place of the console.")
+
+
+def _entry_id(ref: MessageRef) -> int:
+    _check(ref.address)
+    if not (ref.message.isdecimal() and len(ref.message) <= ID_DIGITS):
+        raise _gone(ref)
+    return int(ref.message)
+
+
+def _gone(ref: MessageRef) -> ChatGone:
+    return ChatGone(f"The console shows no message {ref.message!r} (any more).")

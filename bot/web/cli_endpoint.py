@@ -1,0 +1,188 @@
+"""What the command line uses: hand a task in, follow it line by line, answer its questions, and ask for anything
+else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import aclosing
+from typing import Any, Literal, Protocol
+
+from aiohttp import ClientConnectionResetError, web
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.files import GivenFile
+from agent.ports.frames import Frames
+from bot.domain.chat import Intake
+from bot.domain.incoming import Attachment, CommandCall, Invocation
+from bot.domain.schedule import Schedule
+from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
+from bot.tasks.follow import Heard, Runs, encoded, interrupted, line_of
+from bot.texts import say
+from bot.views.tasks import schedule_json
+from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of, operator
+from bot.web.auth import refuse
+from bot.web.chat import place
+
+logger = logging.getLogger(__name__)
+
+PIECE = 64 * 1024
+
+
+class Order(BaseModel):
+    """A task from the command line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(min_length=1, max_length=SAID_LIMIT)
+    device: str = Field(default="", max_length=ID_LIMIT)
+    quick: bool = False
+    files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
+    """What was handed in before, by the references that were given for it."""
+
+
+class Answered(BaseModel):
+    """An answer from the command line; no text says that nobody will answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = Field(min_length=1, max_length=ID_LIMIT)
+    text: str | None = Field(default=None, min_length=1, max_length=SAID_LIMIT, repr=False)
+
+
+class HandIn:
+    """Gives tasks through the same command as everybody, then follows their events."""
+
+    def __init__(self, intake: Intake, runs: Runs, frames: Frames, stopping: asyncio.Event) -> None:
+        self._intake = intake
+        self._frames = frames
+        self._runs = runs
+        self._stopping = stopping
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.post("/api/files", self.file),
+            web.post("/api/do", self.do),
+            web.post("/api/answer", self.answer),
+        ]
+
+    async def file(self, request: web.Request) -> web.Response:
+        """Take in the bytes of one file for a later task; the answer is their reference."""
+        data = bytearray()
+        async for piece in request.content.iter_chunked(PIECE):
+            data += piece
+            if len(data) > MAX_FILE_BYTES:
+                return refuse(413, say("refusal.file_large", most=MAX_FILE_BYTES))
+        return web.json_response({"content": await self._frames.save(bytes(data), suffix="bin")})
+
+    async def do(self, request: web.Request) -> web.StreamResponse:
+        """Start a task; the answer is one JSON object per line, the last one `final`.
+
+        When the caller goes away the task goes on: it was accepted.
+        """
+        order = await body_of(request, Order)
+        options = {"device": order.device} if order.device else {}
+        if order.quick:
+            options["quick"] = "true"
+        try:
+            files = [Attachment(file.name, await self._frames.load(file.content)) for file in order.files]
+        except KeyError:
+            return refuse(409, say("refusal.file_missing"))
+        call = CommandCall("do", options, order.text)
+        event = f"cli:{secrets.token_hex(8)}"
+        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call, tuple(files)))
+        if not reply.task:
+            message = reply.message
+            words = [message.heading, message.body] if message else [reply.toast]
+            return refuse(409, "\n".join(filter(None, words)) or say("refusal.task_not_taken"))
+        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
+        await response.prepare(request)
+        try:
+            await response.write(encoded({"type": "task", "task": reply.task}))
+            await self._follow(response, reply.task)
+        except ClientConnectionResetError:
+            logger.info("The command line left task %s, which goes on", reply.task)
+        return response
+
+    async def _follow(self, response: web.StreamResponse, task: str) -> None:
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            async with aclosing(self._runs.events(task)) as events:
+                while (heard := await _next(events, stopping)) is not None:
+                    await response.write(encoded(line_of(heard)))
+                    if heard.last:
+                        return
+            await response.write(encoded(interrupted()))
+        finally:
+            stopping.cancel()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer a question of a task."""
+        answered = await body_of(request, Answered)
+        refusal = await self._runs.answer(operator(request), answered.question, answered.text)
+        return refuse(409, refusal) if refusal else web.json_response({"taken": True})
+
+
+async def _next(events: AsyncGenerator[Heard, None], stopping: asyncio.Task[Literal[True]]) -> Heard | None:
+    """The next event; None when there will be none, or the service stops first."""
+    following = asyncio.ensure_future(anext(events, None))
+    waits: tuple[asyncio.Future[Any], ...] = (following, stopping)
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if following.done():
+            return following.result()
+        return None
+    finally:
+        following.cancel()
+        await asyncio.wait([following])
+
+
+class Ordered(BaseModel):
+    """A command with its options and its text."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, max_length=ID_LIMIT)
+    options: Mapping[str, str] = Field(default_factory=dict, max_length=20, repr=False)
+    text: str = Field(default="", max_length=SAID_LIMIT, repr=False)
+
+
+class ConsoleSchedules(Protocol):
+    """Where the schedules are."""
+
+    async def all(self) -> tuple[Schedule, ...]:
+        """All of them; those that are due first come first."""
+        ...
+
+
+class Operating:
+    """Gives commands as the operator, through the same way in as everybody; nothing of it stands in the console."""
+
+    def __init__(self, intake: Intake, schedules: ConsoleSchedules, commands: Collection[str]) -> None:
+        self._intake = intake
+        self._schedules = schedules
+        self._commands = commands
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [web.post("/api/command", self.command), web.get("/api/schedules", self.schedules)]
+
+    async def command(self, request: web.Request) -> web.Response:
+        """Do one command; the answer is what it says."""
+        ordered = await body_of(request, Ordered)
+        if ordered.name not in self._commands:
+            return refuse(400, say("refusal.command"))
+        call = CommandCall(ordered.name, ordered.options, ordered.text)
+        event = f"cli:{secrets.token_hex(8)}"
+        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call))
+        message = reply.message
+        words = [message.heading, message.body, message.footer] if message else [reply.toast]
+        return web.json_response({"text": "\n".join(filter(None, words))})
+
+    async def schedules(self, _: web.Request) -> web.Response:
+        """All schedules."""
+        return web.json_response({"schedules": [schedule_json(one) for one in await self._schedules.all()]})

@@ -1,0 +1,124 @@
+"""How tasks, phones and questions stand: looked up once for all pages, when something has changed and one watches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bot.store.errors import StoreError
+from bot.texts import spoken
+from bot.views.tasks import Json
+from bot.web.views import ConsolePhones, ConsoleQuestions, ConsoleTasks, Standing, changes_json, standing_of, state_json
+from bot.web.wakeup import Pulse
+
+logger = logging.getLogger(__name__)
+
+APART_S = 0.2
+"""Seconds between two looks: a step of a run changes several things at once, and nobody reads faster."""
+RESTS = 10
+"""Times as long as a look took are at least between two: with hundreds of tasks, or on a machine under load, a look is
+dear, and what people have asked for goes before what pages show.
+"""
+AGAIN_S = 30.0
+"""Seconds after which it is looked up although nothing was told, such as a battery that has sunk."""
+
+
+class Shown:
+    """How everything stands, as pages are told of it: made once for all that read the same language."""
+
+    def __init__(self, standing: Standing, number: int) -> None:
+        self.standing = standing
+        self.number = number
+        self._states: dict[str, Json] = {}
+        self._told: dict[tuple[str, int], str] = {}
+
+    def state(self) -> Json:
+        """All of it, in the language that is spoken here."""
+        if (state := self._states.get(spoken())) is None:
+            state = self._states[spoken()] = state_json(self.standing)
+        return state
+
+    def since(self, before: Shown | None) -> str:
+        """What a page that was told `before` is not told yet, as JSON; empty when that is nothing."""
+        key = (spoken(), -1 if before is None else before.number)
+        if (told := self._told.get(key)) is None:
+            state = self.state()
+            news = state | {"whole": True} if before is None else changes_json(before.state(), state)
+            told = self._told[key] = json.dumps(news, ensure_ascii=False) if news else ""
+        return told
+
+
+class Board:
+    """Between two changes it asks nothing of the store, and without watchers never."""
+
+    def __init__(self, tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> None:
+        self._tasks = tasks
+        self._questions = questions
+        self._phones = phones
+        self._changed = Pulse()
+        self._watchers = 0
+        self._keeping: asyncio.Task[None] | None = None
+        self.news = Pulse()
+        """Beats when `shown` is another."""
+        self.shown: Shown | None = None
+        """What was looked up last, None before."""
+        self._looks = 0
+
+    async def now(self) -> Standing:
+        """How everything stands now. Raises StoreError."""
+        return await standing_of(self._tasks, self._questions, self._phones)
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """While this is open, `standing` is kept up to date."""
+        self._watchers += 1
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
+        try:
+            yield
+        finally:
+            self._watchers -= 1
+            if not self._watchers and self._keeping is not None:
+                keeping, self._keeping = self._keeping, None
+                self.shown = None
+                keeping.cancel()
+                await asyncio.gather(keeping, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        forget = self._tasks.subscribe(lambda _: self._changed.beat())
+        phones = asyncio.create_task(self._hear_of_phones())
+        try:
+            while True:
+                changed = self._changed.next()
+                began = time.monotonic()
+                await self._look()
+                await asyncio.sleep(max(APART_S, RESTS * (time.monotonic() - began)))
+                try:
+                    async with asyncio.timeout(AGAIN_S):
+                        await changed.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            forget()
+            phones.cancel()
+            await asyncio.gather(phones, return_exceptions=True)
+
+    async def _look(self) -> None:
+        try:
+            standing = await self.now()
+        except StoreError as error:
+            logger.warning("The pages of the console are told later how everything stands: %s", error)
+            return
+        if self.shown is None or standing != self.shown.standing:
+            self._looks += 1
+            self.shown = Shown(standing, self._looks)
+            self.news.beat()
+
+    async def _hear_of_phones(self) -> None:
+        while True:
+            await self._phones.wait_for_change()
+            self._changed.beat()

@@ -1,0 +1,109 @@
+"""Where the console can be reached: on this machine by the start token, elsewhere only with a sign-in."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from yarl import URL
+
+from bot.web.errors import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit
+from bot.web.passwords import Password, UnfitPassword
+
+LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Where to listen and under which address people come.
+
+    `url` is the origin that people open elsewhere, such as `https://phones.example.org`; None while it is
+    `http://host:port`, or while nobody comes from elsewhere. Without `password` there is no sign-in.
+    """
+
+    host: str
+    url: URL | None = None
+    password: Password | None = None
+
+    @classmethod
+    def of(cls, host: str, url: str = "", password: str = "") -> Exposure:
+        """From the settings. Raises ConsoleHostRefused, ConsoleAddressMissing or ConsolePasswordUnfit."""
+        name = host.strip().strip("[]")
+        local = is_loopback(name)
+        if not password and (not name or not local or url):
+            raise ConsoleHostRefused(host, url)
+        try:
+            kept = Password.of(password) if password else None
+        except UnfitPassword as error:
+            raise ConsolePasswordUnfit(str(error)) from None
+        if not url and _is_any(name):
+            raise ConsoleAddressMissing(f"CONSOLE_HOST={host} is no address that anybody could open")
+        return cls(name, _origin(url) if url else None, kept)
+
+    @property
+    def local(self) -> bool:
+        """Whether it listens where only this machine gets."""
+        return is_loopback(self.host)
+
+    def own_url(self, port: int) -> str:
+        """Where the command line and the operator on this machine come."""
+        host = "127.0.0.1" if _is_any(self.host) else self.host
+        return f"http://{url_host(host)}:{port}"
+
+    def origin(self, port: int) -> str:
+        """The origin of pages that are opened from elsewhere, "" when there are none."""
+        if self.url is not None:
+            return str(self.url).rstrip("/")
+        return "" if self.local else f"http://{url_host(self.host)}:{port}"
+
+    @property
+    def covered(self) -> bool:
+        """Whether people elsewhere come by https, in front of which stands a proxy."""
+        return self.url is not None and self.url.scheme == "https"
+
+
+def _origin(url: str) -> URL:
+    """The address, when it is one without a path. Raises ConsoleAddressMissing."""
+    try:
+        address = URL(url)
+        more = address.query_string or address.fragment or address.user or address.path not in {"", "/"}
+        if address.host and address.scheme in DEFAULT_PORTS and not more:
+            return address.origin()
+    except ValueError:
+        pass
+    raise ConsoleAddressMissing("CONSOLE_URL is not just scheme, name and port")
+
+
+def is_loopback(name: str) -> bool:
+    """Whether only this machine can reach it."""
+    if name == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(name.split("%", maxsplit=1)[0])
+    except ValueError:
+        return False
+    # A socket for both families tells an IPv4 neighbour as ::ffff:127.0.0.1.
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+def _is_any(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_unspecified
+    except ValueError:
+        return False
+
+
+def url_host(host: str) -> str:
+    """The host as it is written in an address: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def hosts(origin: str) -> frozenset[str]:
+    """What a request to this origin may name as its host: without the port where the scheme has it."""
+    url = URL(origin)
+    name = url_host(url.host or "")
+    port = url.port or DEFAULT_PORTS[url.scheme]
+    both = {f"{name}:{port}"}
+    return frozenset(both | {name} if port == DEFAULT_PORTS[url.scheme] else both)

@@ -1,0 +1,116 @@
+"""Tasks of now and before, searched and a page at a time, what a replay needs, and what they have used."""
+
+from __future__ import annotations
+
+import time
+from zoneinfo import ZoneInfo
+
+from aiohttp import web
+
+from agent.outcome import Outcome
+from bot.domain.task import TaskState
+from bot.domain.zones import last_days
+from bot.store.search import TaskFilter
+from bot.store.usage import UsageBy, UsageTable, UsageTotals
+from bot.texts import listed, say
+from bot.views.tasks import step_json, totals_json, usage_json
+from bot.web.auth import refuse
+from bot.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, ConsoleTasks, console_task_json
+
+WISH_LIMIT = 200
+"""Characters of what is searched for."""
+STANDINGS = frozenset({*TaskState, *Outcome} - {TaskState.ENDED})
+
+
+class Past:
+    """Everything is read from the store: it is the same after a restart."""
+
+    def __init__(self, tasks: ConsoleTasks, search: ConsoleSearch, steps: ConsoleSteps) -> None:
+        self._tasks = tasks
+        self._search = search
+        self._steps = steps
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.get("/api/tasks", self.tasks),
+            web.get("/api/choices", self.choices),
+            web.get("/api/tasks/{task}", self.task),
+            web.get("/api/tasks/{task}/steps", self.steps),
+        ]
+
+    async def tasks(self, request: web.Request) -> web.Response:
+        """The latest tasks that are wanted, or with `before` those accepted before that one; `more` when there are
+        older ones. Wanted are `text`, `standing`, `phone` and `person` (platform:id), each when it is given.
+        """
+        query = request.query
+        if any(len(value) > WISH_LIMIT for value in query.values()):
+            return refuse(400, say("refusal.wish", most=WISH_LIMIT))
+        standing = query.get("standing", "")
+        if standing and standing not in STANDINGS:
+            return refuse(400, say("refusal.one_of", name="standing", known=listed(sorted(STANDINGS))))
+        before = query.get("before", "")
+        if before and await self._tasks.get(before) is None:
+            return refuse(400, say("refusal.before_task"))
+        platform, _, person = query.get("person", "").partition(":")
+        wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person)
+        found = await self._search.find(wanted, TASKS_SHOWN + 1, before=before or None)
+        shown = found[:TASKS_SHOWN]
+        return web.json_response(
+            {"tasks": [console_task_json(task) for task in shown], "more": len(found) > len(shown)}
+        )
+
+    async def choices(self, _: web.Request) -> web.Response:
+        """Phones and people that tasks can be searched by."""
+        choices = await self._search.choices()
+        return web.json_response(
+            {
+                "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
+                "people": [
+                    {"id": f"{platform}:{person}", "platform": platform, "name": name or person}
+                    for platform, person, name in choices.people
+                ],
+            }
+        )
+
+    async def task(self, request: web.Request) -> web.Response:
+        """One task."""
+        found = await self._tasks.get(request.match_info["task"])
+        return refuse(404, say("page.task.unknown")) if found is None else web.json_response(console_task_json(found))
+
+    async def steps(self, request: web.Request) -> web.Response:
+        """The steps of one task, none when it is unknown."""
+        found = await self._tasks.get(request.match_info["task"])
+        rows = await self._steps.of(found.id) if found is not None else ()
+        names = {row.app: row.app_shown for row in rows}
+        return web.json_response({"steps": [step_json(row, names) for row in rows]})
+
+
+DAYS = 30
+MOST_DAYS = 366
+
+
+class Consumption:
+    """Sums of the last days, by day, person, phone or model."""
+
+    def __init__(self, usage: UsageTable, zone: ZoneInfo) -> None:
+        self._usage = usage
+        self._zone = zone
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [web.get("/api/usage", self.usage)]
+
+    async def usage(self, request: web.Request) -> web.Response:
+        """Rows `by` a group over `days`, and their sum. Days without tasks are left out."""
+        days = request.query.get("days", str(DAYS))
+        if not (days.isascii() and days.isdigit() and len(days) < 4 and 1 <= int(days) <= MOST_DAYS):
+            return refuse(400, say("refusal.days", most=MOST_DAYS))
+        try:
+            by = UsageBy(request.query.get("by", UsageBy.DAY.value))
+        except ValueError:
+            return refuse(400, say("refusal.one_of", name="by", known=listed(UsageBy)))
+        begin, end = last_days(int(days), time.time(), self._zone)
+        rows = await self._usage.grouped(by, begin, end, self._zone)
+        total = sum((row.totals for row in rows), UsageTotals())
+        return web.json_response({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})

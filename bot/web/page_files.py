@@ -1,0 +1,102 @@
+"""The files of the page as they lie in the package, and its words from the catalogue, in the language of who opens
+it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from aiohttp import web
+
+from bot.texts import CATALOGUE, CATALOGUES, language_of, speaking
+
+INDEX = "index.html"
+MARK_LENGTH = 32
+"""Hexadecimal digits."""
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the page. `mark` is another one when its content is: browsers ask with it, and load nothing twice."""
+
+    data: bytes
+    media: str
+    mark: str
+
+
+def page_files() -> dict[str, File]:
+    """The page's files by name, from the package; blocks on the disk. The mark of index.html is that of all of them."""
+    folder = resources.files("bot.web") / "page"
+    names = sorted(file.name for file in folder.iterdir() if Path(file.name).suffix in TYPES)
+    files = {}
+    whole = hashlib.sha256()
+    for name in names:
+        data = (folder / name).read_bytes()
+        whole.update(data)
+        files[name] = File(data, TYPES[Path(name).suffix], hashlib.sha256(data).hexdigest()[:MARK_LENGTH])
+    return files | {INDEX: replace(files[INDEX], mark=whole.hexdigest()[:MARK_LENGTH])}
+
+
+def serve(file: File) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """What answers with the file."""
+
+    async def served(request: web.Request) -> web.Response:
+        return answer(request, file)
+
+    return served
+
+
+def answer(request: web.Request, file: File) -> web.Response:
+    """The file, or that the browser has it already."""
+    known = any(tag.value == file.mark for tag in request.if_none_match or ())
+    response = web.Response(status=304) if known else web.Response(body=file.data, content_type=file.media)
+    if not known:
+        response.charset = "utf-8"
+    response.headers["Cache-Control"] = "no-cache"
+    response.etag = file.mark
+    return response
+
+
+AREAS = ("page.", "count.", "outcome.")
+"""What the page may say; everything else comes from the service as a finished sentence."""
+
+
+class Words:
+    """Serves the words. `setting` is a language of the catalogue, or "auto" for the one that the browser asks for."""
+
+    def __init__(self, setting: str) -> None:
+        self._setting = setting
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served; it needs no token, since the page has to say that one is missing."""
+        return [web.get("/page/words.json", self.words)]
+
+    async def words(self, request: web.Request) -> web.Response:
+        """The language, and all sentences by key with their placeholders still in them."""
+        language = self.language(request)
+        words = {**CATALOGUE, **CATALOGUES[language]}
+        words = {key: text for key, text in words.items() if key.startswith(AREAS)}
+        headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language"}
+        return web.json_response({"language": language, "words": words}, headers=headers)
+
+    @web.middleware
+    async def spoken(
+        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        """The middleware: what is said in an answer is said in the language of this browser."""
+        with speaking(self.language(request)):
+            return await handler(request)
+
+    def language(self, request: web.Request) -> str:
+        """In which language this browser is spoken to."""
+        return language_of(self._setting, locale_of(request))
+
+
+def locale_of(request: web.Request) -> str:
+    """The locale that the browser asks for first, such as "zh-CN"; "" when it names none."""
+    return request.headers.get("Accept-Language", "").split(",")[0].split(";")[0].strip()

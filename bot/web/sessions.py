@@ -1,0 +1,149 @@
+"""Who is signed in. Sessions outlive the service: what is kept of each opens nothing.
+
+A session's id is 256 random bits in a cookie. Kept is an HMAC with the id as its key, over what it was opened with: so
+nobody gets from the disk into the console, and with another password the old sessions are not found any more, without
+anything on the disk by which a password could be tried.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Protocol
+
+from bot.store.errors import StoreError
+from bot.store.sessions import Session
+from bot.web.wakeup import Pulse
+
+logger = logging.getLogger(__name__)
+
+ID_BYTES = 32
+HOUR_S = 3600.0
+DAY_S = 86400.0
+MOST = 100
+"""Sessions at once; the one that was used least lately makes room."""
+USE_KEPT_EVERY_S = 600.0
+"""Seconds between two notes on the disk that a session is used: one for each request would be work for nothing."""
+
+
+class Way(StrEnum):
+    """How a session was opened."""
+
+    TOKEN = "token"  # noqa: S105 - the name of a way in
+    """By the address that the service printed; on its own machine only."""
+    PASSWORD = "password"  # noqa: S105 - the name of a way in
+
+
+IDLE_S: Mapping[Way, float] = {Way.TOKEN: 7 * DAY_S, Way.PASSWORD: 12 * HOUR_S}
+"""Seconds without a request after which one has to sign in again."""
+LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_S}
+"""Seconds after which one has to sign in again whatever happened."""
+
+
+class Kept(Protocol):
+    """Where sessions are kept."""
+
+    async def all(self) -> Sequence[Session]:
+        """Every one that is kept."""
+        ...
+
+    async def keep(self, session: Session) -> None:
+        """Add it. Raises StoreError."""
+        ...
+
+    async def touch(self, digest: str, used: float) -> None:
+        """It was used then, unless it has ended meanwhile. Raises StoreError."""
+        ...
+
+    async def forget(self, digests: Collection[str]) -> None:
+        """They have ended. Raises StoreError."""
+        ...
+
+
+class Sessions:
+    """Sessions by what is kept of their ids. `now` gives Unix seconds; `marks` are secrets, one for each way in."""
+
+    def __init__(self, kept: Kept, now: Callable[[], float], marks: Mapping[Way, bytes]) -> None:
+        self._kept = kept
+        self._now = now
+        self._marks = marks
+        self._sessions: dict[str, Session] = {}
+        self._noted: dict[str, float] = {}
+        """When it was last written down that a session is used."""
+        self.gone = Pulse()
+        """Beats when sessions were ended."""
+
+    async def load(self) -> None:
+        """Read who was signed in before the service was started."""
+        self._sessions = {session.digest: session for session in await self._kept.all()}
+
+    async def begin(self, way: Way, address: str) -> str:
+        """A new session from that network address; its id is for the browser alone. Those whose time is over go."""
+        gone = self._sessions.keys() - {one.digest for one in self.listed()[: MOST - 1]}
+        session = secrets.token_urlsafe(ID_BYTES)
+        began = Session(self._digest(session, way), way, address, self._now(), self._now())
+        for digest in gone:
+            del self._sessions[digest]
+            self._noted.pop(digest, None)
+        self._sessions[began.digest] = began
+        self._noted[began.digest] = began.used
+        try:
+            await self._kept.forget(gone)
+            await self._kept.keep(began)
+        except StoreError as error:
+            logger.warning("A session of the console is not kept over a restart: %s", error)
+        return session
+
+    async def use(self, session: str, way: Way) -> str:
+        """What the session is known by here, "" when it does not hold; that it was used counts."""
+        digest = self._digest(session, way) if session and way in self._marks else ""
+        if not self.holds(digest):
+            return ""
+        now = self._now()
+        self._sessions[digest] = replace(self._sessions[digest], used=now)
+        if abs(now - self._noted.get(digest, 0.0)) >= USE_KEPT_EVERY_S:
+            self._noted[digest] = now
+            try:
+                await self._kept.touch(digest, now)
+            except StoreError as error:
+                logger.warning("It is not kept that a session of the console is used: %s", error)
+        return digest
+
+    def holds(self, digest: str) -> bool:
+        """Whether the session that is known by this holds, without using it."""
+        session = self._sessions.get(digest)
+        return session is not None and self._lives(session)
+
+    def listed(self) -> tuple[Session, ...]:
+        """Those that hold, the one that was used last first."""
+        lives = (session for session in self._sessions.values() if self._lives(session))
+        return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
+
+    async def end(self, digests: Collection[str]) -> None:
+        """Sign out. Raises StoreError when that cannot be written down: they have ended until the next start only."""
+        for digest in digests:
+            self._sessions.pop(digest, None)
+            self._noted.pop(digest, None)
+        self.gone.beat()
+        await self._kept.forget(digests)
+
+    async def end_all(self, *, but: str = "") -> int:
+        """Sign everybody out, but for the session that is known by `but`; how many that were. Raises StoreError."""
+        ended = [one.digest for one in self.listed() if one.digest != but]
+        await self.end(self._sessions.keys() - {but})
+        return len(ended)
+
+    def _lives(self, session: Session) -> bool:
+        """A clock that was set back by much ends sessions too, rather than have them live for years."""
+        way = next((way for way in self._marks if way == session.way), None)
+        now = self._now()
+        return way is not None and abs(now - session.used) < IDLE_S[way] and abs(now - session.begun) < LIFETIME_S[way]
+
+    def _digest(self, session: str, way: Way) -> str:
+        key = session.encode("utf-8", "surrogatepass")
+        return hmac.new(key, way.encode() + b"\0" + self._marks[way], hashlib.sha256).hexdigest()

@@ -1,0 +1,153 @@
+"""Signing in with the operator's password, how often a wrong one may be tried, and who is signed in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.store.errors import StoreError
+from bot.texts import say
+from bot.web.api import body_of
+from bot.web.auth import CALLER, SIGN_IN, Gate, refuse
+from bot.web.exposure import is_loopback
+from bot.web.passwords import MOST, Password
+from bot.web.sessions import Way
+
+WRONG_ALLOWED = 5
+"""Wrong passwords from one address within WINDOW_S; then it waits."""
+WRONG_OF_ALL = 50
+"""From all addresses together: against many that try a few times each. Who is signed in stays so."""
+WINDOW_S = 900.0
+
+
+class Attempts:
+    """Counts wrong passwords. `now` gives seconds that only grow."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._wrong: list[tuple[float, str]] = []
+
+    def wait(self, address: str) -> float:
+        """Seconds until this address may try again; 0 when it may now."""
+        self._forget()
+        own = [at for at, tried in self._wrong if tried == address]
+        waits = [
+            times[-most] + WINDOW_S - self._now()
+            for times, most in ((own, WRONG_ALLOWED), ([at for at, _ in self._wrong], WRONG_OF_ALL))
+            if len(times) >= most
+        ]
+        return max(waits, default=0.0)
+
+    def wrong(self, address: str) -> None:
+        """A wrong one came from there."""
+        self._wrong.append((self._now(), address))
+
+    def right(self, address: str) -> None:
+        """The right one came from there: what was mistyped before does not count."""
+        self._wrong = [(at, tried) for at, tried in self._wrong if tried != address]
+
+    def _forget(self) -> None:
+        oldest = self._now() - WINDOW_S
+        self._wrong = [(at, tried) for at, tried in self._wrong if at > oldest]
+
+
+logger = logging.getLogger(__name__)
+
+
+class Typed(BaseModel):
+    """What was typed to sign in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    password: str = Field(min_length=1, max_length=MOST, repr=False)
+
+
+class Who(BaseModel):
+    """Whose session ends: one's own, or all but one's own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    others: bool = False
+
+
+class Signing:
+    """One try after the other: a password is tried only while its address, and all together, may try."""
+
+    def __init__(self, gate: Gate, password: Password | None, now: Callable[[], float] = time.monotonic) -> None:
+        self._gate = gate
+        self._password = password
+        self._attempts = Attempts(now)
+        self._turn = asyncio.Lock()
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.post(SIGN_IN, self.sign_in),
+            web.post("/api/sign-out", self.sign_out),
+            web.get("/api/sessions", self.sessions),
+        ]
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        """The right password begins a session; 401 for a wrong one, 429 for too many."""
+        if self._password is None:
+            return refuse(404, say("refusal.no_password"))
+        typed = await body_of(request, Typed)
+        address = caller_address(request)
+        async with self._turn:
+            if wait := self._attempts.wait(address):
+                return _later(wait)
+            if not await asyncio.to_thread(self._password.matches, typed.password):
+                self._attempts.wrong(address)
+                logger.warning("A wrong password for the console came from %s", address)
+                return refuse(401, say("page.sign.wrong"))
+            self._attempts.right(address)
+        logger.info("Signed in to the console from %s", address)
+        response = web.json_response({"signed_in": True})
+        await self._gate.admit(request, response, Way.PASSWORD, address)
+        return response
+
+    async def sign_out(self, request: web.Request) -> web.Response:
+        """The session ends, with every page that is open in it; or all the others."""
+        who = await body_of(request, Who)
+        own = request[CALLER].session
+        try:
+            if who.others:
+                ended = await self._gate.sessions.end_all(but=own)
+                logger.info("Every other session of the console has ended: %d", ended)
+                return web.json_response({"ended": ended})
+            await self._gate.sessions.end([own])
+        except StoreError as error:
+            logger.warning("Sessions of the console have ended until the next start only: %s", error)
+            return refuse(503, say("page.sign.not_kept"))
+        response = web.json_response({"ended": 1})
+        self._gate.dismiss(request, response)
+        return response
+
+    async def sessions(self, request: web.Request) -> web.Response:
+        """Who is signed in, the last used first. Nothing of it opens anything."""
+        own = request[CALLER].session
+        listed = [
+            {"way": one.way, "address": one.address, "begun": one.begun, "used": one.used, "own": one.digest == own}
+            for one in self._gate.sessions.listed()
+        ]
+        return web.json_response({"sessions": listed})
+
+
+def _later(wait: float) -> web.Response:
+    minutes = math.ceil(wait / 60)
+    response = refuse(429, say("page.sign.locked", minutes=minutes))
+    response.headers["Retry-After"] = str(math.ceil(wait))
+    return response
+
+
+def caller_address(request: web.Request) -> str:
+    """Who tries. A proxy on this machine says for whom it asks: it adds that behind whatever it was told itself."""
+    remote = request.remote or ""
+    forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return forwarded[:100] if forwarded and is_loopback(remote) else remote

@@ -1,0 +1,117 @@
+"""Server-sent events: every change of a message with its revision as id, so that a page that was away misses none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+
+from aiohttp import ClientConnectionResetError, web
+
+from bot.texts import say
+from bot.web.api import ConsoleServices
+from bot.web.auth import Gate, refuse
+from bot.web.dashboard import APART_S, Board, Shown
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT_EVERY = 15.0
+"""Seconds of silence after which a comment is sent: a page hears that it is still connected."""
+AT_ONCE = 100
+"""Changes read from the log in one go."""
+MOST_BEHIND = 1000
+"""Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
+HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""The last one tells nginx to pass each event on at once."""
+REVISION = re.compile(r"[0-9]{1,18}")
+"""Fits in SQLite's 64 bits."""
+
+
+class Events:
+    """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
+
+    def __init__(self, behind: ConsoleServices, board: Board, stopping: asyncio.Event, gate: Gate) -> None:
+        self._gate = gate
+        self._board = board
+        self._behind = behind
+        self._stopping = stopping
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [web.get("/api/events", self.events)]
+
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.
+
+        A page that is too far behind, or ahead (a backup was put back), is sent `reset`, and what comes after it.
+        """
+        wanted = request.headers.get("Last-Event-ID") or request.query.get("since", "")
+        if wanted and not REVISION.fullmatch(wanted):
+            return refuse(400, say("refusal.revision"))
+        now = await self._behind.log.revision()
+        since = int(wanted) if wanted else now
+        lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND
+        response = web.StreamResponse(headers=HEADERS)
+        await response.prepare(request)
+        try:
+            if lost:
+                await response.write(_event("reset", json.dumps({"revision": now}), number=now).encode())
+                since = now
+            async with self._board.watched():
+                await self._stream(request, response, since)
+        except ClientConnectionResetError:
+            logger.debug("A page of the console went away")
+        return response
+
+    async def _stream(self, request: web.Request, response: web.StreamResponse, since: int) -> None:
+        """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
+        loop = asyncio.get_running_loop()
+        told: Shown | None = None
+        written = loop.time()
+        changed: asyncio.Event | None = None
+        await response.write(b"retry: 1000\n\n")
+        while not self._stopping.is_set() and self._gate.still(request):
+            events: list[str] = []
+            moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
+            if changed is None or changed.is_set():
+                changed = self._behind.chat.news.next()
+                events, since = await self._changes(since)
+            if (shown := self._board.shown) is not None and shown is not told:
+                if news := shown.since(told):
+                    events.append(_event("state", news))
+                told = shown
+            if not events and loop.time() - written >= HEARTBEAT_EVERY:
+                events.append(": still here\n\n")
+            if events:
+                await response.write("".join(events).encode())
+                written = loop.time()
+                # Whatever changes meanwhile is told in one go, with one look into the log.
+                await _any(gone, self._stopping, seconds=APART_S)
+            await _any(changed, moved, gone, self._stopping)
+
+    async def _changes(self, since: int) -> tuple[list[str], int]:
+        events = []
+        while True:
+            entries = await self._behind.log.changes(since, AT_ONCE)
+            for entry in entries:
+                since = entry.revision
+                events.append(_event("message", entry.model_dump_json(), number=since))
+            if len(entries) < AT_ONCE:
+                return events, since
+
+
+async def _any(*events: asyncio.Event, seconds: float = HEARTBEAT_EVERY) -> None:
+    """Until one is set, or so many seconds are over."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _event(name: str, data: str, *, number: int | None = None) -> str:
+    """One event of a line of JSON; with a `number` it is the one after which a page that was cut off goes on."""
+    place = "" if number is None else f"id: {number}\n"
+    return f"{place}event: {name}\ndata: {data}\n\n"

@@ -1,0 +1,120 @@
+"""Small pictures of idle phones, for a page that looks at them.
+
+What is told of a picture, such as the app that it shows, is from the same look as the picture itself.
+
+A picture is taken only when a page asks, at most one in GLANCE_EVERY of each phone however many pages look, and never
+of a phone that a task holds: what that one shows is kept by the run itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from aiohttp import web
+from PIL import Image
+
+from bot.tasks.input import health_words
+from bot.texts import say
+from bot.web.auth import refuse
+from bot.web.views import HOLDS, ConsolePhones, ConsoleTasks
+from devices.app_titles import readable
+from devices.errors import PhoneError
+from devices.phone import Health, PhoneInfo
+
+logger = logging.getLogger(__name__)
+
+GLANCE_EVERY = 3.0
+"""Seconds. A raw picture over USB takes a phone about 0.2 s, over Wi-Fi up to three."""
+PATIENCE_S = 8.0
+"""Seconds for one picture; a phone that is slower is left alone until the next time."""
+SHOWN = (360, 800)
+"""Pixels at most: twice what the page gives a phone, for dense screens."""
+QUALITY = 70
+
+
+@dataclass
+class _Seen:
+    """What was last seen of a phone, and when: seconds of the loop's clock. `number` tells pictures apart."""
+
+    taken: float = float("-inf")
+    picture: bytes | None = None
+    app: str = ""
+    number: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Glances:
+    """Looks at phones for the page. `now` gives seconds that only grow."""
+
+    def __init__(self, phones: ConsolePhones, tasks: ConsoleTasks, now: Callable[[], float]) -> None:
+        self._phones = phones
+        self._tasks = tasks
+        self._now = now
+        self._seen: dict[str, _Seen] = {}
+
+    def routes(self) -> list[web.RouteDef]:
+        """What is served."""
+        return [
+            web.get("/api/devices/{phone}/glance", self.glance),
+            web.get("/api/devices/{phone}/glance/{number}", self.picture),
+        ]
+
+    async def glance(self, request: web.Request) -> web.Response:
+        """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
+        info = next((phone for phone in self._phones.list() if phone.id == request.match_info["phone"]), None)
+        if info is None:
+            return refuse(404, say("refusal.phone"))
+        if info.health not in {Health.READY, Health.LOW_BATTERY}:
+            return refuse(409, say("refusal.not_ready", name=info.name, state=health_words(info.health)))
+        if await self._held(info.id):
+            return refuse(409, say("refusal.at_work", name=info.name))
+        seen = await self._look(info)
+        if seen.picture is None:
+            return refuse(409, say("page.phones.hidden"))
+        return web.json_response({"picture": f"{request.path}/{seen.number}", "app_name": seen.app})
+
+    async def picture(self, request: web.Request) -> web.Response:
+        """The last picture, a JPEG; 404 for any before it."""
+        seen = self._seen.get(request.match_info["phone"])
+        if seen is None or seen.picture is None or request.match_info["number"] != str(seen.number):
+            return refuse(404, say("refusal.picture"))
+        return web.Response(body=seen.picture, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
+
+    async def _held(self, phone: str) -> bool:
+        return any(task.phone == phone and task.state in HOLDS for task in await self._tasks.active())
+
+    async def _look(self, info: PhoneInfo) -> _Seen:
+        seen = self._seen.setdefault(info.id, _Seen())
+        async with seen.turn:
+            if self._now() - seen.taken < GLANCE_EVERY:
+                return seen
+            picture = await self._taken(info)
+            if picture != seen.picture:
+                seen.picture, seen.number = picture, seen.number + 1
+            # The look has asked the phone for its app, too.
+            fresh = next((phone for phone in self._phones.list() if phone.id == info.id), info)
+            seen.app = fresh.app_name or readable(fresh.app)
+            # One that fails is not tried again at once either.
+            seen.taken = self._now()
+            return seen
+
+    async def _taken(self, info: PhoneInfo) -> bytes | None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                screen = await self._phones.get(info.id).glance()
+        except (PhoneError, TimeoutError) as error:
+            logger.info("the page got no picture of %s: %s", info.name, str(error) or "too slow")
+            return None
+        return None if screen is None else await asyncio.to_thread(_small, screen)
+
+
+def _small(screen: Image.Image) -> bytes:
+    picture = screen.convert("RGB")
+    picture.thumbnail(SHOWN, Image.Resampling.LANCZOS, reducing_gap=2.0)
+    target = io.BytesIO()
+    picture.save(target, "JPEG", quality=QUALITY)
+    return target.getvalue()

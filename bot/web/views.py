@@ -1,0 +1,188 @@
+"""What the page and the command line get to see of tasks, questions and phones, as plain JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.checks.finding import Finding
+from bot.checks.settings import Shown
+from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
+from bot.store.search import Choices, TaskFilter
+from bot.views.tasks import Json, phone_json, task_json
+from bot.web.chat import PLATFORM
+from devices.phone import Phone, PhoneInfo
+
+TASKS_SHOWN = 100
+"""Tasks in the list of the page."""
+HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
+"""A task in one of these states has its phone, or will go on where it left it."""
+
+
+class ConsoleChecks(Protocol):
+    """What the service finds when it looks at itself."""
+
+    def settings(self) -> Sequence[Shown]:
+        """What is set, without secrets."""
+        ...
+
+    async def near(self) -> Sequence[Finding]:
+        """What costs nothing."""
+        ...
+
+    async def far(self) -> Sequence[Finding]:
+        """What is asked elsewhere: the model and the chats' platforms. May take a minute, and costs some tokens."""
+        ...
+
+
+class ConsoleTasks(Protocol):
+    """What the console needs to know of the tasks."""
+
+    async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        """The latest tasks of all chats, newest first; with `before`, those accepted earlier than that one."""
+        ...
+
+    async def get(self, task: str) -> Task | None:
+        """The task with this number, None when there is none."""
+        ...
+
+    async def active(self) -> Sequence[Task]:
+        """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
+        ...
+
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` after each change of a task. Returns what ends this."""
+        ...
+
+    async def place_in_queue(self, task: str) -> int | None:
+        """Its place in the queue from 1, None while it does not wait for a phone."""
+        ...
+
+
+class ConsoleSearch(Protocol):
+    """Tasks of now and before."""
+
+    async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        """Those that are wanted, the latest first; with `before`, those accepted earlier than that task."""
+        ...
+
+    async def choices(self) -> Choices:
+        """What there is to choose from."""
+        ...
+
+
+class ConsoleQuestions(Protocol):
+    """What the console needs to know of the questions."""
+
+    async def open(self) -> Sequence[OpenQuestion]:
+        """Every question that waits for an answer now."""
+        ...
+
+
+class ConsoleSteps(Protocol):
+    """What the console needs to know of the steps."""
+
+    async def of(self, task: str) -> Sequence[StepRow]:
+        """The steps of a task in order, none when it is unknown."""
+        ...
+
+
+class ConsolePhones(Protocol):
+    """What the console needs to know of the phones."""
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        """Every known phone, from memory."""
+        ...
+
+    async def wait_for_change(self) -> None:
+        """Until a phone comes, goes, or is in another state."""
+        ...
+
+    def get(self, phone_id: str) -> Phone:
+        """The phone with this id. Raises PhoneGone."""
+        ...
+
+
+def console_task_json(task: Task) -> Json:
+    """A task, with `thread`: its place in the console, null when it lives in another chat."""
+    here = task.place if task.place is not None and task.place.platform == PLATFORM else None
+    return task_json(task) | {"thread": here.thread if here is not None else None}
+
+
+def work_json(task: Task, place: int | None) -> Json:
+    """What a phone does or will do: a task, or one phone's part of it. `task` is the one that people know."""
+    return {
+        "task": task.parent or task.id,
+        "called": task.called,
+        "phone": task.phone,
+        "state": task.state.value,
+        "holds": task.state in HOLDS,
+        "place": place,
+        "text": task.text,
+        "person": task.person.name or task.person.id,
+        "platform": task.origin.platform,
+        "steps": task.steps,
+        "frame": task.frame,
+        "created": task.created,
+    }
+
+
+def question_json(open_question: OpenQuestion, known: str) -> Json:
+    """An open question of the task that people know as `known`. `message` is the console message that shows it, null
+    when another chat does.
+    """
+    message = open_question.message
+    here = message is not None and message.address.platform == PLATFORM
+    question = open_question.question
+    return {
+        "question": question.id,
+        "task": known,
+        "kind": question.kind.value,
+        "text": question.text,
+        "choices": list(question.choices),
+        "detail": question.detail,
+        "frame": question.frame,
+        "expires": open_question.expires,
+        "message": message.message if here and message else None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How tasks, phones and questions stand at one moment. `places` are places in the queue by task."""
+
+    tasks: tuple[Task, ...]
+    active: tuple[Task, ...]
+    places: Mapping[str, int | None]
+    phones: tuple[PhoneInfo, ...]
+    questions: tuple[OpenQuestion, ...]
+
+
+async def standing_of(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Standing:
+    """How everything stands now: three reads of the store, whatever is shown."""
+    active = tuple(await tasks.active())
+    recent = tuple(await tasks.recent(TASKS_SHOWN))
+    listed = {task.id for task in recent}
+    old = [task for task in active if not task.parent and task.id not in listed]
+    places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
+    return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()))
+
+
+def state_json(standing: Standing) -> Json:
+    """All that the page shows beside the messages."""
+    whole = {task.id: task.parent or task.id for task in standing.active}
+    return {
+        "tasks": [console_task_json(task) for task in standing.tasks],
+        "work": [work_json(task, standing.places[task.id]) for task in standing.active if task.id in standing.places],
+        "devices": [phone_json(phone, standing.active) for phone in standing.phones],
+        "questions": [question_json(one, whole.get(one.task, one.task)) for one in standing.questions],
+    }
+
+
+def changes_json(before: Json, now: Json) -> Json:
+    """What is another in `now`: of the tasks only those that are, of all else the whole list. Nothing: an empty one."""
+    known = {task["task"]: task for task in before["tasks"]}
+    tasks = [task for task in now["tasks"] if known.get(task["task"]) != task]
+    changed = {name: value for name, value in now.items() if name != "tasks" and before[name] != value}
+    return changed | ({"tasks": tasks} if tasks else {})

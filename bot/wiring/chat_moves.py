@@ -1,0 +1,51 @@
+"""A chat got another id (a Telegram group became a supergroup): nothing that lives there is lost."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from bot.commands.request import Services
+from bot.domain.address import Address, Place
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.outgoing import Message
+from bot.outbox.outbox import Outbox
+from bot.texts import language_of, say, speaking
+
+logger = logging.getLogger(__name__)
+
+
+class ChatMoves:
+    """Told by an adapter, as often as it hears of it. Lists that name the old id mean the new one too from then on:
+    it is the same group, and only Telegram itself says so.
+    """
+
+    def __init__(self, services: Services, outbox: Outbox, *, language: str = "auto") -> None:
+        self._services = services
+        self._outbox = outbox
+        self._language = language
+
+    async def __call__(self, old: Address, new: str) -> None:
+        """The chat `old` has the id `new`: tasks, questions and schedules go on there, and people hear of it."""
+        if not await self._services.store.moves.move(old, new, now=self._services.clock()):
+            return
+        logger.warning(
+            "The %s chat %s has the id %s now and is still let in. Put the new id into the lists in its place.",
+            old.platform,
+            old.chat,
+            new,
+        )
+        await self._services.rights.refresh()
+        await self._outbox.move(old, new)
+        await self._tell(replace(old, chat=new, thread=""), old.chat)
+
+    async def _tell(self, place: Address, old: str) -> None:
+        chat = self._services.chats.get(place.platform)
+        if chat is None or old not in self._services.rights.listed_chats(place.platform):
+            return
+        with speaking(language_of(self._language, "")):
+            message = Message(body=say("moved.told", old=old, new=place.chat))
+        try:
+            await chat.send(place, message, nonce=f"moved-{old}", turn=self._services.turns(Place(place)))
+        except (ChatError, FloodWait) as refused:
+            logger.info("The new id was not told in the chat: %s", refused)

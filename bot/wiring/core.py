@@ -1,0 +1,168 @@
+"""The part that runs tasks beside the phones: store, agent and phones. It can be started without any chat."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from agent.graph.agent import GraphAgent
+from agent.graph.main.state import task_of
+from agent.guards.policy import Policy, PolicyError
+from agent.runner.local import Equipment, LocalRunner
+from bot.config.endpoints import dialect_of
+from bot.config.settings import Settings, SettingsError
+from bot.domain.clock import SteadyClock, seconds_since_boot
+from bot.domain.retention import GIBIBYTE
+from bot.domain.zones import zone_named
+from bot.people.access import Policy as AccessPolicy
+from bot.people.pairing import Pairing
+from bot.people.quotas import Quotas
+from bot.people.rights import Rights
+from bot.runtime.run_config import RunConfigs
+from bot.runtime.settings import RuntimeSettings
+from bot.store.checkpoints import LatestSaver, open_checkpoints
+from bot.store.directory import DataDirectory
+from bot.store.housekeeping import Housekeeper
+from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
+from bot.store.store import Store
+from bot.store.waiting import PATIENCE_S
+from bot.tasks.admission import Admission
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.limits import ServiceLimits
+from bot.tasks.secrets import MemorySecrets
+from bot.tasks.service import TaskService
+from bot.texts import words
+from devices.adb.server import ServerAddress
+from devices.pool import AdbPhones, NameBook
+from devices.wording import sentence_of
+
+logger = logging.getLogger(__name__)
+
+VIRTUAL_NAME = "virtual-phones"
+"""The folder in the data directory where virtual phones keep what is on them."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """What works on tasks."""
+
+    settings: Settings
+    """What the environment says; `live` has what holds."""
+    store: Store
+    checkpoints: LatestSaver
+    phones: AdbPhones
+    live: RuntimeSettings
+    terms: RunConfigs
+    task_service: TaskService
+    rights: Rights
+    quotas: Quotas
+    housekeeper: Housekeeper
+    admission: Admission
+
+
+@asynccontextmanager
+async def open_core(settings: Settings) -> AsyncIterator[Core]:
+    """Own the data directory, attach the phones and let the task service work, until the block ends.
+
+    Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
+    """
+    dialect_of(settings)
+    policy = policy_of(settings)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(DataDirectory(settings.data_dir))
+        store = await Store.open(
+            settings.data_dir,
+            keep_days=settings.keep_days,
+            keep_bytes=settings.keep_gigabytes * GIBIBYTE,
+            patience=PATIENCE_S,
+        )
+        stack.push_async_callback(store.close)
+        checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
+        live = await RuntimeSettings.open(settings, store)
+        terms = RunConfigs(live.now, lambda request, away: task_service.model_away(task_of(request.conversation), away))
+        stack.push_async_callback(terms.close)
+        live.on_change(terms.change)
+        if terms.models.vision.name == "offline":
+            logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
+        else:
+            logger.info("Model: %s", terms.models.vision.name)
+        phones = phones_of(settings, store.phone_names, mends=True)
+        stack.push_async_callback(phones.stop)
+        await phones.start()
+        rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
+        admission = Admission(lambda: rights.policy)
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
+        secrets = MemorySecrets()
+        quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
+        equipment = Equipment(
+            phones=phones,
+            leases=leases,
+            terms=terms,
+            policy=policy,
+            journal=store.journal,
+            frames=store.frames.patient(),
+            secrets=secrets,
+        )
+        agent = GraphAgent(
+            terms,
+            LocalRunner(equipment, checkpoints),
+            checkpoints,
+            knowledge=knowledge_of(settings),
+            allowance=quotas,
+        )
+        task_service = TaskService(
+            store,
+            agent,
+            leases,
+            secrets,
+            limits=ServiceLimits(max_steps=settings.max_steps),
+            model=lambda: terms.models.vision.name,
+            gate=quotas,
+            admission=admission,
+            steady=seconds_since_boot,
+        )
+        stack.push_async_callback(task_service.stop)
+        await task_service.start()
+        housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
+        await stack.enter_async_context(housekeeper.at_work())
+        yield Core(
+            settings, store, checkpoints, phones, live, terms, task_service, rights, quotas, housekeeper, admission
+        )
+
+
+def knowledge_of(settings: Settings) -> KnowledgeFolder | None:
+    """The documents that are searched before planning, None when there are none or nobody wants it."""
+    if settings.knowledge_dir is None or not settings.search_before_planning:
+        return None
+    return KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The rules of what needs approval. Raises SettingsError when the operator's file cannot be used."""
+    if settings.policy_file is None:
+        return Policy.default()
+    try:
+        return Policy.load(settings.policy_file)
+    except PolicyError as error:
+        raise SettingsError(words("settings.policy", why=sentence_of(error))) from error
+
+
+def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> AdbPhones:
+    """The phones that the settings name, not started yet, with the names of the `book`.
+
+    `mends`: they get back what a crashed run left changed.
+    """
+    return AdbPhones(
+        [ServerAddress(host, port) for host, port in settings.adb_servers],
+        serials=settings.android_serials,
+        names=settings.phone_names,
+        book=book,
+        aliases=settings.app_aliases,
+        virtual=settings.virtual_phones,
+        virtual_state=settings.data_dir / VIRTUAL_NAME,
+        mends=mends,
+        fast_lane=settings.fast_lane == "auto",
+    )

@@ -1,0 +1,66 @@
+"""Where it is asked what the service waits for. The sentences name no address, no path and nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from bot.domain.retention import LITTLE_ROOM
+from bot.monitoring.dependencies import Source
+from bot.monitoring.memory import LITTLE, memory_left
+from bot.texts import words
+from bot.wiring.connections import Connected
+from bot.wiring.core import Core
+
+
+def of_core(core: Core) -> dict[str, Source]:
+    """One for each part that works on tasks and can be away."""
+    return {
+        "store": partial(_store, core),
+        "disk": partial(_disk, core.settings.data_dir),
+        "memory": _memory,
+        "model": partial(_model, core),
+        "adb": partial(_adb, core),
+        "phones": partial(_phones, core),
+    }
+
+
+def of_chats(chats: Iterable[Connected]) -> dict[str, Source]:
+    """One for each platform."""
+    return {chat.platform: partial(_chat, chat) for chat in chats}
+
+
+async def _store(core: Core) -> str:
+    await core.checkpoints.probe()
+    trouble = await core.store.trouble() or core.checkpoints.trouble
+    return words("waits.store", why=trouble) if trouble else ""
+
+
+async def _disk(directory: Path) -> str:
+    free = (await asyncio.to_thread(shutil.disk_usage, directory)).free
+    return words("waits.disk", megabytes=f"{free / 1e6:.0f}") if free < LITTLE_ROOM else ""
+
+
+async def _memory() -> str:
+    left = memory_left()
+    return words("waits.memory", megabytes=f"{left / 1e6:.0f}") if left is not None and left < LITTLE else ""
+
+
+async def _model(core: Core) -> str:
+    return words("waits.model") if any(model.away for model in core.terms.waited_for) else ""
+
+
+async def _adb(core: Core) -> str:
+    away = len(core.phones.servers_away)
+    return words("waits.adb", number=away) if away else ""
+
+
+async def _phones(core: Core) -> str:
+    return "" if any(phone.health.usable for phone in core.phones.list()) else words("waits.phones")
+
+
+async def _chat(chat: Connected) -> str:
+    return "" if chat.online else words("waits.chat")

@@ -1,0 +1,195 @@
+"""The service: the core with its chats, the outbox and the console, from start to drain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from bot.checks.service import ServiceCheck
+from bot.commands import tasks
+from bot.commands.dispatcher import Commands
+from bot.commands.request import Services
+from bot.commands.scheduler import Scheduler
+from bot.commands.spec import BY_NAME
+from bot.config.endpoints import transcriber_of
+from bot.config.settings import Settings
+from bot.domain.chat import Chat
+from bot.domain.clock import SteadyClock, WaitingClock
+from bot.domain.zones import zone_named
+from bot.monitoring.dependencies import Dependencies
+from bot.monitoring.heartbeat import Pulse
+from bot.monitoring.metrics import Metrics
+from bot.monitoring.outage_notice import OutageNotice
+from bot.monitoring.pages import WatchPages
+from bot.monitoring.spans import spans_to
+from bot.monitoring.systemd import ServiceManager, status_line
+from bot.outbox.outbox import Outbox
+from bot.outbox.rate_limit import ChatRateLimits
+from bot.outbox.rate_limited_chat import ReplyTurns
+from bot.people.roles import asker
+from bot.tasks.follow import TaskFollowers
+from bot.web.api import ConsoleServices
+from bot.web.chat import WebChat
+from bot.web.errors import ConsoleError
+from bot.web.exposure import Exposure
+from bot.web.server import Console
+from bot.wiring.chat_moves import ChatMoves
+from bot.wiring.connections import connections, end, keep
+from bot.wiring.core import Core, open_core
+from bot.wiring.dependencies import of_chats, of_core
+from bot.wiring.memory import settle
+from devices.measuring import listening
+
+logger = logging.getLogger(__name__)
+
+
+async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
+    """Run the service until a signal asks it to stop. `announce` gets the console's address.
+
+    Raises SettingsError or StoreError when the service cannot start. A chat that cannot be started is logged; the
+    rest runs.
+    """
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, stopping.set)
+    manager = ServiceManager.from_environment(os.environ)
+    manager.status("Starting")
+    async with open_core(settings) as core:
+        waits = Dependencies(of_core(core))
+        pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
+        async with waits.watched(), _chats(core, pulse, waits, announce):
+            with pulse.beating():
+                settle()
+                logger.info("Ready.")
+                manager.ready()
+                await stopping.wait()
+            manager.stopping()
+            manager.status("Stopping at the next safe point")
+            logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
+
+
+@asynccontextmanager
+async def _chats(core: Core, pulse: Pulse, waits: Dependencies, announce: Callable[[str], None]) -> AsyncIterator[None]:
+    """Everything people talk to, around a working core."""
+    settings = core.settings
+    chats: dict[str, Chat] = {}
+    steady = SteadyClock()
+    paces = ChatRateLimits(steady)
+    turns = ReplyTurns(paces, chats, WaitingClock(steady, asyncio.sleep))
+    zone = zone_named(settings.time_zone)
+    transcriber = transcriber_of(settings)
+    services = Services(
+        core.task_service,
+        core.store,
+        core.phones,
+        core.rights,
+        core.quotas,
+        core.live,
+        chats,
+        zone,
+        turns=turns,
+        transcriber=transcriber,
+        standstill=OutageNotice(core.task_service, waits).now,
+    )
+    commands = Commands(services, language=settings.language)
+    async with AsyncExitStack() as stack:
+        if transcriber is not None:
+            stack.push_async_callback(transcriber.close)
+        following = TaskFollowers(core.task_service)
+        stack.callback(following.close)
+        web = WebChat(core.store.console, core.store.frames)
+        chats[web.platform] = web
+        outbox = Outbox(
+            core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
+        )
+        moves = ChatMoves(services, outbox, language=settings.language)
+        connected = connections(settings, commands, core.rights, moved=moves, lost=outbox.leave)
+        chats.update({chat.platform: chat for chat in connected})
+        core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
+        waits.add(of_chats(connected))
+        await outbox.start()
+        commands.missed.start()
+        stack.push_async_callback(commands.missed.stop)
+        scheduler = Scheduler(services, tasks.do)
+        scheduler.start()
+        stack.push_async_callback(scheduler.stop)
+        for chat in connected:
+            stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
+        stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
+        metrics = Metrics(
+            core.store.figures, core.phones, pulse, core.task_service.still_for, waits, lambda: core.housekeeper.kept
+        )
+        stack.callback(core.task_service.on_event(metrics.hear))
+        stack.enter_context(listening(metrics.part))
+        if (spans := spans_to(settings.otlp_endpoint)) is not None:
+            stack.push_async_callback(spans.close)
+            stack.callback(core.task_service.on_event(spans.hear))
+            stack.enter_context(listening(spans.part))
+        watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
+        await _console(core, web, commands, following, watch, waits, stack, announce)
+        yield
+
+
+async def _console(
+    core: Core,
+    web: WebChat,
+    commands: Commands,
+    following: TaskFollowers,
+    watch: WatchPages,
+    waits: Dependencies,
+    stack: AsyncExitStack,
+    announce: Callable[[str], None],
+) -> None:
+    behind = ConsoleServices(
+        chat=web,
+        log=core.store.console,
+        intake=commands,
+        frames=core.store.frames,
+        tasks=core.task_service,
+        search=core.store.search,
+        questions=core.store.questions,
+        steps=core.store.steps,
+        phones=core.phones,
+        usage=core.store.usage,
+        schedules=core.store.schedules,
+        checks=ServiceCheck(core.live, core.phones, waits),
+        zone=zone_named(core.settings.time_zone),
+        commands=BY_NAME,
+    )
+    settings = core.settings
+    try:
+        password = settings.console_password.get_secret_value()
+        console = Console(
+            await asyncio.to_thread(Exposure.of, settings.console_host, settings.console_url, password),
+            settings.console_port,
+            behind,
+            following,
+            core.store.sessions,
+            data_dir=settings.data_dir,
+            language=settings.language,
+            beside=watch.routes(),
+        )
+        address = await console.start()
+    except ConsoleError as error:
+        logger.error("%s The service runs without its console.", error)  # noqa: TRY400 - a sentence, not a trace
+        return
+    stack.push_async_callback(console.stop)
+    announce(address)
+
+
+def service_loop() -> asyncio.AbstractEventLoop:
+    """A new one: libuv's, on which a step takes a twentieth less processor time; on Windows, for which there is none,
+    Python's own.
+    """
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    import uvloop  # noqa: PLC0415 - there is none on Windows
+
+    return uvloop.new_event_loop()

@@ -1,0 +1,360 @@
+"""Sends inputs to a phone, as command lines of Android's `input` tool: each once, every command with its receipt."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from devices.adb.apps import Apps, launch_command, refusal, view_command
+from devices.adb.fastlane.lane import FastLane
+from devices.adb.preparation import Preparation
+from devices.adb.quoting import command, with_receipt
+from devices.adb.shell import Result, Shell
+from devices.adb.state import State, read_front, read_state
+from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
+from devices.adb.ui_tree import Trees, field_text
+from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
+from devices.geometry import Point, Size
+from devices.inputs import (
+    MAX_SWIPE_MS,
+    MIN_SWIPE_MS,
+    Input,
+    Key,
+    LongPress,
+    OpenApp,
+    OpenUrl,
+    PressKey,
+    Swipe,
+    Tap,
+    TypeText,
+)
+from devices.phone import Done, Element
+from devices.wording import sentence_of, words
+
+KEYCODES = {
+    Key.HOME: "KEYCODE_HOME",
+    Key.BACK: "KEYCODE_BACK",
+    Key.RECENTS: "KEYCODE_APP_SWITCH",
+    Key.ENTER: "KEYCODE_ENTER",
+    Key.DELETE: "KEYCODE_DEL",
+    Key.TAB: "KEYCODE_TAB",
+    Key.ESCAPE: "KEYCODE_ESCAPE",
+    Key.UP: "KEYCODE_DPAD_UP",
+    Key.DOWN: "KEYCODE_DPAD_DOWN",
+    Key.LEFT: "KEYCODE_DPAD_LEFT",
+    Key.RIGHT: "KEYCODE_DPAD_RIGHT",
+    Key.VOLUME_UP: "KEYCODE_VOLUME_UP",
+    Key.VOLUME_DOWN: "KEYCODE_VOLUME_DOWN",
+    Key.POWER: "KEYCODE_POWER",
+    Key.WAKE: "KEYCODE_WAKEUP",
+    Key.MENU: "KEYCODE_MENU",
+    Key.SEARCH: "KEYCODE_SEARCH",
+}
+MAX_PRESS_MS = 5000
+
+
+def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) -> tuple[str, ...]:
+    """The command lines that do this, one after the other. Raises InputRejected for what cannot be done.
+
+    `screen` is the size of the last frame; a point outside it is refused rather than moved. None: not known yet.
+    """
+    match what:
+        case Tap(at, times):
+            if times not in {1, 2}:
+                raise InputRejected(words("phone.rejected.times", times=times))
+            return (command("input", "tap", *_inside(at, screen)),) * times
+        case LongPress(at, duration_ms):
+            x, y = _inside(at, screen)
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_PRESS_MS:
+                low, high = MIN_SWIPE_MS, MAX_PRESS_MS
+                raise InputRejected(words("phone.rejected.press_time", low=low, high=high, value=duration_ms))
+            return (command("input", "swipe", x, y, x, y, duration_ms),)
+        case Swipe(start, end, duration_ms, hold):
+            line = (*_inside(start, screen), *_inside(end, screen))
+            if not MIN_SWIPE_MS <= duration_ms <= MAX_SWIPE_MS:
+                low, high = MIN_SWIPE_MS, MAX_SWIPE_MS
+                raise InputRejected(words("phone.rejected.swipe_time", low=low, high=high, value=duration_ms))
+            return (command("input", "draganddrop" if hold else "swipe", *line, duration_ms),)
+        case PressKey(Key.NOTIFICATIONS):
+            return ("cmd statusbar expand-notifications",)
+        case PressKey(key):
+            return (command("input", "keyevent", KEYCODES[key]),)
+
+
+def _inside(at: Point, screen: Size | None) -> tuple[int, int]:
+    if at.x < 0 or at.y < 0 or (screen is not None and not screen.holds(at)):
+        if screen is None:
+            raise InputRejected(words("phone.rejected.outside", x=at.x, y=at.y))
+        raise InputRejected(
+            words("phone.rejected.outside_of", x=at.x, y=at.y, width=screen.width, height=screen.height)
+        )
+    return at.x, at.y
+
+
+logger = logging.getLogger(__name__)
+
+APP_PATIENCE = 3.0
+"""Seconds in which an app comes to the front; a cold start of a large one takes about two."""
+
+FOCUS_PATIENCE = 1.0
+"""Seconds in which a touched field gets the keyboard."""
+
+POLL = 0.1
+_COMMAND_SECONDS = 10.0
+_FORBIDDEN = "INJECT_EVENTS"
+"""The permission that some makers take from adb."""
+
+
+class Act:
+    """One input on its way: counts its commands and knows whether any may have arrived."""
+
+    def __init__(self, shell: Shell, receipt: str) -> None:
+        self._shell = shell
+        self._receipt = receipt
+        self._number = 0
+
+    async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
+        """Runs one command line with the next receipt.
+
+        Raises PhoneError; it is marked uncertain as soon as this or an earlier command may have reached the phone.
+        """
+        self._number += 1
+        try:
+            return await self._shell.run(
+                with_receipt(line, self._receipt, self._number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
+            )
+        except PhoneError as error:
+            error.uncertain = error.uncertain or self._number > 1
+            raise
+
+    async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
+        """Replaces the text of the focused field with the next receipt; raises and answers as `FastLane.enter`."""
+        self._number += 1
+        return await lane.enter(text, field, receipt=f"{self._receipt}.{self._number}")
+
+    async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
+        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on.
+
+        Raises PhoneUnavailable when no input will ever succeed before a person changes that.
+        """
+        result = await self.send(line, doing, extra_seconds=extra_seconds)
+        if problem := input_problem(result):
+            if _FORBIDDEN in result.text:
+                why = words("phone.error.refused", doing=doing, problem=problem)
+                raise PhoneUnavailable(why, uncertain=self._number > 1)
+            problem = words("phone.error.gave_error") if secret else problem
+            raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self._number > 1)
+
+
+def input_problem(result: Result) -> str:
+    """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
+    text = result.text
+    if _FORBIDDEN in text:
+        return words("phone.error.untouchable")
+    if "Exception" in text or text.startswith("Error") or result.code:
+        told = next((line.strip() for line in text.splitlines() if line.strip()), "")
+        return told[:200] or words("phone.error.exit_code", code=result.code)
+    return ""
+
+
+@contextlib.contextmanager
+def nothing_sent() -> Iterator[None]:
+    """Around questions before the first input: whatever fails there has certainly done nothing."""
+    try:
+        yield
+    except PhoneError as lost:
+        lost.uncertain = False
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last look: size and elements, and the state while nothing was sent since (None: something was)."""
+
+    size: Size | None = None
+    elements: tuple[Element, ...] = ()
+    state: State | None = None
+
+
+class Hands:
+    """Everything that touches, types or starts something on one phone."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        trees: Trees,
+        lane: FastLane,
+        preparation: Preparation,
+        apps: Apps,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._shell = shell
+        self._trees = trees
+        self._lane = lane
+        self._preparation = preparation
+        self._apps = apps
+        self._clock = clock
+
+    async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
+        """Sends the input, unless it is meant for a screen that is not there any more."""
+        act = Act(self._shell, receipt)
+        screen = seen.size
+        if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
+            await self._check_front(seen.state)
+        match what:
+            case Tap() | LongPress() | Swipe() | PressKey():
+                for line in commands_for(what, screen):
+                    await act.check(
+                        line, words("phone.doing.touch") if not isinstance(what, PressKey) else words("phone.doing.key")
+                    )
+                return Done()
+            case TypeText():
+                return await self._type(act, what, screen, seen.elements)
+            case OpenApp(name):
+                with nothing_sent():
+                    app = await self._apps.find(name)
+                return await self._start(act, launch_command(app), app.shown, app.package)
+            case OpenUrl(url):
+                return await self._start(act, view_command(url), url, "")
+
+    async def _check_front(self, then: State | None) -> None:
+        """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
+
+        Raises ScreenChanged, and PhoneError that is not uncertain: nothing was sent.
+        """
+        if then is None:
+            return
+        with nothing_sent():
+            now = await read_front(self._shell)
+        if then.screen_on and not now.screen_on:
+            raise ScreenChanged(words("phone.rejected.asleep"))
+        if now.rotation != then.rotation:
+            raise ScreenChanged(words("phone.rejected.turned"))
+        if now.size != then.size:
+            raise ScreenChanged(words("phone.rejected.resized"))
+        if not now.same_window(then):
+            front = now.package or "another window"
+            raise ScreenChanged(words("phone.rejected.front", front=front))
+
+    async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
+        result = await act.send(line, words("phone.doing.app"))
+        if problem := refusal(result):
+            self._apps.forget()
+            raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
+        if not package:
+            return Done(notes=(words("phone.note.opened", name=name),))
+        front = await self._wait_for_app(package)
+        if front == package:
+            return Done(notes=(words("phone.note.in_front", name=name),))
+        if not front:
+            return Done(notes=(words("phone.note.nothing_in_front", name=name),))
+        return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
+
+    async def _wait_for_app(self, package: str) -> str:
+        until = self._clock() + APP_PATIENCE
+        while True:
+            front = (await read_state(self._shell)).package
+            if front == package or self._clock() >= until:
+                return front
+            await asyncio.sleep(POLL)
+
+    async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
+        text = plain_text(what.text)
+        # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
+        needed = not (what.secret and text.isascii())
+        broadcast = needed and await self._preparation.uses_broadcast_keyboard()
+        untypable: UntypableText | None = None
+        lines: list[str] = []
+        try:
+            lines.extend(typing_commands(text, broadcast=broadcast))
+        except UntypableText as problem:
+            if not self._lane.open:
+                raise
+            untypable = problem
+        if what.at is not None:
+            await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
+            await self._wait_for_keyboard()
+        by_keys = False
+        if not await self._enter_fast(act, what, text, screen):
+            try:
+                if untypable is not None:
+                    raise untypable
+                if broadcast and not await self._preparation.insist_on_broadcast_keyboard():
+                    broadcast, lines = False, list(typing_commands(text, broadcast=False))
+            except UntypableText as problem:
+                why = words("phone.error.untyped", problem=sentence_of(problem))
+                raise PhoneError(why, uncertain=what.at is not None) from problem
+            by_keys = not broadcast
+            if what.clear:
+                lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
+            for line in lines:
+                await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
+        read = await self._read_back(screen, what.at)
+        if read is not None and what.secret:
+            read = "•" * len(read)
+        if read is not None and not _holds(read, what):
+            enter = (words("phone.note.no_enter"),) if what.submit else ()
+            return Done(read, (*enter, words("phone.note.keyboard_made")) if by_keys else enter)
+        if not what.submit:
+            return Done(read)
+        await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
+        return Done(read)
+
+    async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:
+        """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
+
+        False when nothing was done. A tab is a key that moves on, no text.
+        """
+        if not self._lane.open or screen is None or not text or "\t" in text:
+            return False
+        field = _field(await self._trees.read(screen, insist=True) or (), None)
+        if field is None or (what.at is not None and not field.bounds.holds(what.at)):
+            return False
+        if not what.clear and field_text(field):
+            return False
+        return await act.enter(self._lane, text, field)
+
+    async def _wait_for_keyboard(self) -> None:
+        """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the
+        broadcast keyboard) the wait just ends.
+        """
+        until = self._clock() + FOCUS_PATIENCE
+        while True:
+            if (await read_state(self._shell)).keyboard_shown or self._clock() >= until:
+                return
+            await asyncio.sleep(POLL)
+
+    async def _read_back(self, screen: Size | None, at: Point | None) -> str | None:
+        if screen is None:
+            return None
+        try:
+            elements = await self._trees.read(screen, insist=True)
+        except PhoneError as lost:
+            logger.info("the field could not be read back: %s", lost)
+            return None
+        field = _field(elements or (), at)
+        return None if field is None else field_text(field)
+
+
+def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:
+    """The field that text goes to: the focused one, else the one at the touched point."""
+    fields = [each for each in elements if each.editable]
+    focused = next((each for each in fields if each.focused), None)
+    return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
+
+
+def _known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
+    """How long the text of the field was in the last look, None when that is not known."""
+    touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
+    field = touched or (_field(seen, None) if at is None else None)
+    return None if field is None else len(field_text(field))
+
+
+def _holds(read: str, what: TypeText) -> bool:
+    if what.secret or read.startswith("•"):
+        return len(read) >= len(what.text)
+    return same_words(what.text, read)

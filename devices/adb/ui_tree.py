@@ -1,0 +1,202 @@
+"""Asks a phone for its accessibility tree, gives up in time, and turns the XML of `uiautomator dump` into elements."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from xml.parsers import expat
+
+from devices.adb.fastlane.lane import FastLane
+from devices.adb.shell import Shell
+from devices.errors import PhoneTimeout
+from devices.geometry import Bounds, Size
+from devices.measuring import measured
+from devices.phone import Element
+from devices.wording import words
+
+MAX_ELEMENTS = 5000
+"""A screen with more nodes is not one that anybody reads; a bound for hostile pages."""
+
+_BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+# Characters that XML 1.0 forbids, halves of signs included; some apps put them into their texts and uiautomator
+# writes them out.
+_FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));"
+)
+_EDITABLE = ("EditText", "AutoCompleteTextView", "SearchAutoComplete", "TextInputEditText")
+
+
+class NoHierarchy(ValueError):
+    """What was printed is no hierarchy, or not all of one."""
+
+
+def parse(output: str, size: Size) -> tuple[Element, ...]:
+    """The visible elements that say or do something, in the order of the tree.
+
+    `output` may have words before and after the XML (uiautomator says where it wrote to). Bounds are clipped to the
+    screen of `size`; what lies outside is left out, and so are nodes without a word and without a use.
+    Raises NoHierarchy. A document type is refused: it could make the parser read files or grow without end.
+    """
+    start, end = output.find("<hierarchy"), output.rfind("</hierarchy>")
+    if start < 0:
+        raise NoHierarchy(output.strip()[:120] or "nothing was printed")
+    if end < 0:
+        if output.rstrip().endswith("/>") and "<node" not in output:
+            return ()
+        raise NoHierarchy("the hierarchy is incomplete")
+    found: list[Element] = []
+
+    def began(name: str, attributes: dict[str, str]) -> None:
+        if name == "node" and len(found) < MAX_ELEMENTS:
+            element = _element(attributes, size)
+            if element is not None:
+                found.append(element)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = began
+    try:
+        parser.Parse(_FORBIDDEN.sub("", output[start : end + len("</hierarchy>")]), True)
+    except expat.ExpatError as broken:
+        raise NoHierarchy(f"the hierarchy is broken: {broken}") from broken
+    return tuple(found)
+
+
+def _element(attributes: dict[str, str], size: Size) -> Element | None:
+    numbers = _BOUNDS.fullmatch(attributes.get("bounds", ""))
+    if numbers is None or attributes.get("visible-to-user") == "false":
+        return None
+    left, top, right, bottom = map(int, numbers.groups())
+    bounds = Bounds(left, top, right, bottom).clipped(size)
+    if not bounds.area:
+        return None
+
+    def yes(name: str) -> bool:
+        return attributes.get(name) == "true"
+
+    class_name = attributes.get("class", "")
+    element = Element(
+        bounds=bounds,
+        text=attributes.get("text", ""),
+        description=attributes.get("content-desc", ""),
+        hint=attributes.get("hint", ""),
+        resource_id=attributes.get("resource-id", ""),
+        class_name=class_name,
+        package=attributes.get("package", ""),
+        clickable=yes("clickable"),
+        long_clickable=yes("long-clickable"),
+        checkable=yes("checkable"),
+        checked=yes("checked"),
+        editable=class_name.endswith(_EDITABLE) or yes("editable"),
+        password=yes("password"),
+        focused=yes("focused"),
+        scrollable=yes("scrollable"),
+        enabled=attributes.get("enabled", "true") == "true",
+        selected=yes("selected"),
+    )
+    useful = element.label or element.clickable or element.long_clickable or element.checkable
+    return element if useful or element.editable or element.scrollable else None
+
+
+logger = logging.getLogger(__name__)
+
+FIRST_LIMIT = 4.0
+"""Seconds for the first tree of a phone, from which its speed is learned: starting a VM and waiting for a screen
+without events (uiautomator asks for one second of that) takes one to three."""
+LEAST_LIMIT = 1.5
+MOST_LIMIT = 4.0
+_HEADROOM = 1.5
+_MISSES = 3
+_SKIPPED = 4
+"""After three misses in a row (a video, a game) only every fifth look asks again."""
+
+_TO_TERMINAL = "uiautomator dump --compressed /dev/tty"
+_FILE = "/data/local/tmp/opengui-tree.xml"
+_TO_FILE = f"uiautomator dump --compressed {_FILE} >/dev/null && cat {_FILE}; rm -f {_FILE}"
+
+
+class Trees:
+    """The accessibility trees of one phone. One is asked for at a time: a second uiautomator kills the first.
+
+    The fast lane tells them while it is open; plain adb could not, UiAutomation has one user.
+    """
+
+    def __init__(self, shell: Shell, lane: FastLane) -> None:
+        self._shell = shell
+        self._lane = lane
+        self._limit = FIRST_LIMIT
+        self._misses = 0
+        self._skip = 0
+        self._by_file = False
+        self._last: tuple[str, Size, tuple[Element, ...]] | None = None
+        """The last tree as it was written, and its elements."""
+
+    @measured("tree")
+    async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
+        """The elements on a screen of this size, or None when they did not come in time.
+
+        `insist` asks even a phone that was too slow lately, and waits longer: for a screen that has no picture.
+        Raises PhoneGone and PhoneUnavailable.
+        """
+        if self._skip and not insist and not self._lane.open:
+            self._skip -= 1
+            return None
+        async with self._lane.automation():
+            written = await self._lane.tree()
+            if written is not None:
+                return await self._fast(written, size)
+            return await self._read(size, MOST_LIMIT if insist else self._limit)
+
+    async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
+        began = time.monotonic()
+        try:
+            output = await self._shell.raw(
+                _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing=words("phone.doing.elements")
+            )
+            elements = await self._parsed(output.decode(errors="replace"), size)
+        except PhoneTimeout:
+            self._missed(f"nothing within {limit:.1f} s")
+            return None
+        except NoHierarchy as none:
+            if "/dev/tty" in str(none) or "ENXIO" in str(none):
+                self._by_file = True
+            self._missed(str(none))
+            return None
+        self._misses = 0
+        took = time.monotonic() - began
+        self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, took * _HEADROOM))
+        return elements
+
+    async def _fast(self, written: str, size: Size) -> tuple[Element, ...] | None:
+        try:
+            return await self._parsed(written, size)
+        except NoHierarchy as none:
+            self._missed(str(none))
+            return None
+
+    async def _parsed(self, written: str, size: Size) -> tuple[Element, ...]:
+        """The elements of a tree. A screen that stands still is read twice a step, and tells the same both times."""
+        if self._last is not None and self._last[:2] == (written, size):
+            return self._last[2]
+        elements = await asyncio.to_thread(parse, written, size)
+        self._last = (written, size, elements)
+        return elements
+
+    def _missed(self, why: str) -> None:
+        self._misses += 1
+        logger.info("no elements from %s: %s", self._shell.connection.serial, why)
+        if self._misses >= _MISSES:
+            self._skip = _SKIPPED
+
+
+def focused_text(elements: tuple[Element, ...] | None) -> str | None:
+    """What the focused field reads, bullets for a password; None without a focused field."""
+    field = next((each for each in elements or () if each.focused and each.editable), None)
+    return None if field is None else field_text(field)
+
+
+def field_text(field: Element) -> str:
+    """The text of a field: bullets of the same length for a password, nothing for a hint shown in its place."""
+    text = "" if field.text == field.hint else field.text
+    return "•" * len(text) if field.password else text

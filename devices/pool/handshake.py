@@ -1,0 +1,40 @@
+"""Asks a phone that was just attached who it is, until it answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from devices.adb.connection import Connection
+from devices.adb.following import Link
+from devices.adb.identity import Identity, identify
+from devices.adb.shell import Shell, together
+from devices.errors import PhoneError
+from devices.wording import sentence_of, words
+
+logger = logging.getLogger(__name__)
+
+SLOW_ANSWER = 1.5
+"""Seconds after which a phone that has not answered is shown as silent, rather than not at all."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds before a phone that does not answer is asked again, doubled each time."""
+
+
+async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:
+    """Who it is; one that just booted takes a while. `silent` is told why there is no answer yet."""
+    shell, pause = Shell(Connection(*link)), FIRST_PAUSE
+    while True:
+        try:
+            async with together() as group:
+                asked = group.create_task(identify(shell))
+                await asyncio.wait({asked}, timeout=SLOW_ANSWER)
+                if not asked.done():
+                    silent(words("phone.starting.reason", seconds=SLOW_ANSWER))
+            return asked.result()
+        except PhoneError as shy:
+            logger.info("%s does not answer yet: %s", link[1], shy)
+            silent(sentence_of(shy))
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_PAUSE, pause * 2)

@@ -1,0 +1,29 @@
+"""`python -m devices.virtual_phone`: starts virtual phones without the rest of the program."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from devices.virtual_phone.options import add_options
+from devices.virtual_phone.runner import run
+
+
+def main() -> int:
+    """Reads the options and runs the phones. The exit code is 0, 1 when a port is taken, 2 for wrong options."""
+    parser = argparse.ArgumentParser(prog="python -m devices.virtual_phone", description="Starts virtual phones.")
+    add_options(parser)
+    options = parser.parse_args()
+    try:
+        asyncio.run(run(options))
+    except OSError as problem:
+        sys.stderr.write(f"The virtual phones could not be started: {problem}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

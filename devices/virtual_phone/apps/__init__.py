@@ -1,0 +1,21 @@
+"""The installed apps, one module each."""
+
+from __future__ import annotations
+
+from devices.virtual_phone.apps import account, browser, clock, messages, notes, settings, shop, vault
+from devices.virtual_phone.apps.base import App
+
+APPS: tuple[App, ...] = (
+    browser.APP,
+    messages.APP,
+    notes.APP,
+    clock.APP,
+    shop.APP,
+    account.APP,
+    vault.APP,
+    settings.APP,
+)
+BY_KEY = {app.key: app for app in APPS}
+BY_PACKAGE = {app.package: app for app in APPS}
+LAUNCHER_PACKAGE = "com.android.launcher3"
+LAUNCHER_ACTIVITY = "com.android.launcher3.uioverrides.QuickstepLauncher"

@@ -1,0 +1,134 @@
+"""What an app is, and the pieces that most pages have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from devices.virtual_phone.screen.nodes import Touch
+from devices.virtual_phone.screen.pieces import Gap, Label, Picture, Switch
+from devices.virtual_phone.screen.widgets import Box, Row, Wide, Widget
+from devices.virtual_phone.window_manager import WindowManager
+
+
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """A page: a title bar, a list that scrolls, and what stays at the bottom.
+
+    `large` puts the title below the bar in large letters, as Settings does. `header` replaces the bar.
+    `secure` is FLAG_SECURE: pictures are black.
+    """
+
+    title: str = ""
+    large: bool = False
+    body: Sequence[Widget] = ()
+    actions: Sequence[Widget] = ()
+    header: Widget | None = None
+    bottom: Widget | None = None
+    floating: Widget | None = None
+    on_back: Touch | None = None
+    secure: bool = False
+
+
+def waiting(windows: WindowManager) -> list[Widget]:
+    """What a page shows before it has come."""
+    return [
+        Gap(160),
+        Picture("timer_sand", 48, "faint"),
+        Gap(12),
+        Label(windows.say("Loading…"), 18, colour="muted", align="centre", identifier="loading"),
+    ]
+
+
+def _loading(windows: WindowManager) -> Page:
+    return Page(header=Gap(24), body=waiting(windows))
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An installed app. `pages` by name; `main` is the first. `activity` as `dumpsys` writes it.
+
+    `loading` is what shows in place of a page that has not come yet.
+    """
+
+    key: str
+    package: str
+    activity: str
+    label: str
+    icon: str
+    colour: str
+    pages: Mapping[str, Callable[[WindowManager], Page]]
+    loading: Callable[[WindowManager], Page] = _loading
+
+    @property
+    def component(self) -> str:
+        """`package/activity`."""
+        return f"{self.package}/{self.activity}"
+
+
+def list_row(
+    title: str,
+    *,
+    subtitle: str = "",
+    icon: str = "",
+    icon_colour: str = "muted",
+    trailing: Widget | None = None,
+    trailing_width: float = 56,
+    on_tap: Touch | None = None,
+    identifier: str = "",
+    enabled: bool = True,
+) -> Widget:
+    """A row of a list: icon, title over subtitle, and something at the end."""
+    lines: list[Widget] = [Label(title, 17, identifier="title", most=1)]
+    if subtitle:
+        lines.append(Label(subtitle, 14, colour="muted", identifier="summary", most=2))
+    parts: list[Widget | Wide] = []
+    if icon:
+        parts.append(Wide(40, Picture(icon, 24, icon_colour)))
+    parts.append(Box(children=lines, gap=2))
+    if trailing is not None:
+        parts.append(Wide(trailing_width, trailing))
+    return Row(
+        parts=parts,
+        gap=16,
+        padding=(20, 12, 20, 12),
+        minimum=68,
+        on_tap=on_tap,
+        identifier=identifier,
+        enabled=enabled,
+    )
+
+
+def switch_row(title: str, *, on: bool, on_tap: Touch, icon: str = "", subtitle: str = "") -> Widget:
+    """A row with a switch."""
+    return list_row(title, subtitle=subtitle, icon=icon, trailing=Switch(on), on_tap=on_tap)
+
+
+def section(title: str) -> Widget:
+    """A small heading between rows."""
+    return Box(children=[Label(title, 14, 500, "primary")], padding=(20, 18, 20, 6))
+
+
+def floating_button(icon: str, description: str, identifier: str, on_tap: Touch) -> Picture:
+    """The round button over a list."""
+    return Picture(
+        icon,
+        26,
+        "on_container",
+        60,
+        "container",
+        square=True,
+        description=description,
+        identifier=identifier,
+        on_tap=on_tap,
+    )
+
+
+def bar_button(icon: str, description: str, on_tap: Touch) -> Picture:
+    """An icon in the title bar."""
+    return Picture(icon, 24, "text", description=description, on_tap=on_tap)
+
+
+def dollars(cents: int) -> str:
+    """$12.90 for 1290."""
+    return f"${cents // 100}.{cents % 100:02d}"

@@ -1,0 +1,116 @@
+"""Scenario events carried out: the screen goes on, the cable is pulled, the phone is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+from devices.geometry import Point
+from devices.virtual_phone.device import Device
+from devices.virtual_phone.keys import key_code
+from devices.virtual_phone.scenario import (
+    Battery,
+    CableOut,
+    Happening,
+    Link,
+    Lock,
+    PopUp,
+    Press,
+    Reboot,
+    Resize,
+    RestartAdbd,
+    Rotate,
+    SetFaults,
+    Sleep,
+    Swipe,
+    Tap,
+    Unlock,
+    Wake,
+)
+from devices.virtual_phone.state import LAUNCHER
+
+ANSWER_SECONDS = 0.2
+"""Between the command and the dark: it is answered first."""
+OFF_SECONDS, START_SECONDS = 5.0, 5.0
+_running: set[asyncio.Task[None]] = set()
+
+
+def reboot_soon(phone: Device) -> None:
+    """As `adb reboot` does."""
+
+    def begin() -> None:
+        # A task of its own: it ends every link, also the one that it was asked on.
+        task = asyncio.create_task(reboot(phone, OFF_SECONDS, START_SECONDS), name=f"reboot of {phone.name}")
+        _running.add(task)
+        task.add_done_callback(_running.discard)
+
+    phone.later(ANSWER_SECONDS, begin)
+
+
+async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
+    """It goes off for `seconds`; adbd then answers `start_seconds` before Android does, whose apps are closed and
+    whose screen is locked.
+    """
+    state = phone.state
+    phone.boot_id = str(uuid.uuid4())
+    state.tasks, state.dialogs, state.front = [], [], LAUNCHER
+    state.shade = state.recents = False
+    phone.windows.lock()
+    phone.windows.wake()
+    phone.uiautomator.crash()
+    phone.starting = True
+
+    def started() -> None:
+        phone.starting = False
+
+    phone.later(seconds + start_seconds, started)
+    await phone.drop_link(seconds)
+
+
+async def happen(phone: Device, what: Happening) -> None:
+    """Lets it happen now, whatever the faults `deaf` and `effect_ms` say, and notes it in the journal."""
+    if not isinstance(what, SetFaults):  # setting a fault notes itself
+        phone.journal.note(what.model_dump_json())
+    match what:
+        case Tap():
+            phone.hand.tap(Point(what.x, what.y))
+        case Swipe():
+            phone.hand.swipe(Point(what.x, what.y), Point(what.to_x, what.to_y), what.ms)
+        case Press():
+            phone.hand.press(key_code(what.key) or 0)
+        case PopUp():
+            phone.pop_up(what.title, what.text, what.buttons)
+        case Rotate():
+            phone.rotate(what.rotation)
+        case Resize():
+            phone.state.resize(what.width, what.height)
+        case Battery():
+            phone.state.battery = what.level
+            if what.charging is not None:
+                phone.state.charging = what.charging
+        case Link():
+            await phone.set_link(what.state)
+        case CableOut():
+            await phone.drop_link(what.seconds)
+        case RestartAdbd():
+            await phone.restart_adbd()
+        case Reboot():
+            await reboot(phone, what.seconds, what.start_seconds)
+        case SetFaults():
+            phone.faults.set(**what.values)
+        case _:
+            _turn(phone, what)
+    phone.changed()
+
+
+def _turn(phone: Device, what: Wake | Sleep | Lock | Unlock) -> None:
+    """The screen and its lock."""
+    match what:
+        case Wake():
+            phone.windows.wake()
+        case Sleep():
+            phone.windows.sleep()
+        case Lock():
+            phone.windows.lock(what.pin)
+        case Unlock():
+            phone.state.locked = phone.state.asking_pin = False

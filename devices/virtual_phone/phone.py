@@ -1,0 +1,142 @@
+"""The virtual phone put together: the device with its services and scenario, started, stopped and kept in a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from devices.geometry import Size
+from devices.virtual_phone.apps import BY_KEY
+from devices.virtual_phone.device import Device
+from devices.virtual_phone.faults import NO_FAULTS, FaultValue
+from devices.virtual_phone.files import Files
+from devices.virtual_phone.happenings import happen
+from devices.virtual_phone.phone_storage import Document, Saver, load
+from devices.virtual_phone.services import find_service
+from devices.virtual_phone.state import LAUNCHER, Identity, PhoneState
+from devices.virtual_phone.system_switches import switch
+from devices.virtual_phone.uiautomator.server import JAR
+
+DEFAULT_SIZE = Size(1080, 2400)
+DEFAULT_DENSITY = 420
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+class VirtualPhone(Device):
+    """One phone. `async with VirtualPhone() as phone:` starts and stops it.
+
+    `number` makes its serial (VIRTUAL0001) and its android_id. `seed` shuffles icons, rows and results; 0 does not.
+    `faults` are set from the start, by name. `state_file` is loaded at the start and written after changes; what it
+    holds wins over the arguments above it and `dark`.
+    """
+
+    def __init__(
+        self,
+        name: str = "virtual-1",
+        *,
+        number: int = 1,
+        size: Size = DEFAULT_SIZE,
+        density: int = DEFAULT_DENSITY,
+        seed: int = 0,
+        locale: str = "en-US",
+        pin: str = "",
+        sign_in_code: str = "246810",
+        port: int = 0,
+        state_file: Path | None = None,
+        dark: bool = False,
+        faults: Mapping[str, FaultValue] = NO_FAULTS,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        identity = Identity(name, f"VIRTUAL{number:04d}", hashlib.sha256(f"virtual {number}".encode()).hexdigest()[:16])
+        document = load(state_file) if state_file else None
+        state = (
+            document.state
+            if document
+            else PhoneState(
+                identity,
+                size.width,
+                size.height,
+                density,
+                seed=seed,
+                locale=locale,
+                pin=pin,
+                sign_in_code=sign_in_code,
+            )
+        )
+        super().__init__(
+            state,
+            Files(document.files, document.folders) if document else Files(),
+            clock,
+            serve=lambda name: find_service(self, name),
+            happen=lambda what: happen(self, what),
+        )
+        if document is None:
+            switch(self.state, "dark", on=dark)
+        if faults:
+            self.faults.set(**faults)
+        self._port = port or self.state.port
+        self._port_wanted = bool(port)
+        self._saver = Saver(state_file, self._document) if state_file else None
+        self._tidy()
+
+    @property
+    def address(self) -> str:
+        """Where `adb connect` finds it; adb then uses it as the serial."""
+        return f"127.0.0.1:{self._adbd.port}"
+
+    async def start(self) -> None:
+        """Listens, on the port it had before when that is free. Raises OSError when the port asked for is taken."""
+        try:
+            await self._adbd.start(self._port)
+        except OSError:
+            if self._port_wanted or not self._port:
+                raise
+            await self._adbd.start(0)
+        self.state.port = self._adbd.port
+        if self._saver is not None:
+            self._saver.start()
+
+    async def stop(self) -> None:
+        """Drops all links and writes the state."""
+        for timer in self._timers:
+            timer.cancel()
+        await self._adbd.stop()
+        self._frames.clear()  # a stopped phone is a circle of objects: it may wait long for the garbage collector
+        if self._saver is not None:
+            await self._saver.stop()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def changed(self) -> None:
+        """Says that the state changed, so that it is saved."""
+        if self._saver is not None:
+            self._saver.changed()
+
+    def _tidy(self) -> None:
+        """After a load: pages that were on their way have come, and pages that are no longer known are left."""
+        state = self.state
+        known = [each for each in state.tasks if each.app in BY_KEY]
+        state.tasks = [task for task in known if {each.page for each in task.stack} <= set(BY_KEY[task.app].pages)]
+        if state.task(state.front) is None:
+            state.front = LAUNCHER
+        for task in state.tasks:
+            for activity in task.stack:
+                activity.awaited = 0
+
+    def _document(self) -> Document:
+        kept = {path: file for path, file in self.files.files.items() if path != JAR}  # 3.7 MB that come again
+        return Document(self.state, kept, self.files.folders)

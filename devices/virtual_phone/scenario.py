@@ -1,0 +1,246 @@
+"""Scenario events: what can happen to the phone from outside (a hand, the lock, the cable, the battery, a restart, a
+fault), at once or at its moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+
+from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.faults import Faults
+from devices.virtual_phone.journal import Journal
+from devices.virtual_phone.keys import key_code
+
+MAX_CABLE_OUT_SECONDS = 3600
+Pixels = Annotated[int, Field(ge=0)]
+
+
+class _Happening(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Wake(_Happening):
+    """The screen goes on."""
+
+    do: Literal["wake"] = "wake"
+
+
+class Sleep(_Happening):
+    """The screen goes off, and the phone is locked."""
+
+    do: Literal["sleep"] = "sleep"
+
+
+class Lock(_Happening):
+    """The lock screen; `pin` sets a PIN (empty: none)."""
+
+    do: Literal["lock"] = "lock"
+    pin: str | None = Field(default=None, pattern=r"^\d{0,16}$", repr=False)
+
+
+class Unlock(_Happening):
+    """A person unlocks the phone."""
+
+    do: Literal["unlock"] = "unlock"
+
+
+class Rotate(_Happening):
+    """The phone is turned to so many quarters."""
+
+    do: Literal["rotate"] = "rotate"
+    rotation: Literal[0, 1, 2, 3]
+
+
+class Resize(_Happening):
+    """The phone is folded or unfolded: another screen is used, with so many pixels."""
+
+    do: Literal["resize"] = "resize"
+    width: int = Field(ge=240, le=4096)
+    height: int = Field(ge=240, le=4096)
+
+
+class PopUp(_Happening):
+    """A dialog comes up over whatever is there."""
+
+    do: Literal["pop_up"] = "pop_up"
+    title: str
+    text: str = ""
+    buttons: tuple[str, ...] = Field(default=("OK",), min_length=1)
+
+
+class Tap(_Happening):
+    """Somebody else touches the screen, in pixels."""
+
+    do: Literal["tap"] = "tap"
+    x: Pixels
+    y: Pixels
+
+
+class Swipe(_Happening):
+    """Somebody else moves a finger, in pixels and milliseconds."""
+
+    do: Literal["swipe"] = "swipe"
+    x: Pixels
+    y: Pixels
+    to_x: Pixels
+    to_y: Pixels
+    ms: int = Field(default=300, ge=0)
+
+
+class Press(_Happening):
+    """Somebody else presses a key: `HOME`, `KEYCODE_BACK` or a number."""
+
+    do: Literal["press"] = "press"
+    key: str
+
+    @field_validator("key")
+    @classmethod
+    def _known(cls, key: str) -> str:
+        if key_code(key) is None:
+            raise ValueError(f"no key is called {key!r}")
+        return key
+
+
+class Battery(_Happening):
+    """The charge in percent, and whether the charger is in (left out: as before)."""
+
+    do: Literal["battery"] = "battery"
+    level: int = Field(ge=0, le=100)
+    charging: bool | None = None
+
+
+class Link(_Happening):
+    """From now on the phone is open, unauthorized, offline or gone for whoever connects."""
+
+    do: Literal["link"] = "link"
+    state: LinkState
+
+
+class CableOut(_Happening):
+    """The cable is pulled and comes back after `seconds`; 0 cuts the links and takes new ones at once."""
+
+    do: Literal["cable_out"] = "cable_out"
+    seconds: float = Field(default=0, ge=0, le=MAX_CABLE_OUT_SECONDS)
+
+
+class RestartAdbd(_Happening):
+    """The adb daemon ends with everything that runs in it, and starts again on its port."""
+
+    do: Literal["restart_adbd"] = "restart_adbd"
+
+
+class Reboot(_Happening):
+    """It goes off for `seconds`, and adb finds it `start_seconds` before Android answers."""
+
+    do: Literal["reboot"] = "reboot"
+    seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
+    start_seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)
+
+
+class SetFaults(_Happening):
+    """Faults are set or taken back: names and values of `Faults`."""
+
+    do: Literal["faults"] = "faults"
+    values: dict[str, int | bool | str] = Field(min_length=1)
+
+    @field_validator("values", mode="before")
+    @classmethod
+    def _known(cls, values: object) -> object:
+        if isinstance(values, dict):
+            Faults().check(values)
+        return values
+
+
+Happening = Annotated[
+    Wake
+    | Sleep
+    | Lock
+    | Unlock
+    | Rotate
+    | Resize
+    | PopUp
+    | Tap
+    | Swipe
+    | Press
+    | Battery
+    | Link
+    | CableOut
+    | RestartAdbd
+    | Reboot
+    | SetFaults,
+    Field(discriminator="do"),
+]
+HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
+
+
+class Moment(BaseModel):
+    """`then` happens once, at the `times`-th request from now that holds the text `after` ("*": any).
+
+    A request is a shell line, `jsonrpc METHOD` to uiautomator2's server, or `sync SEND /path`. It happens when the
+    request was carried out and before its answer is sent, so the next one finds it done; with `before`, when the
+    request has come and nothing of it was done. A file request has come, and its bytes have not, in both cases.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    after: str = Field(default="*", min_length=1)
+    times: int = Field(default=1, ge=1)
+    before: bool = False
+    then: Happening
+
+
+class Triggers:
+    """The moments that still wait on one phone. `happen` carries out an event."""
+
+    def __init__(self, journal: Journal, happen: Callable[[Happening], Coroutine[None, None, None]]) -> None:
+        self._journal = journal
+        self._happen = happen
+        self._waiting: list[Moment] = []
+        self._running: set[asyncio.Task[None]] = set()
+
+    @property
+    def waiting(self) -> tuple[Moment, ...]:
+        """The moments to come, `times` counted down."""
+        return tuple(self._waiting)
+
+    def add(self, moment: Moment) -> None:
+        """Waits for one more."""
+        self._waiting.append(moment)
+        self._journal.note(moment.model_dump_json())
+
+    def clear(self) -> None:
+        """Forgets all of them."""
+        self._waiting.clear()
+        self._journal.note("no more moments")
+
+    async def came(self, line: str) -> None:
+        """A request has come: what waited for that happens, in the order it was asked for."""
+        await self._due(line, before=True)
+
+    async def passed(self, line: str) -> None:
+        """A request was carried out: what waited for that happens, in the order it was asked for."""
+        await self._due(line, before=False)
+
+    async def _due(self, line: str, *, before: bool) -> None:
+        due: list[Happening] = []
+        left: list[Moment] = []
+        for moment in self._waiting:
+            if moment.before is not before or (moment.after != "*" and moment.after not in line):
+                left.append(moment)
+            elif moment.times > 1:
+                left.append(moment.model_copy(update={"times": moment.times - 1}))
+            else:
+                due.append(moment.then)
+        self._waiting = left
+        for what in due:
+            # A task of its own: a pulled cable ends the stream that waits here, and must itself come to its end.
+            task = asyncio.create_task(self._happen(what), name=f"happening {what.do}")
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+            await asyncio.wait({task})
+            if not task.cancelled():
+                task.result()

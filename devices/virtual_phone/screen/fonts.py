@@ -1,0 +1,127 @@
+"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures and emoji."""
+
+from __future__ import annotations
+
+import itertools
+from enum import Enum, auto
+from functools import lru_cache
+from pathlib import Path
+
+import fontpkg
+from fonticon_mdi7 import MDI7
+from noto_cjk_sans_jp_regular import FONT_PATH
+from PIL import ImageFont
+
+from devices.virtual_phone.screen.emoji import is_emoji, pictured
+
+# From here on (CJK Radicals) Roboto has no glyphs.
+FIRST_CJK = 0x2E80
+# Paragraph separators (bidirectional class B): the layout of a single line fails on them.
+BLANKS = dict.fromkeys(map(ord, "\n\r\x1c\x1d\x1e\x85\u2029"), " ")
+ROBOTO_WEIGHT_AXIS = b"Weight"
+ICON_FONT = Path(MDI7.__font_file__)
+
+
+@lru_cache(maxsize=256)
+def latin(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    """Roboto at a pixel size; weight 100 to 900."""
+    font = ImageFont.truetype(str(fontpkg.path("Roboto")), size)
+    axes = font.get_variation_axes()
+    font.set_variation_by_axes(
+        [float(weight if axis.get("name") == ROBOTO_WEIGHT_AXIS else axis["default"] or 0) for axis in axes]
+    )
+    return font
+
+
+@lru_cache(maxsize=64)
+def chinese(size: int) -> ImageFont.FreeTypeFont:
+    """Noto Sans CJK at a pixel size."""
+    return ImageFont.truetype(str(FONT_PATH), size)
+
+
+@lru_cache(maxsize=64)
+def icons(size: int) -> ImageFont.FreeTypeFont:
+    """The icon font at a pixel size."""
+    return ImageFont.truetype(str(ICON_FONT), size)
+
+
+def icon(name: str) -> str:
+    """The character of an icon by its name in Material Design Icons, with underscores."""
+    character: str = getattr(MDI7, name)
+    return character
+
+
+class Script(Enum):
+    """What a run is written in, and so its font."""
+
+    LATIN = auto()
+    CHINESE = auto()
+    EMOJI = auto()
+
+
+def runs(text: str) -> list[tuple[Script, str]]:
+    """The text cut where the font changes. What ends a paragraph is a blank."""
+    return [
+        (script, "".join(characters)) for script, characters in itertools.groupby(text.translate(BLANKS), key=_script)
+    ]
+
+
+def _script(character: str) -> Script:
+    if is_emoji(character):
+        return Script.EMOJI
+    return Script.CHINESE if ord(character) >= FIRST_CJK else Script.LATIN
+
+
+def set_in(script: Script, piece: str, *, size: int, weight: int) -> tuple[ImageFont.FreeTypeFont, str]:
+    """The font of a run, and the run in that font's characters."""
+    match script:
+        case Script.CHINESE:
+            return chinese(size), piece
+        case Script.EMOJI:
+            return icons(size), pictured(piece)
+        case Script.LATIN:
+            return latin(size, weight), piece
+
+
+@lru_cache(maxsize=8192)
+def width(text: str, size: int, weight: int) -> float:
+    """Pixels that a line of text takes."""
+    parts = (set_in(script, piece, size=size, weight=weight) for script, piece in runs(text))
+    return sum(font.getlength(piece) for font, piece in parts)
+
+
+@lru_cache(maxsize=2048)
+def wrapped(text: str, size: int, weight: int, room: int, most: int) -> tuple[str, ...]:
+    """Lines no wider than `room` pixels, at most `most` (0: no limit), the last then with an ellipsis."""
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        current = ""
+        for piece in _pieces(paragraph):
+            if current and width((current + piece).rstrip(), size, weight) > room:
+                lines.append(current.rstrip())
+                current = ""
+            for character in piece if width(piece, size, weight) > room else (piece,):
+                if current and width(current + character, size, weight) > room:
+                    lines.append(current)
+                    current = ""
+                current += character
+        lines.append(current.rstrip())
+    if most and len(lines) > most:
+        last = lines[most - 1]
+        while last and width(last + "…", size, weight) > room:
+            last = last[:-1]
+        lines = [*lines[: most - 1], last.rstrip() + "…"]
+    return tuple(lines)
+
+
+def _pieces(paragraph: str) -> list[str]:
+    """Where a line may break: after a space, and between Chinese characters."""
+    pieces: list[str] = []
+    for script, piece in runs(paragraph):
+        if script is not Script.LATIN:
+            pieces.extend(piece)
+        else:
+            words = piece.split(" ")
+            pieces.extend(word + " " for word in words[:-1])
+            pieces.append(words[-1])
+    return [piece for piece in pieces if piece]

@@ -1,0 +1,177 @@
+"""How pages are laid out: what a widget is, boxes and rows. Lengths are in dp; `Scale` turns them into pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from devices.geometry import Bounds
+from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch
+
+LAYOUT = "android.widget.LinearLayout"
+Padding = tuple[float, float, float, float]
+"""Left, top, right, bottom in dp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Pixels of a density (dots per inch), and of the font size that a person has chosen."""
+
+    density: int
+    font: float = 1.0
+
+    def px(self, dp: float) -> int:
+        """Pixels of a length in dp."""
+        return round(dp * self.density / 160)
+
+    def sp(self, size: float) -> int:
+        """Pixels of a text's size in sp."""
+        return round(size * self.font * self.density / 160)
+
+
+class Widget(Protocol):
+    """Something that knows how high it wants to be and can be placed."""
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """The height in pixels at this width in pixels."""
+        ...
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """The node that fills the box."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Meaning:
+    """What accessibility tells about a container or a button, and what a touch does."""
+
+    role: str = LAYOUT
+    text: str = ""
+    description: str = ""
+    identifier: str = ""
+    checkable: bool = False
+    checked: bool = False
+    enabled: bool = True
+    selected: bool = False
+    on_tap: Touch | None = None
+    on_long: Touch | None = None
+
+    def node(self, box: Bounds, children: list[Node], paint: Sequence[tuple[Bounds, Paint]]) -> Node:
+        """A node with this meaning."""
+        return Node(
+            role=self.role,
+            bounds=box,
+            text=self.text,
+            description=self.description,
+            identifier=self.identifier,
+            clickable=self.on_tap is not None,
+            long_clickable=self.on_long is not None,
+            checkable=self.checkable,
+            checked=self.checked,
+            enabled=self.enabled,
+            selected=self.selected,
+            focusable=self.on_tap is not None,
+            on_tap=self.on_tap if self.enabled else None,
+            on_long=self.on_long if self.enabled else None,
+            paint=tuple(paint),
+            children=children,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Box(Meaning):
+    """Children below each other, on an optional background. `minimum` is the least height; spare room is shared
+    above and below when `centred`.
+    """
+
+    children: Sequence[Widget] = ()
+    gap: float = 0
+    padding: Padding = (0, 0, 0, 0)
+    margin: Padding = (0, 0, 0, 0)
+    fill: str = ""
+    radius: float = 0
+    border: str = ""
+    minimum: float = 0
+    centred: bool = False
+
+    def _room(self, width: int, scale: Scale) -> int:
+        return max(1, width - scale.px(self.padding[0] + self.padding[2] + self.margin[0] + self.margin[2]))
+
+    def _content(self, width: int, scale: Scale) -> int:
+        room = self._room(width, scale)
+        heights = [child.measure(room, scale) for child in self.children]
+        return sum(heights) + scale.px(self.gap) * max(0, len(heights) - 1)
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        inner = self._content(width, scale) + scale.px(self.padding[1] + self.padding[3])
+        return max(inner, scale.px(self.minimum)) + scale.px(self.margin[1] + self.margin[3])
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        own = inside(box, self.margin, scale)
+        inner = inside(own, self.padding, scale)
+        room = inner.right - inner.left
+        top = inner.top
+        if self.centred:
+            top += max(0, (inner.bottom - inner.top - self._content(box.right - box.left, scale)) // 2)
+        children: list[Node] = []
+        for child in self.children:
+            height = child.measure(room, scale)
+            children.append(child.place(Bounds(inner.left, top, inner.right, top + height), scale))
+            top += height + scale.px(self.gap)
+        return self.node(own, children, self._background(own, scale))
+
+    def _background(self, own: Bounds, scale: Scale) -> list[tuple[Bounds, Paint]]:
+        return [(own, Fill(self.fill, scale.px(self.radius), self.border))] if self.fill else []
+
+
+@dataclass(slots=True)
+class Wide:
+    """A child of a row with a fixed width in dp."""
+
+    width: float
+    child: Widget
+
+
+@dataclass(slots=True, kw_only=True)
+class Row(Box):
+    """Children beside each other, vertically centred: `Wide` ones take their width, the others share the rest."""
+
+    parts: Sequence[Widget | Wide] = field(default_factory=tuple)
+
+    def _widths(self, room: int, scale: Scale) -> list[int]:
+        fixed = [scale.px(part.width) if isinstance(part, Wide) else -1 for part in self.parts]
+        spare = room - sum(width for width in fixed if width > 0) - scale.px(self.gap) * max(0, len(fixed) - 1)
+        shared = max(1, spare // max(1, fixed.count(-1)))
+        return [shared if width < 0 else width for width in fixed]
+
+    def _content(self, width: int, scale: Scale) -> int:
+        widths = self._widths(self._room(width, scale), scale)
+        pairs = zip(self.parts, widths, strict=True)
+        return max((_child(part).measure(room, scale) for part, room in pairs), default=0)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        own = inside(box, self.margin, scale)
+        inner = inside(own, self.padding, scale)
+        left = inner.left
+        children: list[Node] = []
+        for part, width in zip(self.parts, self._widths(inner.right - inner.left, scale), strict=True):
+            child = _child(part)
+            height = child.measure(width, scale)
+            top = inner.top + max(0, (inner.bottom - inner.top - height) // 2)
+            children.append(child.place(Bounds(left, top, left + width, top + height), scale))
+            left += width + scale.px(self.gap)
+        return self.node(own, children, self._background(own, scale))
+
+
+def _child(part: Widget | Wide) -> Widget:
+    return part.child if isinstance(part, Wide) else part
+
+
+def inside(box: Bounds, room: Padding, scale: Scale) -> Bounds:
+    """The box without the room at its edges."""
+    left, top, right, bottom = (scale.px(each) for each in room)
+    return Bounds(box.left + left, box.top + top, box.right - right, box.bottom - bottom)

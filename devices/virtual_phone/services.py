@@ -1,0 +1,66 @@
+"""The services that a host can open: shell, exec, sync, and those of uiautomator2's server.
+
+Names and framing: AOSP packages/modules/adb/SERVICES.TXT and shell_protocol.h.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from devices.virtual_phone.adbd import Service
+from devices.virtual_phone.device import Device
+from devices.virtual_phone.happenings import reboot_soon
+from devices.virtual_phone.shell.call import ERR, OUT, Output
+from devices.virtual_phone.shell.commands import COMMANDS
+from devices.virtual_phone.shell.interpreter import Interpreter
+from devices.virtual_phone.stream import Stream
+from devices.virtual_phone.sync import serve_sync
+from devices.virtual_phone.uiautomator.server import find_automation
+
+# ShellProtocol::Id in shell_protocol.h.
+EXIT_ID = 3
+PACKET = struct.Struct("<BI")
+
+
+def find_service(phone: Device, name: str) -> Service | None:
+    """The service that the host asked for, None when the phone has none of that name."""
+    kind, _, argument = name.partition(":")
+    flavour, *options = kind.split(",")
+
+    async def shell(stream: Stream) -> None:
+        code, output = await _run(phone, argument, flavour)
+        if flavour == "shell" and "v2" in options:
+            await stream.write(_packets(output, code))
+        else:
+            await stream.write(output.of(OUT, ERR))
+
+    async def sync(stream: Stream) -> None:
+        await serve_sync(phone, stream)
+
+    async def restart(_stream: Stream) -> None:
+        reboot_soon(phone)
+
+    if (automation := find_automation(phone, name)) is not None:
+        return automation
+    if flavour in {"shell", "exec"} and argument:
+        return shell
+    if name == "sync:":
+        return sync
+    if name == "reboot:":
+        return restart
+    return None
+
+
+async def _run(phone: Device, line: str, kind: str) -> tuple[int, Output]:
+    """Runs a line as the phone's faults allow, and what was to happen after it."""
+    await phone.moments.came(line)
+    await phone.faults.before_command(line)
+    answer = await Interpreter(phone, COMMANDS, kind).run(line)
+    await phone.moments.passed(line)
+    return answer
+
+
+def _packets(output: Output, code: int) -> bytes:
+    """Shell protocol packets: an id, a length and the bytes; at last the exit code."""
+    packets = [PACKET.pack(descriptor, len(data)) + data for descriptor, data in output.chunks]
+    return b"".join((*packets, PACKET.pack(EXIT_ID, 1), bytes([code & 0xFF])))

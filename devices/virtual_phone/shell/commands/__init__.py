@@ -1,0 +1,28 @@
+"""Every program of the phone's shell, by name."""
+
+from __future__ import annotations
+
+from devices.virtual_phone.shell.call import Family
+from devices.virtual_phone.shell.commands import (
+    activity,
+    archives,
+    basic,
+    device,
+    dumpsys,
+    files,
+    frame,
+    packages,
+    touches,
+)
+
+COMMANDS: Family = {
+    **basic.FAMILY,
+    **files.FAMILY,
+    **frame.FAMILY,
+    **touches.FAMILY,
+    **activity.FAMILY,
+    **packages.FAMILY,
+    **dumpsys.FAMILY,
+    **device.FAMILY,
+    **archives.FAMILY,
+}

@@ -1,0 +1,90 @@
+"""`screencap` and `uiautomator`: the screen as a picture and as elements.
+
+Sources: AOSP frameworks/base/cmds/screencap/screencap.cpp; frameworks/base/cmds/uiautomator, DumpCommand.java
+(its spelling of "hierchary" is Android's own).
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from devices.virtual_phone.files import FileRefused
+from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.state import PhoneState
+from devices.virtual_phone.uiautomator.server import REGISTERED
+
+DEFAULT_DUMP = "/sdcard/window_dump.xml"
+DISPLAYS = ("4619827551948147201", "4619827259835644672")
+"""As SurfaceFlinger numbers them: that of the folded phone, which it lists first, and that of the open one."""
+SEVERAL = """\
+[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, \
+however this default is not guaranteed to be consistent across captures. A display id should be specified.
+A display ID can be specified with the [-d display-id] option.
+See "dumpsys SurfaceFlinger --display-id" for valid display IDs."""
+TERMINALS = ("/dev/tty", "/dev/stdout", "/proc/self/fd/1")
+
+
+def in_use(state: PhoneState) -> str:
+    """The screen that shows anything."""
+    return DISPLAYS[0 if state.folded else 1]
+
+
+async def screencap(call: Call) -> int:
+    """`screencap [-p] [-d display] [file]`; with .png in the file's name it writes PNG too."""
+    words = list(call.arguments)
+    display = ""
+    if "-d" in words[:-1]:
+        display = words[words.index("-d") + 1]
+        del words[words.index("-d") : words.index("-d") + 2]
+    two = call.phone.faults.two_displays
+    now = in_use(call.phone.state)
+    if display and display not in (DISPLAYS if two else {now}):
+        call.complain(f"Display Id '{display}' is not valid.")
+        return 1
+    if two and not display:
+        call.complain(SEVERAL)
+    target = next((word for word in words if not word.startswith("-")), "")
+    as_png = "-p" in words or target.endswith(".png")
+    data = await call.phone.encoded(png=as_png, off=two and (display or DISPLAYS[0]) != now)
+    if call.phone.faults.truncate:
+        data = data[: len(data) // 2]
+    if not target:
+        call.send(data)
+        return 0
+    try:
+        call.phone.files.write(target, data)
+    except FileRefused as problem:
+        call.complain(f"Error opening file: {target} ({problem})")
+        return 1
+    return 0
+
+
+async def uiautomator(call: Call) -> int:
+    """`uiautomator dump [--compressed] [file]`; the other sub-commands are not there."""
+    words = call.arguments
+    if words[:1] != ("dump",):
+        call.complain(f"Unsupported command: {words[0] if words else 'help'}")
+        return 1
+    phone = call.phone
+    if phone.uiautomator.running:
+        call.complain(REGISTERED)
+        return 1
+    if phone.faults.no_tree:
+        call.complain("ERROR: could not get idle state.")
+        return 0
+    if not phone.state.awake:
+        call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
+        return 0
+    target = next((word for word in words[1:] if not word.startswith("--")), DEFAULT_DUMP)
+    document = phone.elements(compressed="--compressed" in words).encode("utf-8", "surrogateescape")
+    if target in TERMINALS:
+        call.send(document)
+    else:
+        # AccessibilityNodeInfoDumper logs the error and DumpCommand tells of success all the same.
+        with contextlib.suppress(FileRefused):
+            phone.files.write(target, document)
+    call.say(f"UI hierchary dumped to: {target}")
+    return 0
+
+
+FAMILY: Family = {"screencap": screencap, "uiautomator": uiautomator}

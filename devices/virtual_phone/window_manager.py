@@ -1,0 +1,240 @@
+"""What Android does for apps: tasks and pages, fields and keyboard, power and lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from devices.virtual_phone.faults import Faults
+from devices.virtual_phone.screen.entry import Field
+from devices.virtual_phone.screen.nodes import Touch
+from devices.virtual_phone.state import LATIN_KEYBOARD, LAUNCHER, Activity, PhoneState, Task
+from devices.virtual_phone.strings import date_text, translate
+from devices.virtual_phone.system_switches import is_on
+
+MAIN = "main"
+Later = Callable[[float, Callable[[], None]], None]
+
+
+class WindowManager:
+    """Operates on the state; apps get it to build their pages and to react."""
+
+    def __init__(self, state: PhoneState, faults: Faults, later: Later, clock: Callable[[], datetime]) -> None:
+        """`later(seconds, what)` runs something and then shows the screen again."""
+        self.state = state
+        self.faults = faults
+        self.clock = clock
+        self._later = later
+
+    @property
+    def task(self) -> Task | None:
+        """The app in front, None at the launcher."""
+        return None if self.state.front == LAUNCHER else self.state.task(self.state.front)
+
+    @property
+    def activity(self) -> Activity | None:
+        """The page in front, None at the launcher."""
+        task = self.task
+        return task.stack[-1] if task else None
+
+    @property
+    def page(self) -> Activity:
+        """The page in front, when an app asks for its own."""
+        assert self.activity is not None
+        return self.activity
+
+    @property
+    def dark(self) -> bool:
+        """Whether the dark theme is on."""
+        return is_on(self.state, "dark")
+
+    def say(self, text: str, **values: str) -> str:
+        """The text in the phone's language, with values in the places that it has for them."""
+        said = translate(text, self.state.locale)
+        return said.format(**values) if values else said
+
+    def say_date(self, day: datetime) -> str:
+        """Weekday, day and month."""
+        return date_text(day, self.state.locale)
+
+    # Tasks
+
+    def launch(self, app: str) -> None:
+        """Brings an app to the front as its icon does: where it was left, or its first page."""
+        task = self.state.task(app)
+        if task is None:
+            task = Task(app, [Activity(MAIN)])
+            self._load(task.stack[0], self.faults.app_ms)
+        self._front(task)
+
+    def show(self, app: str, page: str, **arguments: str) -> Activity:
+        """Opens a page of an app, as an intent does."""
+        task = self.state.task(app) or Task(app, [Activity(MAIN)])
+        activity = Activity(page, dict(arguments))
+        self._load(activity, self.faults.app_ms)
+        if page == MAIN and not arguments:
+            task.stack = [activity]
+        else:
+            task.stack.append(activity)
+        self._front(task)
+        return activity
+
+    def open(self, page: str, **arguments: str) -> Activity:
+        """Opens a page of the app in front."""
+        assert self.task is not None
+        return self.show(self.task.app, page, **arguments)
+
+    def restart(self, page: str = MAIN, **arguments: str) -> None:
+        """Leaves all pages of the app in front for this one."""
+        assert self.task is not None
+        self.hide_keyboard()
+        self.task.stack = [Activity(page, dict(arguments))]
+
+    def back(self) -> None:
+        """The Back key: keyboard, dialog, shade, page, app, in this order."""
+        state = self.state
+        if state.shade or state.recents:
+            state.shade = state.recents = False
+        elif state.dialogs:
+            state.dialogs.pop()
+        elif state.keyboard:
+            self.hide_keyboard()
+        elif state.locked:
+            state.asking_pin = False
+        elif self.task is not None:
+            self.close_page()
+
+    def close_page(self) -> None:
+        """Leaves the page; with the last one the app goes to the launcher."""
+        self.hide_keyboard()
+        if self.task is None:
+            return
+        self.task.stack.pop()
+        if not self.task.stack:
+            self.stop(self.state.front)
+
+    def stop(self, app: str) -> None:
+        """Ends an app, as a force stop does."""
+        self.state.tasks = [task for task in self.state.tasks if task.app != app and task.stack]
+        if self.state.front == app:
+            self.hide_keyboard()
+            self.state.front = LAUNCHER
+
+    def home(self) -> None:
+        """The Home key."""
+        self.hide_keyboard()
+        self.state.shade = self.state.recents = False
+        if not self.state.locked:
+            self.state.front = LAUNCHER
+
+    def show_recents(self) -> None:
+        """The Recents key."""
+        self.hide_keyboard()
+        self.state.recents = not self.state.locked
+
+    def _front(self, task: Task) -> None:
+        self.hide_keyboard()
+        self.state.recents = self.state.shade = False
+        self.state.tasks = [task, *(other for other in self.state.tasks if other.app != task.app)]
+        self.state.front = task.app
+
+    # Fields and keyboard
+
+    def field(
+        self,
+        name: str,
+        hint: str,
+        *,
+        on_enter: Touch | None = None,
+        password: bool = False,
+        lines: int = 1,
+        plain: bool = False,
+        size: float = 16,
+        radius: float = 14,
+    ) -> Field:
+        """A field of the page in front."""
+        page = self.page
+        return Field(
+            name,
+            self.say(hint),
+            page.fields.get(name, ""),
+            page.focus == name,
+            page.caret,
+            lambda: self.focus(name),
+            on_enter,
+            password,
+            lines,
+            plain,
+            size,
+            radius,
+        )
+
+    def value(self, name: str) -> str:
+        """What a field of the page in front holds."""
+        return self.page.fields.get(name, "")
+
+    def focus(self, name: str) -> None:
+        """Puts the caret behind the text of a field and shows the keyboard."""
+        self.page.focus = name
+        if self.faults.reset_keyboard:
+            self.state.settings["secure"]["default_input_method"] = LATIN_KEYBOARD
+        self.page.caret = len(self.value(name))
+        self.page.all_selected = False
+        self.state.keyboard = self.state.keyboard_made = True
+
+    def hide_keyboard(self) -> None:
+        """Closes the keyboard and takes the focus away."""
+        self.state.keyboard = False
+        if self.activity is not None:
+            self.activity.focus = ""
+
+    # Power
+
+    def wake(self) -> None:
+        """Turns the screen on."""
+        self.state.awake = True
+
+    def sleep(self) -> None:
+        """Turns the screen off; a phone with a PIN is locked then."""
+        self.hide_keyboard()
+        self.state.awake = False
+        self.lock()
+
+    def lock(self, pin: str | None = None) -> None:
+        """Shows the lock screen; `pin` sets a PIN (empty: none)."""
+        self.hide_keyboard()
+        if pin is not None:
+            self.state.pin = pin
+        self.state.locked = True
+        self.state.asking_pin = False
+        self.state.pin_typed = ""
+
+    def swipe_up_to_unlock(self) -> None:
+        """The gesture on the lock screen."""
+        if self.state.pin:
+            self.state.asking_pin = True
+        else:
+            self.state.locked = False
+
+    def type_pin(self, digits: str) -> None:
+        """Digits on the PIN page; a full-length wrong PIN is emptied."""
+        if not self.state.locked:
+            return
+        self.state.pin_typed += digits
+        if self.state.pin_typed == self.state.pin:
+            self.state.locked = self.state.asking_pin = False
+            self.state.pin_typed = ""
+        elif len(self.state.pin_typed) >= len(self.state.pin):
+            self.state.pin_typed = ""
+
+    def load_page(self, activity: Activity) -> None:
+        """Lets a page from the network take as long as the fault `page_ms` says."""
+        self._load(activity, self.faults.page_ms)
+
+    def _load(self, activity: Activity, milliseconds: int) -> None:
+        def come() -> None:
+            activity.awaited = max(0, activity.awaited - 1)
+
+        if milliseconds:
+            activity.awaited += 1
+            self._later(milliseconds / 1000, come)

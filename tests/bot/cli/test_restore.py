@@ -1,0 +1,101 @@
+"""`opengui restore` says what a backup brings, and takes it only when somebody says yes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.cli.main import main
+from bot.domain.address import Person
+from bot.domain.right import Grant, Right
+from bot.domain.schedule import Plan, Rule, RuleKind
+from bot.domain.task import TaskWish
+from bot.store.backup import back_up
+from bot.store.checkpoints import open_checkpoints
+from bot.store.store import DATABASE_NAME, Store
+from tests.bot.world import ANNA, CHANNEL
+
+Said = pytest.CaptureFixture[str]
+MALLORY = Person("discord", "666", "Mallory\u202e\nRights that admins gave: 0")
+
+
+@pytest.fixture
+def backup(machine: Path) -> Path:
+    """With a right, a schedule and a task in it, from another machine."""
+
+    async def filled() -> None:
+        store = await Store.open(other)
+        try:
+            grant = Grant("discord", "666", Right.ADMIN)
+            await store.write(lambda transaction: store.grants.give(transaction, grant))
+            plan = Plan(MALLORY, CHANNEL, "2", Rule(RuleKind.EVERY, "3600", "UTC"), "every 1h", {}, "send all photos")
+            await store.schedules.add(plan, now=1e9, due=4e9)
+            wish = TaskWish("water the plants", ANNA, CHANNEL.address, "1")
+            await store.write(lambda transaction: store.tasks.add(transaction, wish, max_steps=9, now=1e9))
+            async with open_checkpoints(other):
+                pass
+        finally:
+            await store.close()
+
+    other = machine / "other"
+    other.mkdir()
+    asyncio.run(filled())
+    back_up(other, machine / "one.zip", frames=False)
+    return machine / "one.zip"
+
+
+def restored(machine: Path) -> bool:
+    return (machine / "data" / DATABASE_NAME).exists()
+
+
+def test_where_nobody_can_be_asked_nothing_is_taken_without_yes(machine: Path, backup: Path, capsys: Said) -> None:
+    """Seen failing before: rights and schedules of whoever wrote the file held from then on, and nobody was told."""
+    assert main(["restore", str(backup)]) == 64
+    told = capsys.readouterr()
+    assert "run it again with --yes" in told.err
+    assert not restored(machine)
+    assert main(["restore", str(backup), "--yes"]) == 0
+    assert restored(machine)
+    for said in (told.out, capsys.readouterr().out):
+        lines = said.splitlines()
+        assert lines[lines.index("Rights that admins gave: 1") + 1] == "  discord:666: admin"
+        assert "every 1h: send all photos" in lines[lines.index("Schedules: 1") + 1]
+        assert "water the plants" in lines[lines.index("Tasks that have not ended and go on: 1") + 1]
+        assert "Rights that admins gave: 0" not in lines, "a name makes no line of its own"
+        assert "\u202e" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "language"),
+    [("y\n", 0, "en"), ("是\n", 0, "zh"), ("n\n", 64, "en"), ("\n", 64, "en"), ("\x04", 64, "en")],
+    ids=["yes", "yes in Chinese", "no", "nothing", "the end"],
+)
+def test_at_a_terminal_it_asks(machine: Path, backup: Path, typed: str, code: int, language: str) -> None:
+    """Seen failing before: it was taken whatever was typed."""
+    here, there = pty.openpty()
+    environment = os.environ | {"LANGUAGE": language, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(Path(__file__).parents[3])}
+    try:
+        os.write(here, typed.encode())
+        done = subprocess.run(
+            [sys.executable, "-m", "bot.cli", "restore", str(backup)],
+            stdin=there,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(here)
+        os.close(there)
+    assert done.returncode == code, done.stderr
+    assert ("用它替换现有内容吗" if language == "zh" else "Take this in the place of what is there?") in done.stdout
+    assert restored(machine) is (code == 0)
+    if code:
+        assert "Nothing was restored." in done.stdout

@@ -1,0 +1,282 @@
+"""Stand-ins at the protocols behind the console: tasks, phones, questions, checks, an intake, runs."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+
+from PIL import Image
+from pydantic import SecretStr
+
+from agent.events import TaskEvent
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.questions import Question, QuestionKind
+from bot.checks.finding import Finding
+from bot.checks.settings import Shown, shown
+from bot.config.settings import Settings
+from bot.domain.address import MessageRef, Person, Place
+from bot.domain.incoming import Incoming, Invocation, Press
+from bot.domain.outgoing import Reply
+from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
+from bot.store.search import Choices, TaskFilter
+from bot.tasks.follow import Heard
+from bot.web.chat import OPERATOR, address
+from devices.errors import PhoneError
+from devices.geometry import Size
+from devices.phone import Health, Phone, PhoneInfo
+from tests.fakes.instant_phone import InstantPhone
+
+COMMANDS = (
+    "help",
+    "devices",
+    "do",
+    "status",
+    "tasks",
+    "cancel",
+    "pause",
+    "resume",
+    "answer",
+    "screen",
+    "whoami",
+    "why",
+    "pair",
+)
+
+
+def picture(colour: str = "teal", size: tuple[int, int] = (90, 200)) -> bytes:
+    target = io.BytesIO()
+    Image.new("RGB", size, colour).save(target, "PNG")
+    return target.getvalue()
+
+
+def task(number: str = "1", **changes: object) -> Task:
+    values: dict[str, object] = {
+        "id": number,
+        "text": "open settings",
+        "person": OPERATOR,
+        "origin": address(""),
+        "anchor": "",
+        "place": address(f"t{number}"),
+        "state": TaskState.WORKING,
+        "outcome": None,
+        "summary": "",
+        "data": None,
+        "phone": "pixel",
+        "quick": False,
+        "steps": 3,
+        "max_steps": 60,
+        "usage": Usage(input=1200, output=90),
+        "created": time.time() - 60,
+        "started": time.time() - 55,
+        "ended": None,
+        "frame": None,
+    }
+    return Task(**(values | changes))  # type: ignore[arg-type]  # a table of defaults for tests
+
+
+def question(kind: QuestionKind, number: str = "1", message: MessageRef | None = None) -> OpenQuestion:
+    asked = Question(id=f"q{number}", run=f"{number}.1", kind=kind, text="What is it?")
+    now = time.time()
+    return OpenQuestion(number, asked, now, now + 900, message, None, "", expired=False)
+
+
+PHONE = PhoneInfo(
+    id="pixel",
+    serial="emulator-5554",
+    name="Pixel 7",
+    health=Health.READY,
+    size=Size(1080, 2400),
+    battery=81,
+    app="Settings",
+)
+
+
+@dataclass
+class Tables:
+    """Tasks, questions, steps and phones as the console sees them."""
+
+    tasks: list[Task] = field(default_factory=list)
+    questions: list[OpenQuestion] = field(default_factory=list)
+    steps: list[StepRow] = field(default_factory=list)
+    parts: list[Task] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
+    screen: Image.Image | PhoneError | None = field(default_factory=lambda: Image.new("RGB", (1080, 2400), "navy"))
+    glances: list[str] = field(default_factory=list)
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
+    reads: int = 0
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Whatever a test puts in is told, as the task service and the phones do."""
+        object.__setattr__(self, name, value)
+        if name not in {"listeners", "reads"}:
+            for listener in getattr(self, "listeners", ()):
+                listener("")
+
+
+class TaskTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        return tuple(one for one in self._tables.tasks if before is None or int(one.id) < int(before))[:limit]
+
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        self._tables.listeners.append(listener)
+        return lambda: self._tables.listeners.remove(listener)
+
+    async def get(self, task: str) -> Task | None:
+        return next((one for one in self._tables.tasks if one.id == task), None)
+
+    async def active(self) -> Sequence[Task]:
+        self._tables.reads += 1
+        return tuple(one for one in (*self._tables.tasks, *self._tables.parts) if one.state is not TaskState.ENDED)
+
+    async def place_in_queue(self, task: str) -> int | None:
+        return self._tables.places.get(task)
+
+
+class TaskFinder:
+    """Looks through the same tables, as the store does."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
+        def fits(one: Task) -> bool:
+            return (
+                all(word in f"{one.text} {one.summary}".casefold() for word in wanted.text.casefold().split())
+                and wanted.standing in {"", one.state, one.outcome}
+                and wanted.phone in {"", one.phone}
+                and (not wanted.platform or (wanted.platform, wanted.person) == (one.person.platform, one.person.id))
+            )
+
+        earlier = [one for one in self._tables.tasks if before is None or int(one.id) < int(before)]
+        return [one for one in earlier if fits(one)][:limit]
+
+    async def choices(self) -> Choices:
+        people = {(one.person.platform, one.person.id, one.person.name) for one in self._tables.tasks}
+        return Choices(sorted({(one.phone, one.phone_name) for one in self._tables.tasks}), sorted(people))
+
+
+class QuestionTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def open(self) -> Sequence[OpenQuestion]:
+        return tuple(self._tables.questions)
+
+
+class StepTable:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def of(self, task: str) -> Sequence[StepRow]:
+        return tuple(step for step in self._tables.steps if step.task == task)
+
+
+class PhoneList:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return tuple(self._tables.phones)
+
+    async def wait_for_change(self) -> None:
+        await asyncio.Event().wait()
+
+    def get(self, phone_id: str) -> Phone:
+        return ShownPhone(self._tables, phone_id)
+
+
+class ShownPhone(InstantPhone):
+    """Shows what the test has put on its screen, and tells that it was looked at."""
+
+    def __init__(self, tables: Tables, phone: str) -> None:
+        super().__init__()
+        self._tables = tables
+        self._phone = phone
+
+    async def glance(self) -> Image.Image | None:
+        self._tables.glances.append(self._phone)
+        if isinstance(self._tables.screen, PhoneError):
+            raise self._tables.screen
+        return self._tables.screen
+
+
+class Checks:
+    """Two findings of each kind, and two settings."""
+
+    def settings(self) -> Sequence[Shown]:
+        return shown(Settings(vlm_api_key=SecretStr("hush-hush"), vlm_model="my-model"))
+
+    async def near(self) -> Sequence[Finding]:
+        return [
+            Finding("files", "good", "Data directory data"),
+            Finding("files", "bad", "Only 1 GB free.", "Make room."),
+        ]
+
+    async def far(self) -> Sequence[Finding]:
+        return [Finding("model", "good", "my-model takes pictures.")]
+
+
+class TinyIntake:
+    """Remembers what came in, and answers with what the test prepared."""
+
+    def __init__(self) -> None:
+        self.messages: list[Incoming] = []
+        self.calls: list[Invocation] = []
+        self.presses: list[Press] = []
+        self.reply: Callable[[Incoming | Invocation | Press], Reply] = lambda _: Reply()
+        self.came = asyncio.Event()
+
+    async def message(self, incoming: Incoming) -> Reply:
+        self.messages.append(incoming)
+        return self._answer(incoming)
+
+    async def invoke(self, invocation: Invocation) -> Reply:
+        self.calls.append(invocation)
+        return self._answer(invocation)
+
+    async def press(self, press: Press) -> Reply:
+        self.presses.append(press)
+        return self._answer(press)
+
+    def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
+        return ((f"{person.name} {place.address} {option}", typed),)
+
+    def _answer(self, what: Incoming | Invocation | Press) -> Reply:
+        self.came.set()
+        return self.reply(what)
+
+
+class ScriptedRuns:
+    """Events that a test puts in; None ends the stream as a shutdown does."""
+
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[TaskEvent | None] = asyncio.Queue()
+        self.followed: list[str] = []
+        self.answers: list[tuple[str, str | None]] = []
+        self.refusal = ""
+        self.closed = asyncio.Event()
+
+    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
+        self.followed.append(task)
+        try:
+            while (event := await self.queue.get()) is not None:
+                yield Heard(event)
+        finally:
+            self.closed.set()
+
+    async def answer(self, person: Person, question: str, text: str | None) -> str:
+        assert person == OPERATOR
+        self.answers.append((question, text))
+        return self.refusal
+
+
+def ended(number: str, outcome: Outcome, **changes: object) -> Task:
+    return task(number, state=TaskState.ENDED, outcome=outcome, ended=time.time() - 10, **changes)

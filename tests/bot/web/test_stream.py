@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.domain.outgoing import Message
+from bot.texts import speaking
+from bot.web.chat import address
+from bot.web.dashboard import Shown
+from bot.web.stream import MOST_BEHIND
+from bot.web.views import Standing
+from tests.bot.web.standins import task
+from tests.bot.web.world import World
+
+Event = tuple[str, str, Any]
+
+
+async def events_of(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+    """The stream as (id, name, data)."""
+    name = number = ""
+    async for raw in response.content:
+        line = raw.decode().rstrip("\n")
+        if line.startswith("id: "):
+            number = line[4:]
+        elif line.startswith("event: "):
+            name = line[7:]
+        elif line.startswith("data: "):
+            yield number, name, json.loads(line[6:])
+            name = number = ""
+
+
+@asynccontextmanager
+async def listening(
+    client: aiohttp.ClientSession, *, since: str = "", last: str = ""
+) -> AsyncIterator[AsyncIterator[Event]]:
+    params = {"since": since} if since else {}
+    headers = {"Last-Event-ID": last} if last else {}
+    async with asyncio.timeout(15), client.get("/api/events", params=params, headers=headers) as response:
+        assert response.status == 200
+        assert response.content_type == "text/event-stream"
+        yield events_of(response)
+
+
+async def messages(events: AsyncIterator[Event], count: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    async for number, name, data in events:
+        if name == "message":
+            found.append((int(number), data["content"]["body"]))
+            if len(found) == count:
+                break
+    return found
+
+
+async def test_a_message_arrives_while_listening(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        assert (await anext(events))[1] == "state"
+        ref = await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+        await world.chat.edit(ref, Message(body="two"))
+        number, name, data = await anext(events)
+        assert (name, data["thread"], data["id"]) == ("message", "t1", int(ref.message))
+        while data["content"]["body"] != "two":
+            number, name, data = await anext(events)
+        assert int(number) == data["revision"] == 2
+
+
+async def test_a_page_that_was_away_misses_nothing(world: World, client: aiohttp.ClientSession) -> None:
+    """Also edits and deletions, in their order. Failed when the stream began at the present."""
+    first = await world.chat.send(address("t1"), Message(body="card 1"), nonce="1")
+    async with listening(client, since="0") as events:
+        (seen,) = await messages(events, 1)
+    second = await world.chat.send(address("t1"), Message(body="step"), nonce="2")
+    await world.chat.edit(first, Message(body="card 2"))
+    await world.chat.delete(second)
+    async with listening(client, last=str(seen[0])) as events:
+        assert await messages(events, 2) == [(3, "card 2"), (4, "")]
+
+
+async def test_many_changes_come_whole(world: World, client: aiohttp.ClientSession) -> None:
+    for number in range(250):
+        await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
+    async with listening(client, since="0") as events:
+        assert [body for _, body in await messages(events, 250)] == [str(number) for number in range(250)]
+
+
+async def test_a_revision_is_a_number(client: aiohttp.ClientSession) -> None:
+    async with client.get("/api/events", headers={"Last-Event-ID": "x"}) as response:
+        assert response.status == 400
+    async with client.get("/api/events", params={"since": "-1"}) as response:
+        assert response.status == 400
+
+
+@pytest.mark.parametrize("number", ["9" * 19, "٣", "1.0", "+1"])
+async def test_a_number_that_is_none_is_refused(client: aiohttp.ClientSession, number: str) -> None:
+    """The first was seen to end in a fault of the service."""
+    async with client.get("/api/events", params={"since": number}) as response:
+        assert response.status == 400
+
+
+async def test_a_page_that_is_ahead_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
+    """A backup was put back. Seen failing when such a page was told nothing until its number was reached again."""
+    await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+    async with listening(client, last="7") as events:
+        number, name, data = await anext(events)
+        assert (number, name, data) == ("1", "reset", {"revision": 1})
+        await world.chat.send(address("t1"), Message(body="two"), nonce="2")
+        assert await messages(events, 1) == [(2, "two")]
+
+
+async def test_a_page_that_missed_too_much_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
+    for number in range(MOST_BEHIND + 1):
+        await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
+    async with listening(client, last="1") as events:
+        assert len(await messages(events, MOST_BEHIND)) == MOST_BEHIND
+    async with listening(client, since="0") as events:
+        assert (await anext(events))[:2] == (str(MOST_BEHIND + 1), "reset")
+
+
+async def test_a_change_of_a_task_is_told_without_any_message(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        assert (await anext(events))[2]["tasks"] == []
+        world.tables.tasks = [task("9")]
+        _, name, data = await anext(events)
+        assert name == "state"
+        assert [one["task"] for one in data["tasks"]] == ["9"]
+
+
+async def test_a_page_that_goes_away_leaves_nothing_behind(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        await anext(events)
+    await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+    async with listening(client, since="0") as events:
+        assert await messages(events, 1) == [(1, "one")]
+
+
+async def test_many_pages_are_one_look_and_a_message_is_none(world: World, client: aiohttp.ClientSession) -> None:
+    """Seen failing with a look for each page."""
+    world.tables.tasks = [task(str(number)) for number in range(90, 0, -1)]
+    async with listening(client) as one, listening(client) as other:
+        for events in (one, other):
+            _, name, whole = await anext(events)
+            assert (name, whole["whole"], len(whole["tasks"])) == ("state", True, 90)
+        looked = world.tables.reads
+        await world.chat.send(address("t1"), Message(body="one"), nonce="1")
+        for events in (one, other):
+            assert await messages(events, 1) == [(1, "one")]
+        assert world.tables.reads == looked
+        for number, steps in enumerate((4, 5, 6), 1):
+            world.tables.tasks = [task("90", steps=steps), *world.tables.tasks[1:]]
+            for events in (one, other):
+                _, name, changes = await anext(events)
+                assert (name, sorted(changes)) == ("state", ["tasks", "work"])
+                assert [(one["task"], one["steps"]) for one in changes["tasks"]] == [("90", steps)]
+            assert world.tables.reads == looked + number
+
+
+async def test_without_a_page_nothing_is_looked_up(world: World, client: aiohttp.ClientSession) -> None:
+    async with listening(client) as events:
+        await anext(events)
+        assert len(world.tables.listeners) == 1
+    await world.chat.send(address("t1"), Message(body="heard by nobody"), nonce="1")
+    await world.console.stop()
+    assert world.tables.listeners == []
+
+
+def test_what_all_pages_are_told_is_made_once_for_each_language() -> None:
+    """Fifty pages of hundreds of tasks held up whoever pressed Stop. Seen failing with all of it made for each page."""
+    one = task("1")
+    before = Shown(Standing((one,), (), {}, (), ()), 1)
+    now = Shown(Standing((one, task("2")), (), {}, (), ()), 2)
+    assert now.since(before) is now.since(before)
+    assert now.state() is now.state()
+    assert [each["task"] for each in json.loads(now.since(before))["tasks"]] == ["2"]
+    assert json.loads(now.since(None))["whole"]
+    with speaking("zh"):
+        assert now.state() is not before.state()
+        assert now.since(before) is now.since(before)

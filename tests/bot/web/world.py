@@ -1,0 +1,113 @@
+"""A console with real storage, and stand-ins at the protocols behind it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from aiohttp import web
+from yarl import URL
+
+from bot.store.console import ConsoleMessages
+from bot.store.database import Database
+from bot.store.frames import FrameFiles
+from bot.store.schedules import Schedules
+from bot.store.sessions import ConsoleSessions
+from bot.store.usage import UsageTable
+from bot.web.api import ConsoleServices
+from bot.web.chat import WebChat
+from bot.web.exposure import Exposure
+from bot.web.server import Console
+from tests.bot.web.standins import (
+    COMMANDS,
+    Checks,
+    PhoneList,
+    QuestionTable,
+    ScriptedRuns,
+    StepTable,
+    Tables,
+    TaskFinder,
+    TaskTable,
+    TinyIntake,
+)
+
+
+@dataclass
+class World:
+    """Everything that a test touches. `url` is without the token."""
+
+    console: Console
+    sessions: ConsoleSessions
+    behind: ConsoleServices
+    chat: WebChat
+    log: ConsoleMessages
+    frames: FrameFiles
+    intake: TinyIntake
+    runs: ScriptedRuns
+    tables: Tables
+    database: Database
+    directory: Path
+    entry: str
+    url: str
+    token: str
+
+
+@asynccontextmanager
+async def open_world(
+    directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[web.RouteDef] = ()
+) -> AsyncIterator[World]:
+    """A running console on any free port."""
+    database = await Database.open(directory / "console.sqlite3")
+    tables = tables or Tables()
+    try:
+        log = ConsoleMessages(database, time.time)
+        frames = FrameFiles(directory / "frames", time.time)
+        chat = WebChat(log, frames)
+        intake, runs = TinyIntake(), ScriptedRuns()
+        behind = ConsoleServices(
+            chat=chat,
+            log=log,
+            intake=intake,
+            frames=frames,
+            tasks=TaskTable(tables),
+            search=TaskFinder(tables),
+            questions=QuestionTable(tables),
+            steps=StepTable(tables),
+            phones=PhoneList(tables),
+            usage=UsageTable(database, time.time),
+            schedules=Schedules(database),
+            checks=Checks(),
+            zone=ZoneInfo("UTC"),
+            commands=COMMANDS,
+        )
+        sessions = ConsoleSessions(database)
+        console = Console(door or Exposure("127.0.0.1"), 0, behind, runs, sessions, data_dir=directory, beside=beside)
+        entry = await console.start()
+        try:
+            parts = URL(entry)
+            url = str(parts.origin())
+            token = parts.query.get("token", "")
+            yield World(
+                console,
+                sessions,
+                behind,
+                chat,
+                log,
+                frames,
+                intake,
+                runs,
+                tables,
+                database,
+                directory,
+                entry,
+                url,
+                token,
+            )
+        finally:
+            await console.stop()
+    finally:
+        await database.close()
