@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from agent.models.base import Model, Models
 from agent.models.endpoint import EndpointSettings
-from agent.models.openai_model import OpenAIModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,9 @@ def build_models(settings: ModelSettings) -> Models:
 
         pilot = OfflinePilot()
         return Models(pilot, pilot, pilot)
+    # The client alone takes half a second to load.
+    from agent.models.openai_model import OpenAIModel  # noqa: PLC0415 - see above
+
     built: list[tuple[EndpointSettings, Model]] = []
 
     def model_for(endpoint: EndpointSettings) -> Model:
@@ -48,8 +51,13 @@ def build_models(settings: ModelSettings) -> Models:
     )
 
 
+@runtime_checkable
+class _Connected(Protocol):
+    async def close(self) -> None: ...
+
+
 async def close_models(models: Models) -> None:
     """Close the connections of all models; nothing may be asked afterwards."""
     for model in {id(model): model for model in (models.vision, models.basic, models.reasoning)}.values():
-        if isinstance(model, OpenAIModel):
+        if isinstance(model, _Connected):
             await model.close()

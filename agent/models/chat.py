@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec
+from agent.models.call_failure import CallFailure
 from agent.models.chat_stream import ChatReader
 from agent.models.connection import Connection
 from agent.models.endpoint import EndpointSettings
@@ -14,7 +15,6 @@ from agent.models.picture_url import data_url
 from agent.models.pricing import priced
 from agent.models.stream_dedup import ShownOnce
 from agent.models.tokens import usage_of
-from agent.models.trouble import ActionError
 from agent.picture import ImagePart
 
 PATH = "/chat/completions"
@@ -28,16 +28,16 @@ class ChatApi:
         self._connection = connection
         self._adapting = adapting
 
-    async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError:
+    async def complete(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
         """One answer."""
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ChatReader | ActionError:
+        async def attempt(habits: Habits) -> ChatReader | CallFailure:
             payload = chat_payload(self._settings.model, request, habits)
             return await self._connection.exchange(PATH, payload, lambda: ChatReader(shown.attempt()), limit)
 
         outcome = await self._adapting.send(request, attempt)
-        if isinstance(outcome, ActionError):
+        if isinstance(outcome, CallFailure):
             return outcome
         reply = outcome.reply(self._settings.model)
         usage = usage_of(outcome.usage, request.messages, reply)

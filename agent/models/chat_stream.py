@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.call_failure import CutShort
 from agent.models.json_text import whole_signs
 from agent.models.limits import MAX_CALLS, MAX_LETTERS, TooMuch
 from agent.models.tokens import ReportedUsage
-from agent.models.trouble import CutShort
 
 
 class _Function(BaseModel):

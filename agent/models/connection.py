@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import httpx2
-from openai import APIError, AsyncOpenAI, AsyncStream
+from openai import APIError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient
 
+from agent.models.call_failure import CallFailure, call_failure_of
 from agent.models.endpoint import NO_KEY, EndpointSettings
-from agent.models.limits import bounded_client
-from agent.models.trouble import ActionError, trouble_of
+from agent.models.limits import MAX_ANSWER_BYTES, TooMuch
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +75,10 @@ class Connection:
         payload: Mapping[str, object],
         new_reader: Callable[[], R],
         limit: float,
-    ) -> R | ActionError:
+    ) -> R | CallFailure:
         """POST and read the answer: streamed JSON values, or a single one when the endpoint does not stream.
 
-        Every attempt has a new reader; the one of the complete answer is returned, or else the last trouble.
+        Every attempt has a new reader; the one of the complete answer is returned, or else the last failure.
         `limit` is in seconds: no wait begins that would end after it.
         """
         end = self._retry.clock() + limit
@@ -86,7 +86,7 @@ class Connection:
         while True:
             attempt += 1
             outcome = await self._attempt(path, payload, new_reader(), silence=limit / 2)
-            if not isinstance(outcome, ActionError) or not outcome.transient or attempt >= self._retry.attempts:
+            if not isinstance(outcome, CallFailure) or not outcome.transient or attempt >= self._retry.attempts:
                 return outcome
             wait = self._retry.wait(attempt, outcome.retry_after)
             if self._retry.clock() + wait >= end:
@@ -106,7 +106,7 @@ class Connection:
         """Close all connections."""
         await self._client.close()
 
-    async def _attempt(self, path: str, payload: Mapping[str, object], reader: R, silence: float) -> R | ActionError:
+    async def _attempt(self, path: str, payload: Mapping[str, object], reader: R, silence: float) -> R | CallFailure:
         try:
             stream = await self._client.post(
                 path,
@@ -123,7 +123,7 @@ class Connection:
                 return reader
         except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             # Returned, not raised from here: an SDK error in the chain would carry the request with its key along.
-            return trouble_of(error, self._key)
+            return call_failure_of(error, self._key)
 
 
 async def _values(stream: AsyncStream[object]) -> AsyncIterator[object]:
@@ -132,3 +132,38 @@ async def _values(stream: AsyncStream[object]) -> AsyncIterator[object]:
         return
     async for value in stream:
         yield value
+
+
+def bounded_client() -> httpx2.AsyncClient:
+    """An HTTP client that stops reading an answer above MAX_ANSWER_BYTES with TooMuch.
+
+    It asks for answers that are not compressed and refuses others: a few kilobytes could become gigabytes. Redirects
+    are not followed: pictures of the phone and what people say go to the address that was set, and to no other.
+    aiohttp carries it: a streamed answer takes two thirds of the processor time that it takes through httpx2 alone.
+    """
+    return DefaultAioHttpClient(
+        headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_bound]}, follow_redirects=False
+    )
+
+
+async def _bound(response: httpx2.Response) -> None:
+    if response.headers.get("Content-Encoding", "identity").strip().lower() not in {"", "identity"}:
+        raise TooMuch("the answer is compressed, although that was not asked for")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Bounded(response.stream)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MAX_ANSWER_BYTES
+        async for piece in self._stream:
+            left -= len(piece)
+            if left < 0:
+                raise TooMuch(f"the answer has more than {MAX_ANSWER_BYTES} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

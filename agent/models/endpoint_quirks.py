@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent.models.base import ModelRequest
+from agent.models.call_failure import CallFailure
 from agent.models.formats import AnswerFormat
-from agent.models.trouble import ActionError
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ class Habits:
         """Whether this parameter is sent."""
         return name not in self.dropped
 
-    def after(self, trouble: ActionError, request: ModelRequest) -> Habits:
+    def after(self, failure: CallFailure, request: ModelRequest) -> Habits:
         """The habits after a refusal; the same ones when it is not about anything that can be left out."""
-        if trouble.status not in {400, 404, 415, 422, 501}:
+        if failure.status not in {400, 404, 415, 422, 501}:
             return self
-        words = f"{trouble.param} {trouble.code} {trouble.reason}"
+        words = f"{failure.param} {failure.code} {failure.reason}"
         if request.schema is not None and self.answer_format.is_refused_by(words):
             return replace(self, answer_format=self.answer_format.simpler)
         for name in OPTIONAL:
@@ -50,7 +50,7 @@ class Habits:
                 return replace(self, dropped=self.dropped | {name})
         if request.deep and self.sends(EFFORT) and NO_EFFORT.search(words):
             return replace(self, dropped=self.dropped | {EFFORT})
-        if self.sends("stream") and (trouble.param == "stream" or NO_STREAM.search(trouble.reason)):
+        if self.sends("stream") and (failure.param == "stream" or NO_STREAM.search(failure.reason)):
             return replace(self, dropped=self.dropped | {"stream", "stream_options"})
         return self
 
@@ -63,13 +63,13 @@ class Adapting:
         self._habits = Habits()
 
     async def send(
-        self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | ActionError]]
-    ) -> T | ActionError:
+        self, request: ModelRequest, attempt: Callable[[Habits], Awaitable[T | CallFailure]]
+    ) -> T | CallFailure:
         """Attempt, and again without what was refused, until something else is the matter."""
         while True:
             habits = self._habits
             outcome = await attempt(habits)
-            if not isinstance(outcome, ActionError):
+            if not isinstance(outcome, CallFailure):
                 return outcome
             better = habits.after(outcome, request)
             if better == habits:

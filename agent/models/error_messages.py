@@ -1,10 +1,11 @@
-"""Which ModelError a trouble is, and its sentence for a person."""
+"""Which ModelError a failure is, and its sentence for a person."""
 
 from __future__ import annotations
 
 import re
 
 from agent.models.base import ModelRequest
+from agent.models.call_failure import QUOTA_CODES, CallFailure, Kind
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import (
     ModelError,
@@ -14,7 +15,6 @@ from agent.models.errors import (
     NoVision,
     UnknownModel,
 )
-from agent.models.trouble import QUOTA_CODES, ActionError, Kind
 from agent.picture import ImagePart
 from agent.wording import words
 
@@ -41,10 +41,10 @@ def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
     return ModelUnreachable(words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"))
 
 
-def error_of(trouble: ActionError, settings: EndpointSettings, request: ModelRequest) -> ModelError:
-    """The error to raise for the last trouble of a call."""
-    host, model, reason = settings.host, settings.model, trouble.reason
-    match trouble.kind:
+def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> ModelError:
+    """The error to raise for the last failure of a call."""
+    host, model, reason = settings.host, settings.model, failure.reason
+    match failure.kind:
         case Kind.NO_CONNECTION:
             return ModelUnreachable(words("model.no_connection", host=host))
         case Kind.NO_ANSWER:
@@ -53,46 +53,46 @@ def error_of(trouble: ActionError, settings: EndpointSettings, request: ModelReq
             return ModelUnreachable(words("model.nonsense", host=host))
         case Kind.TOO_MUCH:
             return ModelRefused(words("model.too_much", host=host))
-    if 300 <= trouble.status < 400:
-        return ModelRefused(words("model.moved", host=host, status=trouble.status))
-    if trouble.status in {401, 403}:
+    if 300 <= failure.status < 400:
+        return ModelRefused(words("model.moved", host=host, status=failure.status))
+    if failure.status in {401, 403}:
         if not settings.key:
             return ModelKeyRejected(words("model.wants_key", host=host))
-        return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=trouble.status))
-    if is_unknown_model(trouble):
+        return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=failure.status))
+    if is_unknown_model(failure):
         return UnknownModel(words("model.unknown", host=host, model=model))
-    if _is_no_vision(trouble, request):
+    if _is_no_vision(failure, request):
         return NoVision(words("model.blind", host=host, model=model))
-    if trouble.status == 404:
+    if failure.status == 404:
         return UnknownModel(words("model.not_here", host=host, model=model))
-    if trouble.code in QUOTA_CODES:
+    if failure.code in QUOTA_CODES:
         return ModelRefused(words("model.no_credit", host=host))
-    if trouble.status == 429:
-        wait = trouble.retry_after
+    if failure.status == 429:
+        wait = failure.retry_after
         why = words("model.busy", host=host)
         if wait is not None:
             why = words("model.busy_for", host=host, seconds=f"{wait:.0f}")
-        return ModelUnreachable(why, status=trouble.status, retry_after=wait)
-    if trouble.transient:
-        why = words("model.broken", host=host, status=trouble.status)
-        return ModelUnreachable(why, status=trouble.status, retry_after=trouble.retry_after)
+        return ModelUnreachable(why, status=failure.status, retry_after=wait)
+    if failure.transient:
+        why = words("model.broken", host=host, status=failure.status)
+        return ModelUnreachable(why, status=failure.status, retry_after=failure.retry_after)
     if not reason:
-        return ModelRefused(words("model.refused_silently", host=host, status=trouble.status))
-    return ModelRefused(words("model.refused", host=host, status=trouble.status, reason=reason))
+        return ModelRefused(words("model.refused_silently", host=host, status=failure.status))
+    return ModelRefused(words("model.refused", host=host, status=failure.status, reason=reason))
 
 
-def is_unknown_model(trouble: ActionError) -> bool:
+def is_unknown_model(failure: CallFailure) -> bool:
     """Whether a refusal is about the model's name (and not about the address)."""
-    if trouble.code == "model_not_found":
+    if failure.code == "model_not_found":
         return True
-    return trouble.status in {400, 404, 422} and ABOUT_THE_MODEL.search(trouble.reason) is not None
+    return failure.status in {400, 404, 422} and ABOUT_THE_MODEL.search(failure.reason) is not None
 
 
-def _is_no_vision(trouble: ActionError, request: ModelRequest) -> bool:
+def _is_no_vision(failure: CallFailure, request: ModelRequest) -> bool:
     """A refusal that speaks of images (not of one image's size or bytes), of a request that had some."""
-    if trouble.status not in {400, 404, 415, 422} or not has_images(request):
+    if failure.status not in {400, 404, 415, 422} or not has_images(request):
         return False
-    return bool(ABOUT_IMAGES.search(trouble.reason)) and not ABOUT_IMAGE_LIMITS.search(trouble.reason)
+    return bool(ABOUT_IMAGES.search(failure.reason)) and not ABOUT_IMAGE_LIMITS.search(failure.reason)
 
 
 def has_images(request: ModelRequest) -> bool:

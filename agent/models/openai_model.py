@@ -9,6 +9,7 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from agent.models.base import Delta, ModelReply, ModelRequest, Purpose, Usage
+from agent.models.call_failure import CallFailure, Kind
 from agent.models.chat import ChatApi
 from agent.models.connection import Connection, RetryPolicy
 from agent.models.endpoint import EndpointSettings
@@ -16,7 +17,6 @@ from agent.models.endpoint_quirks import Adapting
 from agent.models.error_messages import error_of, is_unknown_model, settings_problem, too_slow
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.stream_dedup import Show, ShownOnce
-from agent.models.trouble import ActionError, Kind
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +43,11 @@ class Router:
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
         self._probing = asyncio.Lock()
 
-    async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | ActionError:
+    async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         """One answer. Only acting is a conversation that grows; everything else is asked once and kept nowhere."""
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
-        if acts and self._route is Route.UNKNOWN and (trouble := await self._probe(request)):
-            return trouble
+        if acts and self._route is Route.UNKNOWN and (failure := await self._probe(request)):
+            return failure
         shown = ShownOnce(on_delta)
         spent = Usage()
         if acts and self._route is Route.CONVERSATION:
@@ -55,7 +55,7 @@ class Router:
             if isinstance(answer, Lost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
                 spent = answer.usage
-            elif isinstance(answer, ActionError) and (answer.status == 501 or answer.param == "store"):
+            elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
                 self._take(Route.ONE_OFF, "it keeps no conversation")
             elif not self._has_no_responses(answer):
                 return answer
@@ -69,19 +69,19 @@ class Router:
         """Leave nothing behind at the endpoint."""
         await self._responses.close()
 
-    async def _probe(self, request: ModelRequest) -> ActionError | None:
+    async def _probe(self, request: ModelRequest) -> CallFailure | None:
         async with self._probing:
             if self._route is not Route.UNKNOWN:
                 return None
             found = await self._responses.keeps_context(request)
-            if isinstance(found, ActionError) and _says_nothing_about_the_api(found):
+            if isinstance(found, CallFailure) and _says_nothing_about_the_api(found):
                 return found
             self._route = Route.CONVERSATION if found is True else Route.CHAT
             logger.info("%s %s conversations", self._host, "keeps" if found is True else "keeps no")
             return None
 
-    def _has_no_responses(self, answer: ModelReply | ActionError) -> bool:
-        if not isinstance(answer, ActionError) or not _says_no_such_api(answer):
+    def _has_no_responses(self, answer: ModelReply | CallFailure) -> bool:
+        if not isinstance(answer, CallFailure) or not _says_no_such_api(answer):
             return False
         self._take(Route.CHAT, "it has no Responses API")
         return True
@@ -91,21 +91,21 @@ class Router:
         self._route = route
 
 
-def _says_no_such_api(trouble: ActionError) -> bool:
-    if trouble.kind is Kind.NONSENSE:
+def _says_no_such_api(failure: CallFailure) -> bool:
+    if failure.kind is Kind.NONSENSE:
         return True
-    return trouble.status in NO_SUCH_API and not is_unknown_model(trouble)
+    return failure.status in NO_SUCH_API and not is_unknown_model(failure)
 
 
-def _says_nothing_about_the_api(trouble: ActionError) -> bool:
+def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     """A busy or broken endpoint, a bad key, a wrong model name: to be told, and to be probed again."""
-    if trouble.kind is Kind.NONSENSE:
+    if failure.kind is Kind.NONSENSE:
         return False
-    return trouble.transient or trouble.status in {401, 403} or is_unknown_model(trouble)
+    return failure.transient or failure.status in {401, 403} or is_unknown_model(failure)
 
 
-def _with(answer: ModelReply | ActionError, spent: Usage) -> ModelReply | ActionError:
-    if isinstance(answer, ActionError) or not spent.calls:
+def _with(answer: ModelReply | CallFailure, spent: Usage) -> ModelReply | CallFailure:
+    if isinstance(answer, CallFailure) or not spent.calls:
         return answer
     return replace(answer, usage=spent + answer.usage)
 
@@ -133,7 +133,7 @@ class OpenAIModel:
                 outcome = await self._router.complete(request, on_delta)
         except TimeoutError:
             raise too_slow(self._settings, limit) from None
-        if isinstance(outcome, ActionError):
+        if isinstance(outcome, CallFailure):
             raise error_of(outcome, self._settings, request)
         logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)
         return outcome

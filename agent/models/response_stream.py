@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pydantic import BaseModel, Field
 
 from agent.models.base import Delta, ModelReply, ToolCall
+from agent.models.call_failure import Broken, CutShort
 from agent.models.json_text import whole_signs
 from agent.models.limits import MAX_CALLS, MAX_LETTERS, TooMuch
 from agent.models.tokens import ReportedUsage
-from agent.models.trouble import Broken, CutShort
 
 TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}

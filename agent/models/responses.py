@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec, Usage
+from agent.models.call_failure import CallFailure
 from agent.models.connection import Connection
 from agent.models.conversations import Conversations, Turn
 from agent.models.endpoint import EndpointSettings
@@ -18,7 +19,6 @@ from agent.models.pricing import priced
 from agent.models.response_stream import ResponseReader
 from agent.models.stream_dedup import ShownOnce
 from agent.models.tokens import usage_of
-from agent.models.trouble import ActionError
 from agent.picture import ImagePart
 
 CALL_WAS_DONE = "The next message shows what came of it."
@@ -101,17 +101,17 @@ class ResponsesApi:
         self._losses = 0
         self._deletions: set[asyncio.Task[None]] = set()
 
-    async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError:
+    async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
         """One answer to the whole request; the endpoint is asked to keep nothing."""
         outcome = await self._call(request, Turn(request.messages), shown, store=False)
-        return outcome if isinstance(outcome, ActionError) else self._reply(outcome, request)
+        return outcome if isinstance(outcome, CallFailure) else self._reply(outcome, request)
 
-    async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | ActionError | Lost:
+    async def continued(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure | Lost:
         """One answer in the request's conversation, of which only what is new is sent where that is possible."""
         name = request.conversation
         turn = self._conversations.next_turn(name, request.messages)
         outcome = await self._call(request, turn, shown, store=True)
-        if turn.previous and isinstance(outcome, ActionError) and is_lost_context(outcome):
+        if turn.previous and isinstance(outcome, CallFailure) and is_lost_context(outcome):
             logger.info("%s forgot the conversation; it is sent again in full", self._settings.host)
             self._delete(self._conversations.lost(name))
             self._losses += 1
@@ -119,7 +119,7 @@ class ResponsesApi:
                 return Lost(Usage())
             turn = Turn(request.messages)
             outcome = await self._call(request, turn, shown, store=True)
-        if isinstance(outcome, ActionError):
+        if isinstance(outcome, CallFailure):
             return outcome
         reply = self._reply(outcome, request)
         if turn.previous and outcome.continued != turn.previous:
@@ -131,19 +131,19 @@ class ResponsesApi:
         self._delete(stale)
         return reply
 
-    async def keeps_context(self, request: ModelRequest) -> bool | ActionError:
+    async def keeps_context(self, request: ModelRequest) -> bool | CallFailure:
         """Try with two tiny calls whether the endpoint keeps a response and says that it continues it.
 
-        Returns a trouble when that could not be found out.
+        Returns a failure when that could not be found out.
         """
         limit = self._settings.limit(request.purpose)
         probe: dict[str, object] = {"model": self._settings.model, "stream": True, "max_output_tokens": 16}
         first = await self._exchange(probe | {"input": "Say: ok", "store": True}, ShownOnce(None), limit)
-        if isinstance(first, ActionError):
+        if isinstance(first, CallFailure):
             return first
         more = {"input": "Again", "store": True, "previous_response_id": first.response}
         second = await self._exchange(probe | more, ShownOnce(None), limit)
-        if isinstance(second, ActionError):
+        if isinstance(second, CallFailure):
             self._delete((first.response,))
             return second if second.transient else False
         self._delete((first.response, second.response))
@@ -156,10 +156,10 @@ class ResponsesApi:
 
     async def _call(
         self, request: ModelRequest, turn: Turn, shown: ShownOnce, *, store: bool
-    ) -> ResponseReader | ActionError:
+    ) -> ResponseReader | CallFailure:
         limit = self._settings.limit(request.purpose)
 
-        async def attempt(habits: Habits) -> ResponseReader | ActionError:
+        async def attempt(habits: Habits) -> ResponseReader | CallFailure:
             payload = response_payload(self._settings.model, request, turn, habits, store=store)
             return await self._exchange(payload, shown, limit)
 
@@ -167,7 +167,7 @@ class ResponsesApi:
 
     async def _exchange(
         self, payload: dict[str, object], shown: ShownOnce, limit: float
-    ) -> ResponseReader | ActionError:
+    ) -> ResponseReader | CallFailure:
         return await self._connection.exchange(PATH, payload, lambda: ResponseReader(shown.attempt()), limit)
 
     def _reply(self, answer: ResponseReader, request: ModelRequest) -> ModelReply:
@@ -183,8 +183,8 @@ class ResponsesApi:
             task.add_done_callback(self._deletions.discard)
 
 
-def is_lost_context(trouble: ActionError) -> bool:
+def is_lost_context(failure: CallFailure) -> bool:
     """Whether the endpoint does not know the response to continue (OpenAI: 400; vLLM: 404 about the id)."""
-    return trouble.status in {400, 404} and (
-        trouble.code == "previous_response_not_found" or trouble.param in {"previous_response_id", "response_id"}
+    return failure.status in {400, 404} and (
+        failure.code == "previous_response_not_found" or failure.param in {"previous_response_id", "response_id"}
     )

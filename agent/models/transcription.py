@@ -1,25 +1,9 @@
-"""Speech to text at an OpenAI-compatible endpoint (audio/transcriptions)."""
+"""Speech to text, as whoever needs it sees it."""
 
 from __future__ import annotations
 
-import asyncio
-import math
 from dataclasses import dataclass
-from typing import Final, Protocol
-
-import httpx2
-from openai import APIError, AsyncOpenAI
-
-from agent.models.base import Usage
-from agent.models.connection import CONNECT_TIMEOUT
-from agent.models.endpoint import NO_KEY, EndpointSettings
-from agent.models.limits import bounded_client
-from agent.models.trouble import trouble_of
-
-PATIENCE_S: Final = 60.0
-"""Seconds for one recording of a few minutes; hosted models take a few, small machines about as long as it lasts."""
-TEXT_LIMIT: Final = 4000
-"""Characters of a transcript that are taken: as many as a task may have."""
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,64 +28,3 @@ class Transcriber(Protocol):
     async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
         """The words of a recording that lasts so long; `name` ends as its format does. Raises TranscriptionFailed."""
         ...
-
-
-class OpenAITranscriber:
-    """Implements Transcriber. Asked once: the person is there and can speak again.
-
-    `minute` is the price of a minute. Without one, tokens that the endpoint tells cost what `settings.prices` says.
-    """
-
-    def __init__(
-        self, settings: EndpointSettings, *, minute: float | None = None, patience: float = PATIENCE_S
-    ) -> None:
-        self._settings = settings
-        self._minute = minute
-        self._patience = patience
-        self._client = AsyncOpenAI(
-            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
-        )
-
-    async def transcribe(self, audio: bytes, name: str, seconds: float) -> Transcript:
-        """See Transcriber."""
-        timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
-        try:
-            async with asyncio.timeout(self._patience):
-                heard = await self._client.audio.transcriptions.create(
-                    model=self._settings.model, file=(name, audio), response_format="json", timeout=timeout
-                )
-            text: object = getattr(heard, "text", None)  # an endpoint may answer with anything
-        except TimeoutError:
-            raise TranscriptionFailed(f"{self._settings.host} did not answer in time") from None
-        except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-            # Cut off: an SDK error in the chain would carry the request with its key along.
-            raise TranscriptionFailed(
-                f"{self._settings.host}: {trouble_of(error, self._settings.key).reason}"
-            ) from None
-        if not isinstance(text, str):
-            raise TranscriptionFailed(f"{self._settings.host} answered with something else than a transcript")
-        told: object = getattr(heard, "usage", None)
-        lasted = _number(told, "seconds")
-        seconds = seconds if lasted is None else lasted
-        return Transcript(text.strip()[:TEXT_LIMIT], self._settings.model, seconds, self._cost(told, seconds))
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.close()
-
-    def _cost(self, told: object, seconds: float) -> float | None:
-        if self._minute is not None:
-            return self._minute * seconds / 60.0
-        price = self._settings.prices.get(self._settings.model)
-        read, written = _number(told, "input_tokens"), _number(told, "output_tokens")
-        if price is None or read is None or written is None:
-            return None
-        return price.cost(Usage(input=int(read), output=int(written)))
-
-
-def _number(told: object, name: str) -> float | None:
-    """What the endpoint tells of what it used, as a number; it may tell anything."""
-    value: object = getattr(told, name, None)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) and value >= 0 else None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.model_roles import ModelSettings
 from agent.models.endpoint import EndpointSettings
-from agent.models.transcription import OpenAITranscriber
 from bot.config.settings import Settings, SettingsError
 from bot.texts import words
+
+if TYPE_CHECKING:
+    from agent.models.openai_transcription import OpenAITranscriber
 
 
 def model_settings(settings: Settings) -> ModelSettings:
@@ -36,6 +40,9 @@ def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
     """What writes voice notes down, None where no endpoint is set for it: speech goes nowhere by itself."""
     if not settings.transcribe_base_url and not settings.transcribe_api_key.get_secret_value():
         return None
+    # Here and not above: the client is loaded by whoever has an endpoint.
+    from agent.models.openai_transcription import OpenAITranscriber  # noqa: PLC0415 - see above
+
     return OpenAITranscriber(
         EndpointSettings(
             model=settings.transcribe_model,

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -182,14 +181,3 @@ async def _console(
         return
     stack.push_async_callback(console.stop)
     announce(address)
-
-
-def service_loop() -> asyncio.AbstractEventLoop:
-    """A new one: libuv's, on which a step takes a twentieth less processor time; on Windows, for which there is none,
-    Python's own.
-    """
-    if sys.platform == "win32":
-        return asyncio.new_event_loop()
-    import uvloop  # noqa: PLC0415 - there is none on Windows
-
-    return uvloop.new_event_loop()

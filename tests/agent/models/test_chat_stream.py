@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.models.base import ToolCall
+from agent.models.call_failure import CutShort
 from agent.models.chat_stream import ChatReader
-from agent.models.trouble import CutShort
 
 
 def read(*chunks: object) -> ChatReader:

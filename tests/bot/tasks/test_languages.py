@@ -15,9 +15,9 @@ from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app, reason_words
 from agent.models.base import ModelRequest, Purpose
+from agent.models.call_failure import CallFailure, Kind
 from agent.models.endpoint import EndpointSettings
 from agent.models.error_messages import error_of
-from agent.models.trouble import ActionError, Kind
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
@@ -100,8 +100,8 @@ def test_why_a_phone_cannot_be_used() -> None:
 
 
 def test_why_a_model_gave_no_answer() -> None:
-    trouble = ActionError(Kind.STATUS, 404, "model_not_found")
-    error = error_of(trouble, EndpointSettings("m", "http://models.example/v1"), ModelRequest(Purpose.ACT, ()))
+    failure = CallFailure(Kind.STATUS, 404, "model_not_found")
+    error = error_of(failure, EndpointSettings("m", "http://models.example/v1"), ModelRequest(Purpose.ACT, ()))
     with speaking("zh"):
         assert fault_of(error).happened == "models.example 不认识模型“m”。"
     assert str(error) == "models.example does not know the model 'm'."

@@ -11,8 +11,8 @@ from aiohttp import web
 from pydantic import SecretStr
 
 from agent.models.endpoint import EndpointSettings
+from agent.models.openai_transcription import OpenAITranscriber
 from agent.models.pricing import Price
-from agent.models.transcription import OpenAITranscriber
 from agent.questions import QuestionKind
 from bot.commands.request import UTC
 from bot.config.settings import Settings

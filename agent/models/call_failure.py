@@ -45,7 +45,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ActionError:
+class CallFailure:
     """One failed attempt. `retry_after` is in seconds; `status` is 0 unless the kind is STATUS."""
 
     kind: Kind
@@ -65,21 +65,21 @@ class ActionError:
         return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
 
 
-def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> ActionError:
-    """The trouble that an exception of the SDK, or an unreadable answer, stands for.
+def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:
+    """The failure that an exception of the SDK, or an unreadable answer, stands for.
 
     Unreadable is what is no JSON (ValueError), or nested deeper than any model writes (RecursionError).
     """
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
         case APITimeoutError() | httpx2.TimeoutException() if not _away(error):
-            return ActionError(Kind.NO_ANSWER)
+            return CallFailure(Kind.NO_ANSWER)
         case APIConnectionError() | httpx2.TransportError() | CutShort():
-            return ActionError(Kind.NO_CONNECTION)
+            return CallFailure(Kind.NO_CONNECTION)
         case TooMuch():
-            return ActionError(Kind.TOO_MUCH)
+            return CallFailure(Kind.TOO_MUCH)
         case APIStatusError():
-            return ActionError(
+            return CallFailure(
                 Kind.STATUS,
                 error.status_code,
                 error.code or "",
@@ -88,13 +88,13 @@ def trouble_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError,
                 _retry_after(error.response.headers),
             )
         case APIError():
-            return ActionError(
+            return CallFailure(
                 Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key)
             )
         case Broken():
-            return ActionError(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
+            return CallFailure(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
         case _:
-            return ActionError(Kind.NONSENSE)
+            return CallFailure(Kind.NONSENSE)
 
 
 def _away(error: BaseException | None) -> bool:
