@@ -18,6 +18,7 @@ import aiohttp
 
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
+from tests.fixtures.warm_start import WarmProcess, start_opengui
 
 START_S = 60.0
 STOP_S = 30.0
@@ -65,14 +66,8 @@ class Place:
 
     async def opengui(self, *arguments: str, stdin: str = "", **more: str) -> tuple[int, str, str]:
         """Run a command to its end, with this on its standard input: exit code, standard output, standard error."""
-        process = await asyncio.create_subprocess_exec(
-            *OPENGUI,
-            *arguments,
-            cwd=self.directory,
-            env=self.environment(more),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        process = await start_opengui(
+            arguments, directory=self.directory, environment=self.environment(more), piped=True
         )
         try:
             async with asyncio.timeout(START_S):
@@ -103,24 +98,18 @@ class Service:
     def __init__(self, place: Place, settings: Mapping[str, str]) -> None:
         self._place = place
         self._settings = settings
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: WarmProcess | None = None
         self._reader: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self.log = ""
         self.console = ""
 
     async def __aenter__(self) -> Self:
-        limit = self._place.open_files
-        limited = [] if limit is None else ["sh", "-c", 'ulimit -n "$0" && exec "$@"', str(limit)]
-        self._process = await asyncio.create_subprocess_exec(
-            *limited,
-            *OPENGUI,
-            "run",
-            cwd=self._place.directory,
-            env=self._place.environment(self._settings),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+        self._process = await start_opengui(
+            ["run"],
+            directory=self._place.directory,
+            environment=self._place.environment(self._settings),
+            open_files=self._place.open_files,
         )
         self._reader = asyncio.create_task(self._read())
         await self.says("Ready.")
@@ -208,7 +197,6 @@ class Service:
     async def _read(self) -> None:
         assert self._process is not None
         output = self._process.stdout
-        assert output is not None
         while line := await output.readline():
             self.log += line.decode()
             if line.startswith(b"Console: "):
