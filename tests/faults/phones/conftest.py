@@ -28,12 +28,6 @@ def bring_the_jar(rig: Rig) -> None:
 
 
 @pytest.fixture
-def rig(adb_rig: Rig) -> Rig:
-    """The agent on a virtual phone behind a real adb server: what breaks between them is what these tests are about."""
-    return adb_rig
-
-
-@pytest.fixture
 async def fast_rig(adb_server: AdbServer) -> AsyncIterator[Rig]:
     """The same with uiautomator2's server open, on a phone with its own keyboard only."""
     async with rig_on(adb_server, fast_lane=True) as made:

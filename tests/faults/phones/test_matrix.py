@@ -119,12 +119,12 @@ async def done(rig: Rig, row: Row, writer: Writer) -> tuple[TaskEnded, str]:
 
 
 @pytest.mark.parametrize("row", SURVIVED, ids=lambda row: row.name)
-async def test_survived(rig: Rig, row: Row) -> None:
-    end, told = await done(rig, row, Writer())
+async def test_survived(adb_rig: Rig, row: Row) -> None:
+    end, told = await done(adb_rig, row, Writer())
     assert end.outcome is Outcome.SUCCEEDED, told
-    assert rig.phone.truth.fields["title"] == NOTE
+    assert adb_rig.phone.truth.fields["title"] == NOTE
     assert row.says in told
-    assert not [moment for moment in rig.phone.moments.waiting if moment.after != "screencap"], "it did not happen"
+    assert not [moment for moment in adb_rig.phone.moments.waiting if moment.after != "screencap"], "it did not happen"
 
 
 @pytest.mark.parametrize("row", FAST, ids=lambda row: row.name)
@@ -137,7 +137,8 @@ async def test_survived_on_the_fast_lane(fast_rig: Rig, row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", ENDED, ids=lambda row: row.name)
-async def test_ended_and_said(rig: Rig, adb_server: AdbServer, row: Row) -> None:
+async def test_ended_and_said(adb_rig: Rig, adb_server: AdbServer, row: Row) -> None:
+    rig = adb_rig
     end, told = await done(rig, row, Writer())
     assert end.outcome is row.ends, told
     assert row.says in told

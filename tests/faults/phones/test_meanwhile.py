@@ -89,8 +89,9 @@ async def test_somebody_else_touches_the_phone(rig: Rig) -> None:
     await written(rig, Writer(moment="typing", meanwhile=type_too))
 
 
-async def test_somebody_elses_uiautomator_leaves_the_picture(rig: Rig, adb_server: AdbServer) -> None:
+async def test_somebody_elses_uiautomator_leaves_the_picture(adb_rig: Rig, adb_server: AdbServer) -> None:
     """Android's UiAutomation has one user: there are no elements then, and that ends nothing."""
+    rig = adb_rig
     bring_the_jar(rig)
     theirs = OnPhoneServer(Shell(Connection(ServerAddress(adb_server.host, adb_server.port), rig.phone.address)))
     await theirs.launch()
