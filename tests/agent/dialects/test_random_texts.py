@@ -234,7 +234,7 @@ def test_a_status_that_cannot_be_read_is_no_success(status: str) -> None:
             assert not any(isinstance(action, Finish) and action.status == "success" for action in ends), text
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(40)  # quadratic ones take minutes
 @pytest.mark.parametrize(
     "text",
     [
