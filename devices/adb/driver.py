@@ -26,7 +26,7 @@ from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, lo
 from devices.adb.settling import settle as settled
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
-from devices.adb.ui_tree import Trees, focused_text
+from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
@@ -51,14 +51,17 @@ class AdbPhone:
         fast_lane: bool = False,
         shell: Shell | None = None,
         clock: Callable[[], float] = time.monotonic,
+        first_limit: float = FIRST_LIMIT,
     ) -> None:
-        """`shell` is one that works without an adb server. `clock` (seconds) is for the waits for the screen."""
+        """`shell` is one that works without an adb server. `clock` (seconds) is for the waits for the screen,
+        `first_limit` see Trees.
+        """
         self._info = info
         self._shell = shell or Shell(connection)
         self._clock = clock
         self._lane = FastLane(self._shell, allowed=fast_lane)
         self._camera = Camera(self._shell, self._lane)
-        self._trees = Trees(self._shell, self._lane)
+        self._trees = Trees(self._shell, self._lane, first_limit=first_limit)
         self._preparation = Preparation(self._shell)
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)

@@ -122,10 +122,11 @@ class Trees:
     The fast lane tells them while it is open; plain adb could not, UiAutomation has one user.
     """
 
-    def __init__(self, shell: Shell, lane: FastLane) -> None:
+    def __init__(self, shell: Shell, lane: FastLane, *, first_limit: float = FIRST_LIMIT) -> None:
+        """`first_limit` is in seconds, for a tree of plain adb until one has told how long they take."""
         self._shell = shell
         self._lane = lane
-        self._limit = FIRST_LIMIT
+        self._limit = first_limit
         self._misses = 0
         self._skip = 0
         self._by_file = False

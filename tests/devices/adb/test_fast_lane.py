@@ -45,7 +45,7 @@ async def fast(bench: Bench) -> AsyncIterator[Bench]:
     """A driver whose fast lane is open, on a phone with its own keyboard only."""
     bench.virtual.files.write(JAR, SERVER_FILE.read_bytes())
     bench.virtual.state.adb_keyboard_installed = False
-    phone = AdbPhone(bench.connection, bench.phone.info, fast_lane=True)
+    phone = AdbPhone(bench.connection, bench.phone.info, fast_lane=True, first_limit=60)
     await phone.prepare()
     await opened(phone)
     assert (phone.info.lane, phone.info.lane_reason) == ("fast", "")
@@ -214,7 +214,7 @@ async def lane(bench: Bench) -> AsyncIterator[tuple[FastLane, Trees, Pauses]]:
     async with asyncio.timeout(20):
         while not lane.open:
             await asyncio.sleep(0.01)
-    yield lane, Trees(shell, lane), pauses
+    yield lane, Trees(shell, lane, first_limit=60), pauses
     await lane.end()
 
 
@@ -413,7 +413,7 @@ async def test_every_convenience_can_be_missing(bench: Bench) -> None:
     """Plain adb is enough, and says what it cannot do."""
     bench.virtual.files.write(JAR, SERVER_FILE.read_bytes())
     bench.virtual.faults.set(no_lane=True, no_adb_keyboard=True)
-    phone = AdbPhone(bench.connection, bench.phone.info, fast_lane=True)
+    phone = AdbPhone(bench.connection, bench.phone.info, fast_lane=True, first_limit=60)
     await phone.prepare()
     await opened(phone)
     assert (phone.info.lane, phone.info.pictures) == ("adb", "adb")
