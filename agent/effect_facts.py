@@ -138,6 +138,28 @@ class FileSent(_Fact):
     size: int
 
 
+class Worded(_Fact):
+    """What an action or a tool says of its result, in a sentence of its own (agent.wording.Texts)."""
+
+    kind: Literal["worded"] = "worded"
+    sentence: str
+    values: dict[str, str]
+    form: str
+    translations: dict[str, str]
+
+    @classmethod
+    def of(cls, result: Words) -> Self:
+        """The fact in a sentence with translations of its own."""
+        values = {name: str(value) for name, value in result.values.items()}
+        translations = dict(result.translations or {})
+        return cls(sentence=result.kind, values=values, form=result.form, translations=translations)
+
+    @property
+    def words(self) -> Words:
+        """The sentence as a value."""
+        return Words(self.form, self.sentence, self.values, self.translations)
+
+
 class Answered(_Fact):
     """What a person answered, as they typed it."""
 
@@ -169,6 +191,7 @@ Effect = Annotated[
     | CameTrue
     | NotWithin
     | FileSent
+    | Worded
     | Answered
     | PlainText,
     Field(discriminator="kind"),
@@ -199,11 +222,17 @@ def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
     return [effect.model_dump(mode="json") for effect in effects]
 
 
+_FORMS: Final = {"kind", "sentence", "form", "translations"}
+"""Parts of facts that stand fixed, whatever the values in them are."""
+
+
 def with_texts(effect: Effect, cover: Callable[[Sequence[str]], Sequence[str]]) -> Effect:
     """The fact with other words in it. `cover` is given those that stand in a row, and returns as many."""
     changes: dict[str, object] = {}
     for name, value in effect:
-        if isinstance(value, str) and name not in {"kind", "sentence"}:
+        if name in _FORMS:
+            continue
+        if isinstance(value, str):
             changes[name] = cover([value])[0]
         elif isinstance(value, tuple):
             changes[name] = tuple(cover(value))
@@ -241,7 +270,7 @@ def _english(effect: Effect) -> str:
             return "nothing visible changed"
         case TextNow(text=text):
             return f"the field now reads {text!r}"
-        case PhoneNote():
+        case PhoneNote() | Worded():
             return str(effect.words)
         case EffectUnseen():
             return "sent; its effect could not be seen"

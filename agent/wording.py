@@ -7,6 +7,7 @@ log stay in English.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any, Final
 
@@ -19,6 +20,27 @@ SENTENCES: Final = sentences_of("agent")
 def words(kind: str, **values: object) -> Words:
     """The sentence of this kind as a value. Raises KeyError for an unknown kind or a missing value."""
     return Words(SENTENCES[kind], kind, values)
+
+
+class Texts:
+    """The sentences that one action or tool brings with it: kind → English, and the same in other languages.
+
+    Its words carry their forms with them, into checkpoints too: whoever words them needs no catalogue, and they are
+    still worded when the action is not registered any more.
+    """
+
+    def __init__(self, english: Mapping[str, str], /, **translations: Mapping[str, str]) -> None:
+        """`translations` have the name of their language ("zh"). Raises ValueError for one that lacks a kind."""
+        for language, sentences in translations.items():
+            if sentences.keys() != english.keys():
+                raise ValueError(f"The {language} texts differ in {', '.join(sentences.keys() ^ english.keys())}.")
+        self._english = english
+        self._translations = translations
+
+    def words(self, kind: str, **values: object) -> Words:
+        """The sentence of this kind as a value. Raises KeyError for an unknown kind or a missing value."""
+        forms = {language: sentences[kind] for language, sentences in self._translations.items()}
+        return Words(self._english[kind], kind, values, forms)
 
 
 def sentence(kind: str, **values: object) -> str:
@@ -37,7 +59,8 @@ def kept(text: str) -> str | dict[str, Any]:
     if not isinstance(text, Words):
         return text
     values = {name: kept(value) if isinstance(value, str) else value for name, value in text.values.items()}
-    return {"sentence": text.kind, "values": values}
+    data = {"sentence": text.kind, "values": values}
+    return data if text.translations is None else {**data, "form": text.form, "translations": dict(text.translations)}
 
 
 def restored(data: str | dict[str, Any]) -> str:
@@ -45,6 +68,8 @@ def restored(data: str | dict[str, Any]) -> str:
     if isinstance(data, str):
         return data
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in data["values"].items()}
+    if "form" in data:
+        return Words(data["form"], data["sentence"], values, data["translations"])
     return words(data["sentence"], **values)
 
 

@@ -24,27 +24,32 @@ Worder = Callable[[str, Mapping[str, object]], str]
 class Words(str):
     """A sentence of a known kind. As a text, for the log and for machines, it reads in English.
 
-    Values that are such sentences themselves are worded with it.
+    Values that are such sentences themselves are worded with it. `translations` are the forms in other languages, by
+    the name of the language, of a sentence that no catalogue has; None for one that is looked up by its kind.
     """
 
-    __slots__ = ("form", "kind", "values")
+    __slots__ = ("form", "kind", "translations", "values")
 
     form: str
     kind: str
     values: Mapping[str, object]
+    translations: Mapping[str, str] | None
 
-    def __new__(cls, english: str, kind: str, values: Mapping[str, object]) -> Self:
+    def __new__(
+        cls, english: str, kind: str, values: Mapping[str, object], translations: Mapping[str, str] | None = None
+    ) -> Self:
         """`english` is a format with the values as named placeholders. Raises KeyError for a missing value."""
         made = super().__new__(cls, english.format(**values))
         made.form = english
         made.kind = kind
         made.values = MappingProxyType(dict(values))
+        made.translations = None if translations is None else MappingProxyType(dict(translations))
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
         """The same sentence with other words for its values; `change` is given those that are texts."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
-        return Words(self.form, self.kind, values)
+        return Words(self.form, self.kind, values, self.translations)
 
 
 def sentence_of(error: BaseException) -> str:
@@ -69,23 +74,29 @@ def _form(english: str) -> re.Pattern[str]:
     return re.compile("".join(piece + (f"(?P<{name}>.+)" if name else "") for piece, name in pieces), re.DOTALL)
 
 
-_worder: ContextVar[Worder | None] = ContextVar("worder", default=None)
+_worder: ContextVar[tuple[Worder, str] | None] = ContextVar("worder", default=None)
+"""Who words the sentences here, and the name of the language."""
 
 
 def said(text: str) -> str:
     """What a person reads: the sentence as it is worded here. A text that is no sentence of ours stays as it is."""
-    worder = _worder.get()
-    if worder is None or not isinstance(text, Words):
+    here = _worder.get()
+    if here is None or not isinstance(text, Words):
         return str(text)
-    return worder(
-        text.kind, {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
-    )
+    worder, language = here
+    values = {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    if text.translations is not None:
+        return text.translations.get(language, text.form).format(**values)
+    return worder(text.kind, values)
 
 
 @contextmanager
-def worded(by: Worder) -> Iterator[None]:
-    """Let `by` word every sentence until the block ends, in tasks that begin there too."""
-    before = _worder.set(by)
+def worded(by: Worder, language: str = "") -> Iterator[None]:
+    """Let `by` word every sentence until the block ends, in tasks that begin there too.
+
+    A sentence with translations of its own is said in this language, or in English where it has none for it.
+    """
+    before = _worder.set((by, language))
     try:
         yield
     finally:

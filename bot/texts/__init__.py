@@ -63,7 +63,7 @@ def speaking(language: str) -> Iterator[None]:
     """Say everything in this language until the block ends; an unknown one is English."""
     before = _spoken.set(language if language in LANGUAGES else ENGLISH)
     try:
-        with worded(_worded):
+        with worded(_worded, _spoken.get()):
             yield
     finally:
         _spoken.reset(before)

@@ -26,6 +26,7 @@ from agent.effect_facts import (
     ScreenTurned,
     SwitchedTo,
     TextNow,
+    Worded,
 )
 from agent.models.base import Usage
 from bot.domain.schedule import Schedule
@@ -71,7 +72,7 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.nothing")
         case TextNow(text=text):
             return say("effect.reads", text=_row([text]))
-        case PhoneNote():
+        case PhoneNote() | Worded():
             return said(effect.words)
         case EffectUnseen():
             return say("effect.unseen")
