@@ -1,10 +1,14 @@
-"""What the agent can decide: the closed set of typed actions. Points are pixels of the image that was sent."""
+"""What the agent can decide: typed actions. Points are pixels of the image that was sent.
+
+Those here are the ones that the dialects of models have words for. Others come with their specs
+(agent.graph.executor.action_spec).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
 
@@ -34,7 +38,16 @@ class PointTarget(_Frozen):
 Target = ElementTarget | PointTarget
 
 
-class Tap(_Frozen):
+class Action(_Frozen):
+    """Anything that can be decided, with its arguments. `kind` is its name: in checkpoints, journal and models' calls.
+
+    The docstring and the descriptions of the fields tell a model of an action that brings its own spec.
+    """
+
+    kind: str
+
+
+class Tap(Action):
     """Touch once. `sensitive` is the model's own warning: it can add a gate, never remove one."""
 
     kind: Literal["tap"] = "tap"
@@ -42,21 +55,21 @@ class Tap(_Frozen):
     sensitive: str = ""
 
 
-class DoubleTap(_Frozen):
+class DoubleTap(Action):
     """Touch twice, quickly."""
 
     kind: Literal["double_tap"] = "double_tap"
     target: Target
 
 
-class LongPress(_Frozen):
+class LongPress(Action):
     """Touch and hold."""
 
     kind: Literal["long_press"] = "long_press"
     target: Target
 
 
-class Type(_Frozen):
+class Type(Action):
     """Type text into the target, or into the focused field."""
 
     kind: Literal["type"] = "type"
@@ -66,7 +79,7 @@ class Type(_Frozen):
     submit: bool = False
 
 
-class Swipe(_Frozen):
+class Swipe(Action):
     """A finger from start to end in `duration_ms` milliseconds."""
 
     kind: Literal["swipe"] = "swipe"
@@ -75,7 +88,7 @@ class Swipe(_Frozen):
     duration_ms: int = Field(default=300, ge=MIN_SWIPE_MS, le=MAX_SWIPE_MS)
 
 
-class Scroll(_Frozen):
+class Scroll(Action):
     """Reveal content that lies in `direction` (down shows what is further below)."""
 
     kind: Literal["scroll"] = "scroll"
@@ -83,7 +96,7 @@ class Scroll(_Frozen):
     target: Target | None = None
 
 
-class Drag(_Frozen):
+class Drag(Action):
     """Press long on start, move to end, let go."""
 
     kind: Literal["drag"] = "drag"
@@ -91,35 +104,35 @@ class Drag(_Frozen):
     end: PointTarget
 
 
-class PressKey(_Frozen):
+class PressKey(Action):
     """Press one key of the phone."""
 
     kind: Literal["key"] = "key"
     key: Key
 
 
-class OpenApp(_Frozen):
+class OpenApp(Action):
     """Bring an app to the front, by its name on the launcher."""
 
     kind: Literal["open_app"] = "open_app"
     name: str = Field(min_length=1, max_length=200)
 
 
-class OpenUrl(_Frozen):
+class OpenUrl(Action):
     """Open an address."""
 
     kind: Literal["open_url"] = "open_url"
     url: str = Field(min_length=1, max_length=2000)
 
 
-class Wait(_Frozen):
+class Wait(Action):
     """Let the phone work for some seconds."""
 
     kind: Literal["wait"] = "wait"
     seconds: float = Field(default=2.0, ge=0, le=MAX_WAIT_S)
 
 
-class WaitFor(_Frozen):
+class WaitFor(Action):
     """Wait until a text is there (`text`), is no longer there (`gone`) or the screen changes (`change`)."""
 
     kind: Literal["wait_for"] = "wait_for"
@@ -128,14 +141,14 @@ class WaitFor(_Frozen):
     seconds: float = Field(default=10.0, ge=0, le=MAX_WAIT_FOR_S)
 
 
-class SendFile(_Frozen):
+class SendFile(Action):
     """Send a file from the phone's shared storage to the chat."""
 
     kind: Literal["send_file"] = "send_file"
     path: str = Field(min_length=1, max_length=1000)
 
 
-class Note(_Frozen):
+class Note(Action):
     """Remember a fact for the rest of the task; with `screen` also everything that the screen shows in words."""
 
     kind: Literal["note"] = "note"
@@ -143,14 +156,14 @@ class Note(_Frozen):
     screen: bool = False
 
 
-class SumUp(_Frozen):
+class SumUp(Action):
     """Have another model sum up what was noted; the answer is kept as a note and as data of the task."""
 
     kind: Literal["sum_up"] = "sum_up"
     instruction: str = Field(min_length=1, max_length=2000)
 
 
-class AskUser(_Frozen):
+class AskUser(Action):
     """A question to the person, with choices when there are some."""
 
     kind: Literal["ask_user"] = "ask_user"
@@ -158,14 +171,14 @@ class AskUser(_Frozen):
     choices: tuple[str, ...] = ()
 
 
-class TakeOver(_Frozen):
+class TakeOver(Action):
     """A person does something on the phone, then says done."""
 
     kind: Literal["take_over"] = "take_over"
     reason: str
 
 
-class EnterSecret(_Frozen):
+class EnterSecret(Action):
     """Ask the person for a code or password and type it straight into the phone; nobody else sees it."""
 
     kind: Literal["enter_secret"] = "enter_secret"
@@ -174,7 +187,7 @@ class EnterSecret(_Frozen):
     submit: bool = False
 
 
-class Finish(_Frozen):
+class Finish(Action):
     """The end, as the model sees it; code decides the outcome. `data` is what the person asked to know."""
 
     kind: Literal["finish"] = "finish"
@@ -183,35 +196,28 @@ class Finish(_Frozen):
     data: str | None = None
 
 
-Action = Annotated[
-    Tap
-    | DoubleTap
-    | LongPress
-    | Type
-    | Swipe
-    | Scroll
-    | Drag
-    | PressKey
-    | OpenApp
-    | OpenUrl
-    | Wait
-    | WaitFor
-    | SendFile
-    | Note
-    | SumUp
-    | AskUser
-    | TakeOver
-    | EnterSecret
-    | Finish,
-    Field(discriminator="kind"),
-]
-
-_ADAPTER: TypeAdapter[Action] = TypeAdapter(Action)
-
-
-def action_from(data: dict[str, Any]) -> Action:
-    """The typed action in a plain dictionary. Raises pydantic.ValidationError."""
-    return _ADAPTER.validate_python(data)
+DIALECT_ACTIONS: tuple[type[Action], ...] = (
+    Tap,
+    DoubleTap,
+    LongPress,
+    Type,
+    Swipe,
+    Scroll,
+    Drag,
+    PressKey,
+    OpenApp,
+    OpenUrl,
+    Wait,
+    WaitFor,
+    SendFile,
+    Note,
+    SumUp,
+    AskUser,
+    TakeOver,
+    EnterSecret,
+    Finish,
+)
+"""What the dialects have words for, in the order in which models are told of it."""
 
 
 def action_data(action: Action) -> dict[str, Any]:

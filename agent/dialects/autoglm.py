@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Self
 
 from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
@@ -116,6 +117,10 @@ class AutoGlmDialect:
     def image_window(self) -> int:
         """The current screen only."""
         return 1
+
+    def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect: its words are given."""
+        return self
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Instructions, and one message with the way so far and the screen."""

@@ -52,6 +52,13 @@ class Dialect(Protocol):
         """How many screenshots, the current one included, the model is best shown."""
         ...
 
+    def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
+        """The same dialect, for these actions: those of agent.actions and others, all of which a model is told of.
+
+        A dialect whose words are given by what its models were trained on stays as it is.
+        """
+        ...
+
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Messages and tools for this scene; the stable part first, the current screen last.
 

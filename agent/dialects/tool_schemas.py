@@ -1,5 +1,8 @@
 """The tools of the default dialect, generated from the typed actions.
 
+How an action of agent.actions is described stands in the prompts; any other brings its description with it, as its
+docstring and the descriptions of its fields.
+
 A target becomes `element` or `x` and `y`, a start or an end two numbers each. The schemas allow nothing else than
 what is listed. What may be left out is left out of `required` (instead of being nullable, as the strict mode of one
 vendor wants it), because endpoints of other vendors stumble over nullable types.
@@ -8,9 +11,7 @@ vendor wants it), because endpoints of other vendors stumble over nullable types
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, get_args
-
-from pydantic import BaseModel
+from typing import Any
 
 from agent.actions import Action
 from agent.models.base import ToolSpec
@@ -20,27 +21,29 @@ from devices.geometry import Size
 SAY = "say"
 """The argument of every tool in which the model tells the person what the step does."""
 
-ACTIONS: dict[str, type[BaseModel]] = {
-    model.model_fields["kind"].default: model for model in get_args(get_args(Action)[0])
-}
-
-_SCHEMAS = {kind: model.model_json_schema() for kind, model in ACTIONS.items()}
-"""The same for every screen."""
-
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _ROTATIONS = 8
 """Screens whose tools are kept: the two rotations of a few phones."""
 
 
 @lru_cache(maxsize=_ROTATIONS)
-def tool_specs(space: Size) -> tuple[ToolSpec, ...]:
-    """One tool for each action, for points on a picture of this size."""
-    texts = _descriptions()
-    return tuple(ToolSpec(kind, texts[kind], _parameters(kind, space, texts)) for kind in ACTIONS)
+def tool_specs(space: Size, models: tuple[type[Action], ...]) -> tuple[ToolSpec, ...]:
+    """One tool for each of these actions, for points on a picture of this size. Raises KeyError where neither the
+    prompts nor the action itself describe something.
+    """
+    return tuple(_tool(model, space, _descriptions()) for model in models)
 
 
-def _parameters(kind: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
-    schema = _SCHEMAS[kind]
+def _tool(model: type[Action], space: Size, texts: dict[str, str]) -> ToolSpec:
+    kind, schema = model.model_fields["kind"].default, model.model_json_schema()
+    own = {
+        f"{kind}.{name}": field["description"] for name, field in schema["properties"].items() if "description" in field
+    }
+    texts = {kind: schema.get("description", ""), **own, **texts}
+    return ToolSpec(kind, texts[kind], _parameters(kind, schema, space, texts))
+
+
+def _parameters(kind: str, schema: dict[str, Any], space: Size, texts: dict[str, str]) -> dict[str, Any]:
     definitions: dict[str, Any] = schema.get("$defs", {})
     properties: dict[str, Any] = {}
     required: list[str] = []

@@ -7,7 +7,7 @@ was asked for, both are read: a call to `mobile_use` is in thousandths, a call t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from agent import actions as act
 from agent.dialects import mobile_use
@@ -16,7 +16,7 @@ from agent.dialects.grid import Grid, number
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered, unnumbered
-from agent.dialects.tool_schemas import ACTIONS, SAY, tool_specs
+from agent.dialects.tool_schemas import SAY, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
@@ -30,13 +30,16 @@ _EXPECTED_PRINTED = (
 _OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "seconds"})
 _WORDS = frozenset({"direction", "what"})
 """Arguments that are one of a few words, in any case."""
+Models = Mapping[str, type[act.Action]]
+"""The actions that can be called, by their names."""
 _LINE_LABELS = ("Action:", "Thought:", "Summary:")
 
 
 class ToolsDialect:
     """Tool calls; `printed` asks for `mobile_use` in the text instead of native calls."""
 
-    def __init__(self, *, printed: bool = False) -> None:
+    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, printed: bool = False) -> None:
+        self._models = {model.model_fields["kind"].default: model for model in models}
         self._printed = printed
 
     @property
@@ -48,6 +51,10 @@ class ToolsDialect:
     def image_window(self) -> int:
         """The current screen only."""
         return 1
+
+    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect. Where calls are printed, they are read, but not told of."""
+        return type(self)(models, printed=self._printed)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Instructions and the tools (none when calls are printed), and one message up to the current screen."""
@@ -63,15 +70,15 @@ class ToolsDialect:
             last_y=space.height - 1,
             rules=rules,
         )
-        return conversation(instructions, scene, numbered), tool_specs(space)
+        return conversation(instructions, scene, numbered), tool_specs(space, tuple(self._models.values()))
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             thinking, text = split_thinking(reply.text)
-            printed = _calls(reply, text)
+            printed = _calls(reply, text, self._models)
             said, line = printed.said, _unlabelled(printed.said)
-            actions = tuple(_action(call, space, line) for call in printed.calls)
+            actions = tuple(_action(call, space, line, self._models) for call in printed.calls)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
             thought = said or thinking or reply.reasoning
             return decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
@@ -79,10 +86,10 @@ class ToolsDialect:
             raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
 
 
-def _calls(reply: ModelReply, text: str) -> Printed:
+def _calls(reply: ModelReply, text: str, models: Models) -> Printed:
     """The native calls if there are any, else the printed ones. Never without a call."""
     native = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
-    found = Printed(native, text.strip()) if native else printed_calls(text, ACTIONS.keys())
+    found = Printed(native, text.strip()) if native else printed_calls(text, models.keys())
     if not found.calls:
         raise BadReply("There is no call in your answer.")
     return found
@@ -96,7 +103,7 @@ def _unlabelled(said: str) -> str:
     return line.strip()
 
 
-def _action(call: NamedCall, space: Size, said: str) -> act.Action:
+def _action(call: NamedCall, space: Size, said: str, models: Models) -> act.Action:
     given = dict(call.arguments)
     name = call.name.strip().lower()
     if name == mobile_use.NAME:
@@ -107,12 +114,12 @@ def _action(call: NamedCall, space: Size, said: str) -> act.Action:
             return mobile_use.action_of(given, space, said)
         name = action
         given.pop("action")
-    if name not in ACTIONS:
-        raise BadReply(f"There is no tool {echo(name)!r}. The tools are: {', '.join(ACTIONS)}.")
-    return _own_action(name, given, space)
+    if name not in models:
+        raise BadReply(f"There is no tool {echo(name)!r}. The tools are: {', '.join(models)}.")
+    return _own_action(models[name], name, given, space)
 
 
-def _own_action(name: str, given: dict[str, Any], space: Size) -> act.Action:
+def _own_action(model: type[act.Action], name: str, given: dict[str, Any], space: Size) -> act.Action:
     """One of our tools with the arguments that its schema allows; null counts as left out."""
     fields = {key: value for key, value in given.items() if value is not None and key != SAY}
     if fields.get("kind") == name:
@@ -127,7 +134,6 @@ def _own_action(name: str, given: dict[str, Any], space: Size) -> act.Action:
         fields.pop("success", None)
         if fields["status"] is None:
             raise BadReply('finish needs a status, "success" or "failure".')
-    model = ACTIONS[name]
     grid = Grid(space, thousandths=False)
     if "target" in model.model_fields and (target := _target(name, fields, grid)) is not None:
         fields["target"] = target
@@ -141,7 +147,7 @@ def _own_action(name: str, given: dict[str, Any], space: Size) -> act.Action:
     action = made(model, name, **fields)
     if isinstance(action, act.Type) and not (action.text or action.clear or action.submit):
         raise BadReply("type needs a text, or clear to empty the field.")
-    return act.action_from(action.model_dump())
+    return action
 
 
 def _target(name: str, fields: dict[str, Any], grid: Grid) -> act.Target | None:

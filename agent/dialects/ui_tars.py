@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Self
 
 from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
@@ -189,6 +190,10 @@ class UiTarsDialect:
     def image_window(self) -> int:
         """These models are trained on conversations with the last five screenshots."""
         return _IMAGE_WINDOW
+
+    def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect: its words are given."""
+        return self
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """A conversation: every past step is a screenshot (or a note that it was removed) and the model's reply."""

@@ -20,7 +20,9 @@ from agent.error_mapping import fault_of
 from agent.event_stream import pumped
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
 from agent.files import FileLost, GivenFile
+from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.build import build_executor
+from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import ExecutorState
@@ -103,6 +105,7 @@ class Equipment:
     journal: Journal
     frames: Frames
     secrets: Secrets
+    actions: ActionRegistry = BUILT_IN
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -312,7 +315,8 @@ class LocalRunner:
             screen=screen,
             fence=run.lease.fence,
             models=run.terms.models,
-            dialect=run.terms.dialect,
+            dialect=run.terms.dialect.offering(have.actions.models),
+            actions=have.actions,
             image_window=run.terms.image_window,
             policy=have.policy,
             journal=have.journal,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PointTarget, PressKey, Scroll, SendFile, Tap, Type
-from agent.describing import describe, described
 from agent.error_mapping import fault_of
 from agent.files import FileLost
+from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.device_health import PhoneSpent
 from agent.guards.reasons import ANSWERS, SENSITIVE, reason_words
 from agent.models.errors import ModelUnreachable
@@ -140,4 +140,4 @@ def test_the_shipped_reasons_are_worded_and_an_operators_own_stay() -> None:
     ],
 )
 def test_what_is_asked_reads_as_what_is_told_to_the_model(action: Action) -> None:
-    assert described(action, None) == describe(action, None)
+    assert BUILT_IN.spec_of(action).asks(action, None) == BUILT_IN.describe(action, None)

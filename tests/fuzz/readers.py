@@ -13,12 +13,11 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from agent.actions import Drag, PointTarget, Swipe, action_data
+from agent.actions import DIALECT_ACTIONS, Drag, PointTarget, Swipe, action_data
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.printed_calls import MAX_CALLS, printed_calls
 from agent.dialects.scene_text import now_text, numbered
 from agent.dialects.select import NAMES, dialect_for
-from agent.dialects.tool_schemas import ACTIONS
 from agent.guards.facts import MAX_AMOUNTS, facts_of
 from agent.guards.sanitise import in_one_line
 from agent.guards.words import ends_with, mentions, plain, says
@@ -44,6 +43,7 @@ from tests.fuzz.target import Target
 
 T = TypeVar("T")
 SPACE = Size(922, 2048)
+KINDS = [model.model_fields["kind"].default for model in DIALECT_ACTIONS]
 DIALECTS = [dialect_for(name, "") for name in NAMES if name != "auto"]
 ZONE = ZoneInfo("Europe/Berlin")
 
@@ -82,7 +82,7 @@ def _inside(decision: Decision) -> None:
 def printed(text: str) -> None:
     """Calls and objects that models print among other words."""
     with suppress(BadReply):
-        assert len(printed_calls(text, ACTIONS.keys()).calls) <= MAX_CALLS
+        assert len(printed_calls(text, KINDS).calls) <= MAX_CALLS
     assert all(isinstance(found, dict) for found in objects_in(text))
 
 

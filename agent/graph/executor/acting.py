@@ -1,14 +1,17 @@
-"""One physical action: written down, sent once, settled, and compared."""
+"""One action: written down, done once, and what became of it written down too."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
+from dataclasses import replace
 from typing import Any
 
 from agent.control import Stopped
 from agent.effect_facts import Effect, EffectUnseen, PhoneNote, TextNow, in_english
 from agent.effects import difference
+from agent.graph.executor.action_spec import ActionError, Done
 from agent.graph.executor.context import RunContext
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
@@ -18,25 +21,50 @@ from devices.inputs import Input
 logger = logging.getLogger(__name__)
 
 
-class ActionError(Exception):
-    """An action did not work out; the sentence is for the model."""
+BEGUN = "This action was begun before an interruption and may have happened; it was not sent again. Look first."
+TOOL_BEGUN = (
+    "This was begun before an interruption and may have been done; it was not done again: {what}. Do it once more only "
+    "if the person says that it is missing."
+)
 
 
-async def act(
-    context: RunContext, key: ActionKey, data: dict[str, Any], what: Input, sight: ScreenView, *, last: bool = False
+async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun: str) -> None:
+    """Write down that an action is about to be done. Raises ActionError with `begun` when that was written before, and
+    LeaseLost when the phone belongs to somebody else now.
+    """
+    if not await context.journal.begin(key, data, fence=context.fence):
+        raise ActionError(begun)
+
+
+async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
+    """Wait for what was begun, and write down what became of it; `cut_off` when it was stopped on the way.
+
+    Raises ActionError when nothing came of it, and Stopped.
+    """
+    try:
+        done = await work
+    except (Stopped, asyncio.CancelledError):
+        await asyncio.shield(context.journal.finish(key, cut_off, "stopped while it was being done"))
+        raise
+    except ActionError as error:
+        state: ActionState = "uncertain" if error.uncertain else "rejected"
+        await context.journal.finish(key, state, type(error.__cause__ or error).__name__)
+        raise
+    done = replace(done, effects=context.mask.effects(done.effects))
+    await context.journal.finish(key, "done", in_english(done.effects))
+    return done
+
+
+async def send_input(
+    context: RunContext, key: ActionKey, what: Input, sight: ScreenView, *, last: bool = False
 ) -> tuple[Effect, ...]:
-    """Send one input and return what came of it. `sight` is what was seen before.
+    """Send one input that was begun, and return what came of it. `sight` is what was seen before.
 
     After the `last` action of a step the model may be shown the screen before it is known to stand still.
 
     Raises ActionError when nothing, or nothing certain, came of it, Stopped when the run was stopped meanwhile (the
-    journal then says uncertain), LeaseLost when the phone belongs to somebody else now, and PhoneUnavailable when it
-    takes nothing before a person changes that.
+    journal then says uncertain), and PhoneUnavailable when the phone takes nothing before a person changes that.
     """
-    if not await context.journal.begin(key, data, fence=context.fence):
-        raise ActionError(
-            "This action was begun before an interruption and may have happened; it was not sent again. Look first."
-        )
     context.screen.expire()  # what was seen until now is not what this leaves behind
     try:
         done = await context.control.guard(context.phone.act(what, receipt=key.receipt))
@@ -56,7 +84,8 @@ async def act(
             raise ActionError(f"Not done: {error}") from error
         raise ActionError(
             "The phone did not confirm the last action; it may or may not have happened and was not sent again. "
-            "Look at the screen before you decide."
+            "Look at the screen before you decide.",
+            uncertain=True,
         ) from error
     tail: list[Effect] = [] if done.field_text is None else [TextNow(text=done.field_text)]
     tail += map(PhoneNote.of, done.notes)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent import actions as act
-from agent.describing import described
 from agent.graph.executor import questions
-from agent.graph.executor.acting import ActionError
+from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
@@ -32,7 +31,6 @@ GONE = "What you chose is not there any more, so nobody was asked, and it was no
 UNSEEN = "The phone could not be looked at once more, so nobody was asked, and it was not done: {error}"
 GRID = 80
 """Pixels: touches of a place without a name this close to each other are the same touch, tried again."""
-_TOUCHES = ("tap", "double_tap", "long_press", "swipe", "drag")
 
 
 class Denied(ActionError):
@@ -46,37 +44,44 @@ class Denied(ActionError):
 
 
 async def approval_of(
-    state: ExecutorState, context: RunContext, sight: ScreenView, action: act.Action, where: ResolvedTarget, reason: str
+    state: ExecutorState,
+    context: RunContext,
+    sight: ScreenView,
+    spec: InputAction[Any],
+    action: act.Action,
+    where: ResolvedTarget,
+    reason: str,
 ) -> dict[str, Any]:
     """What the state gets when a person is asked to allow this: the question, and what their answer holds to.
 
     The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
-    changes by itself. Raises Denied, Trouble, Stopped and PhoneUnavailable.
+    changes by itself. Raises Denied, ActionError, Stopped and PhoneUnavailable.
     """
     now = await _look(context)
     before, where = sight.observation, _found(where, sight.observation, now)
     sight = ScreenView(now, sight.screen, sight.targets)
     near = around(now, where.element, where.point)
-    what = described(action, sight, where.element)
+    what = spec.asks(action, sight, where.element)
     anchor = anchor_of(where, sight, before=before)
-    anchor["control"] = _control(action, where, sight)
-    anchor["consequence"] = _consequence(action, near, where, sight, anchor)
+    anchor["control"] = _control(spec, action, where, sight)
+    anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     _refuse_denied(state, anchor["consequence"], what)
     askings = state.get("unlike", {}).get(anchor["control"], 0)
     frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
         return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
-    question = questions.approval(state, context, action, what, reason, sight, frame, near=near, anew=askings > 0)
+    shown = spec.shown(action)
+    question = questions.approval(state, context, what, reason, shown, sight, frame, near=near, anew=askings > 0)
     return {"question": question, "anchor": anchor}
 
 
-def file_approval_of(
-    state: ExecutorState, context: RunContext, sight: ScreenView, action: act.SendFile, reason: str
+def tool_approval_of(
+    state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, reason: str
 ) -> dict[str, Any]:
-    """The same for a file: it is known by its path, and no screen has a part in it. Raises Denied."""
-    what, consequence = described(action, sight), digest([action.kind, action.path])
+    """The same for a tool: it is known by its arguments, and no screen has a part in it. Raises Denied."""
+    what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what)
-    question = questions.approval(state, context, action, what, reason, sight, sight.frame)
+    question = questions.tool_approval(state, context, what, reason, spec.shown(action))
     return {"question": question, "anchor": {"consequence": consequence}}
 
 
@@ -105,7 +110,7 @@ async def _look(context: RunContext) -> Observation:
 
 
 def _found(where: ResolvedTarget, before: Observation, now: Observation) -> ResolvedTarget:
-    """The same place on the new look. Raises Trouble when what was meant is gone."""
+    """The same place on the new look. Raises ActionError when what was meant is gone."""
     if (before.package, before.size) != (now.package, now.size):
         raise ActionError(GONE)
     if where.element is None:
@@ -121,9 +126,9 @@ def _moved(point: Point | None, dx: int, dy: int) -> Point | None:
     return None if point is None else Point(point.x + dx, point.y + dy)
 
 
-def _control(action: act.Action, where: ResolvedTarget, sight: ScreenView) -> str:
+def _control(spec: ActionSpec[Any], action: act.Action, where: ResolvedTarget, sight: ScreenView) -> str:
     """What is touched or pressed, whatever stands around it: fingers that touch it in another way are no difference."""
-    kind = "touch" if action.kind in _TOUCHES else action.kind
+    kind = "touch" if "touches" in spec.traits else action.kind
     place: list[Any] = looks(where.element) if where.element is not None else []
     if where.point is not None and _is_blind(where, sight):
         place = [*place, where.point.x // GRID, where.point.y // GRID]
@@ -131,19 +136,18 @@ def _control(action: act.Action, where: ResolvedTarget, sight: ScreenView) -> st
 
 
 def _consequence(
-    action: act.Action, near: Around, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
+    meant: dict[str, Any], near: Around, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
 ) -> str:
     """What would come of it: the control, and what it is about by the words of its dialog or row, or on a page by
     whom it goes to, what is written and what is paid. Where no words tell, by the picture.
     """
     seen = sight.observation
-    given = [getattr(action, name, "") for name in ("text", "url")]
     about: list[Any] = [near.title, anchor["own"]]
     if near.kind == "page":
         about += [[words_of(e) for e in near.window if e.editable], facts_of(seen).amounts]
     if _is_blind(where, sight):
         about.append(picture_of(seen, whole_screen(seen)))
-    return digest([anchor["control"], given, about])
+    return digest([anchor["control"], meant, about])
 
 
 def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from agent.control import Control
 from agent.dialects.base import Dialect
 from agent.events import RunEvent
+from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.screen import Looks, PhoneScreen
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
@@ -43,6 +44,7 @@ class RunContext:
     fence: int
     models: Models
     dialect: Dialect
+    actions: ActionRegistry
     image_window: int
     policy: Policy
     journal: Journal

@@ -5,38 +5,49 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agent.actions import Action, ElementTarget, Scroll, Type
-from agent.describing import describe
+from agent.actions import DIALECT_ACTIONS, Action, ElementTarget, Scroll, Type
 from agent.graph.executor import questions
-from agent.graph.executor.acting import ActionError
+from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool, Situation, Tool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
-from agent.graph.executor.approvals import approval_of
+from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
-from agent.graph.executor.targets import ResolvedTarget, resolve_target, to_input
+from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
 from agent.guards.hit_test import TouchTarget
+from agent.guards.policy import Gate
 from agent.observing import ScreenView
-from devices.inputs import Swipe
+from devices.inputs import Input
 
 REFUSED = "Refused and not done: {reason}. Find a way without it, or finish with failure."
 _CHINESE = r"\u3400-\u9fff"
 
 
-async def gated(
-    state: ExecutorState, context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget
+async def question_before_input(
+    state: ExecutorState,
+    context: RunContext,
+    sight: ScreenView,
+    spec: InputAction[Any],
+    action: Action,
+    where: ResolvedTarget,
+    physical: Input,
 ) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked first, None when the action may be done.
+    """What the state gets when a person must be asked first, None when the input may be sent.
 
-    Raises Trouble when it is refused, Denied when a person has not allowed it before, and what a look raises.
+    Raises ActionError when it is refused, Denied when a person has not allowed it before, and what a look raises.
     """
-    gate = context.policy.gate(action, spot_of(sight, where, action))
+    spot = spot_of(sight, where, action)
+    gate = context.policy.gate(action, spot)
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
         gate = context.policy.press_gate(action, spot_of(sight, where))
+    if gate.verdict == "allow" and type(action) not in DIALECT_ACTIONS:
+        gate = _gate_of_input(context, sight, physical)
+    if gate.verdict == "allow":
+        gate = spec.gate(action, Situation(context.policy, state["task"], spot))
     match gate.verdict:
         case "refuse":
             raise ActionError(REFUSED.format(reason=gate.reason))
         case "approve":
-            return await approval_of(state, context, sight, action, where, gate.reason)
+            return await approval_of(state, context, sight, spec, action, where, gate.reason)
         case "secret":
             where = field_aim(action, sight)
             question = questions.secret(state, context, where.element, sight)
@@ -45,10 +56,32 @@ async def gated(
             return None
 
 
+def _gate_of_input(context: RunContext, sight: ScreenView, physical: Input) -> Gate:
+    """What the policy says of an input of an action that it does not know. A secret is nothing for such an action."""
+    same, there = spoken_as(physical, sight)
+    gate = context.policy.gate(same, spot_of(sight, there, same))
+    return gate if gate.verdict != "secret" else Gate("refuse", gate.reason)
+
+
+def question_before_tool(
+    state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
+) -> dict[str, Any] | None:
+    """The same for a tool: no screen has a part in it. Raises ActionError when it is refused, and Denied."""
+    gate = spec.gate(action, Situation(context.policy, state["task"], None))
+    match gate.verdict:
+        case "refuse" | "secret":
+            raise ActionError(REFUSED.format(reason=gate.reason))
+        case "approve":
+            return tool_approval_of(state, context, spec, action, gate.reason)
+        case "allow":
+            return None
+
+
 def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = None) -> TouchTarget:
     """What an action meets there. A scroll begins and ends where its finger does, whatever it named."""
     seen = sight.observation
-    if isinstance(action, Scroll) and isinstance(finger := to_input(action, where, sight), Swipe):
+    if isinstance(action, Scroll):
+        finger = scroll_of(action.direction, where, sight)
         where = ResolvedTarget(None, finger.start, finger.end)
     return TouchTarget(
         seen.package, where.element, seen.elements or (), where.point, where.end, activity=seen.activity, size=seen.size
@@ -77,10 +110,10 @@ def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:
     )
 
 
-def aim_again(action: Action, chosen_on: ScreenView, now: ScreenView) -> ResolvedTarget:
+def aim_again(action: Action, what: str, chosen_on: ScreenView, now: ScreenView) -> ResolvedTarget:
     """The place of a later action of one answer, on the screen as the earlier ones have left it.
 
-    The numbers were those of an older list: what has moved is found by its looks. Raises Trouble when it is gone.
+    The numbers were those of an older list: what has moved is found by its looks. Raises ActionError when it is gone.
     """
     target = getattr(action, "target", None)
     if not isinstance(target, ElementTarget):
@@ -88,5 +121,5 @@ def aim_again(action: Action, chosen_on: ScreenView, now: ScreenView) -> Resolve
     element = chosen_on.targets[target.element]
     found = nearest(looks(element), element.bounds, now.observation)
     if found is None:
-        raise ActionError(f"Not done: {describe(action, chosen_on)}. It is not there any more. Look again.")
+        raise ActionError(f"Not done: {what}. It is not there any more. Look again.")
     return ResolvedTarget(found, found.bounds.clipped(now.observation.size).centre)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from agent.actions import Note, SumUp
-from agent.graph.executor.acting import ActionError
-from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
-from agent.models.base import Message, ModelRequest, Purpose, Usage
+from agent.graph.executor.action_spec import ActionError, Done, PhoneContext
+from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt
@@ -15,26 +13,29 @@ SCREEN_LETTERS = 1500
 """Of one screen in a note: about a full screen of text; notes are read again at every step."""
 
 
-def noted(action: Note, context: RunContext, sight: ScreenView) -> str:
-    """The note: the model's words and, where it wants that, those of the screen."""
+async def note(action: Note, context: PhoneContext) -> Done:
+    """A note: the model's words and, where it wants that, those of the screen."""
+    assert context.sight is not None
     if not action.screen:
-        return action.text
-    seen = f"On the screen ({sight.observation.package or 'unknown app'}): {_words(sight)}"
-    return context.mask.text("\n".join(part for part in (action.text, seen) if part))
+        return Done(notes=(action.text,))
+    seen = f"On the screen ({context.sight.observation.package or 'unknown app'}): {_words(context.sight)}"
+    return Done(notes=("\n".join(part for part in (action.text, seen) if part),))
 
 
-async def sum_up(
-    action: SumUp, context: RunContext, state: ExecutorState, notes: list[str], sight: ScreenView
-) -> tuple[str, Usage]:
-    """What the basic model makes of the notes; of the screen while nothing was noted. Raises Trouble and Stopped."""
-    lines = "\n".join(f"- {note}" for note in notes) or f"- {context.mask.text(_words(sight))}"
+async def sum_up(action: SumUp, context: PhoneContext) -> Done:
+    """What the basic model makes of the notes; of the screen while nothing was noted. Raises ActionError and Stopped.
+
+    It is told to the model, and kept as a note and as data of the task.
+    """
+    assert context.sight is not None
+    lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words(context.sight))}"
     request = ModelRequest(
         Purpose.SUMMARIZE,
         (
             Message("system", (prompt("sum_up"),)),
-            Message("user", (f"Task: {state['task']}\nWanted now: {action.instruction}\n\nNotes:\n{lines}",)),
+            Message("user", (f"Task: {context.task}\nWanted now: {action.instruction}\n\nNotes:\n{lines}",)),
         ),
-        conversation=f"{state['run']}-notes",
+        conversation=f"{context.run}-notes",
     )
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     try:
@@ -44,7 +45,7 @@ async def sum_up(
     words = reply.text.strip()
     if not words:
         raise ActionError("The notes could not be summed up: the answer was empty.")
-    return words, reply.usage
+    return Done(told=(f"Your notes were summed up: {words}",), notes=(words,), gathered=words, usage=reply.usage)
 
 
 def _words(sight: ScreenView) -> str:

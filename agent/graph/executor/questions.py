@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agent.actions import Action, AskUser, OpenUrl, SendFile, TakeOver, Type
+from agent.actions import AskUser, TakeOver
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.binding import Around
@@ -36,34 +36,35 @@ def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOv
 def approval(
     state: ExecutorState,
     context: RunContext,
-    action: Action,
     what: str,
     reason: str,
+    shown: Sequence[str],
     sight: ScreenView,
     frame: str | None,
     *,
     near: Around | None = None,
     anew: bool = False,
 ) -> dict[str, Any]:
-    """May this be done? With the exact text or amount, and what the dialog or row says (`near`), as far as the screen
-    tells. `anew`: it was allowed before, and the screen was another one then.
+    """May this be done? With what would go out (`shown`), the amounts, and what the dialog or row says (`near`), as far
+    as the screen tells. `anew`: it was allowed before, and the screen was another one then.
     """
     reason = reason_words(reason)
-    if isinstance(action, SendFile):
-        lines = [sentence("ask.reason", reason=reason), sentence("ask.file", path=action.path)]
-        return _approval(state, context, what, lines, frame)
     facts = facts_of(sight.observation)
     app = _app(context, sight)
     lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
-    if isinstance(action, Type):
-        lines.append(sentence("ask.text", text=action.text))
-    elif isinstance(action, OpenUrl):
-        lines.append(sentence("ask.address", url=action.url))
+    lines.extend(shown)
     lines.extend(_said(near, facts) if near is not None else [])
     lines.extend(facts.lines)
     if anew:
         lines.append(sentence("ask.anew"))
     return _approval(state, context, what, lines, frame)
+
+
+def tool_approval(
+    state: ExecutorState, context: RunContext, what: str, reason: str, shown: Sequence[str]
+) -> dict[str, Any]:
+    """A person is asked to allow a tool its work, with exactly what is shown."""
+    return _approval(state, context, what, [sentence("ask.reason", reason=reason_words(reason)), *shown], None)
 
 
 def instead(

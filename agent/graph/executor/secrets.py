@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from agent.actions import Action, AskUser, EnterSecret, PressKey
-from agent.describing import describe
 from agent.effect_facts import Effect
 from agent.graph.executor import questions
-from agent.graph.executor.acting import ActionError, act
+from agent.graph.executor.acting import BEGUN, begin, send_input
+from agent.graph.executor.action_spec import ActionError
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import REFUSED, field_aim, spot_of
@@ -58,7 +58,8 @@ def asked_for_field(
     """What the state gets before a secret is typed: the question for it, or first whether it may go into this field.
 
     That is asked where the field is not known to be for secrets, and for a secret that was given before there was a
-    field. Raises Trouble when there is no field, when it would press a button, or go into an app that is never touched.
+    field. Raises ActionError when there is no field, when it would press a button, or go into an app that is never
+    touched.
     """
     where = field_aim(action, sight)
     gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
@@ -104,7 +105,7 @@ async def type_secret(
 ) -> tuple[tuple[Effect, ...], str]:
     """Type what the person gave, straight from memory; journal and history know only that it happened.
 
-    Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises Trouble.
+    Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises ActionError.
     """
     value = context.secrets.take(secret)
     if value is None:
@@ -117,7 +118,8 @@ async def type_secret(
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
     key = ActionKey(state["run"], state["subtask"], state["step"], index)
-    effect = await act(context, key, state["decision"]["actions"][index], physical, sight)
+    await begin(context, key, state["decision"]["actions"][index], BEGUN)
+    effect = await send_input(context, key, physical, sight)
     return effect, ENTER_WAITS.format(reason=waits) if waits else ""
 
 
@@ -133,7 +135,9 @@ def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
     )
 
 
-def what_was_typed(action: Action, where: ResolvedTarget, sight: ScreenView) -> tuple[str, list[str]]:
+def what_was_typed(
+    context: RunContext, action: Action, where: ResolvedTarget, sight: ScreenView
+) -> tuple[str, list[str]]:
     """What is told of a secret that was typed: to people, and to a model that had asked for it in words."""
     told = [TYPED.format(field=repr(questions.field_name(where.element)))] if isinstance(action, AskUser) else []
-    return describe(secret_action(action, where), sight), told
+    return context.actions.describe(secret_action(action, where), sight), told

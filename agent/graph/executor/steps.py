@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from agent.actions import Action, action_from
+from agent.actions import Action
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
 from agent.effects import difference, hash_text
 from agent.events import Step
@@ -27,8 +27,6 @@ from devices.wording import said
 
 GRID = 40
 """Pixels of the sent picture: touches this close to each other are the same touch, tried again."""
-_WAITS = {"wait", "wait_for"}
-_SCROLLS = {"scroll", "swipe", "drag"}
 
 
 def history_of(state: ExecutorState, context: RunContext) -> list[list[str]]:
@@ -42,10 +40,13 @@ def history_of(state: ExecutorState, context: RunContext) -> list[list[str]]:
     fresh = context.screen.fresh
     if fresh is not None:
         after = screen_word(fresh)
-        least = SCROLLED_MEAN if kinds & _SCROLLS else MOVED_MEAN
+        least = SCROLLED_MEAN if kinds & context.actions.kinds_with("moves the screen") else MOVED_MEAN
         if after == before and moved(sight.observation, fresh, least=least):
             after = f"{before} moved at {state['subtask']}.{state['step']}"
-    tried = WAITING if kinds <= _WAITS else "·".join(_tried(action_from(action), sight) for action in actions)
+    if kinds <= context.actions.kinds_with("waits"):
+        tried = WAITING
+    else:
+        tried = "·".join(_tried(context.actions.action_from(action), sight) for action in actions)
     return [*state["history"], [before, tried, after]][-WINDOW:]
 
 

@@ -13,7 +13,6 @@ from devices.phone import Element
 SCROLL_SHARE = 0.6
 """How much of the scrolled area a finger travels: enough to move on, little enough to miss no line."""
 SCROLL_MS = 400
-DRAG_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,46 +51,47 @@ def _under(point: Point, sight: ScreenView) -> Element | None:
     return min(named or hit, key=lambda e: e.bounds.area, default=None)
 
 
-def to_input(action: act.Action, where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
-    """The phone's input for an action, None for an action that is no input."""
-    match action:
-        case act.Tap() if where.point is not None:
-            return inputs.Tap(where.point)
-        case act.DoubleTap() if where.point is not None:
-            return inputs.Tap(where.point, times=2)
-        case act.LongPress() if where.point is not None:
-            return inputs.LongPress(where.point)
-        case act.Type():
-            text = action.text.removesuffix("\n")
-            submit = action.submit or action.text.endswith("\n")
-            return inputs.TypeText(text, at=where.point, clear=action.clear, submit=submit)
-        case act.Swipe() if where.point is not None:
-            return inputs.Swipe(where.point, _moved(action, where.point, sight), action.duration_ms)
-        case act.Drag() if where.point is not None:
-            return inputs.Swipe(where.point, _moved(action, where.point, sight), DRAG_MS, hold=True)
-        case act.Scroll():
-            return _scroll(action.direction, where, sight)
-        case act.PressKey():
-            return inputs.PressKey(action.key)
-        case act.OpenApp():
-            return inputs.OpenApp(action.name)
-        case act.OpenUrl():
-            return inputs.OpenUrl(action.url)
-        case _:
-            return None
-
-
-def _moved(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:
+def finger_end(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:
     """Where the finger ends that begins at `start`: what was approved may stand elsewhere by now."""
     planned, end = _native(action.start, sight), _native(action.end, sight)
     return Point(end.x + start.x - planned.x, end.y + start.y - planned.y)
+
+
+def spoken_as(physical: inputs.Input, sight: ScreenView) -> tuple[act.Action, ResolvedTarget]:
+    """An input of whatever action, as the action of ours that does the same, and where it goes."""
+
+    def at(point: Point | None, end: Point | None = None) -> ResolvedTarget:
+        return ResolvedTarget(None if point is None else _under(point, sight), point, end)
+
+    def target(point: Point) -> act.PointTarget:
+        return act.PointTarget(x=point.x, y=point.y)
+
+    match physical:
+        case inputs.Tap():
+            return act.Tap(target=target(physical.at)), at(physical.at)
+        case inputs.LongPress():
+            return act.LongPress(target=target(physical.at)), at(physical.at)
+        case inputs.Swipe(hold=True):
+            return act.Drag(start=target(physical.start), end=target(physical.end)), at(physical.start, physical.end)
+        case inputs.Swipe():
+            return act.Swipe(start=target(physical.start), end=target(physical.end)), at(physical.start, physical.end)
+        case inputs.TypeText():
+            into = None if physical.at is None else target(physical.at)
+            typed = act.Type(text=physical.text, target=into, clear=physical.clear, submit=physical.submit)
+            return typed, at(physical.at)
+        case inputs.PressKey():
+            return act.PressKey(key=physical.key), at(None)
+        case inputs.OpenApp():
+            return act.OpenApp(name=physical.name), at(None)
+        case inputs.OpenUrl():
+            return act.OpenUrl(url=physical.url), at(None)
 
 
 def _native(target: act.PointTarget, sight: ScreenView) -> Point:
     return sight.native(Point(target.x, target.y))
 
 
-def _scroll(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
+def scroll_of(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
     """A finger that moves against the direction in which more is to be seen."""
     area = _scrolled_area(where, sight)
     middle = area.centre

@@ -1,4 +1,4 @@
-"""Waiting: actions that send nothing to the phone."""
+"""Waiting: tools that look at the phone and send nothing to it."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ import asyncio
 import time
 
 from agent.actions import Wait, WaitFor
-from agent.effect_facts import CameTrue, Effect, NotWithin
+from agent.effect_facts import CameTrue, NotWithin
 from agent.effects import changed, difference
-from agent.graph.executor.acting import ActionError
-from agent.graph.executor.context import RunContext
-from agent.observing import ScreenView
+from agent.graph.executor.action_spec import ActionError, Done, PhoneContext
 from devices.errors import PhoneError
 from devices.phone import Observation
 
 POLL_S = 0.25
 
 
-async def wait(context: RunContext, sight: ScreenView, action: Wait) -> tuple[Effect, ...]:
+async def wait(action: Wait, context: PhoneContext) -> Done:
     """Wait, then look."""
+    assert context.sight is not None
     await context.control.guard(asyncio.sleep(action.seconds))
-    return difference(sight.observation, await _look(context))
+    return Done(difference(context.sight.observation, await _look(context)))
 
 
-async def wait_for(context: RunContext, sight: ScreenView, action: WaitFor) -> tuple[Effect, ...]:
+async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
     """Look again and again until it is so, or the time is over."""
+    assert context.sight is not None
+    before = context.sight.observation
     began = time.monotonic()
     while True:
         now = await _look(context)
-        if _is_so(action, sight.observation, now):
-            return CameTrue(seconds=round(time.monotonic() - began, 1)), *difference(sight.observation, now)
+        if _is_so(action, before, now):
+            return Done((CameTrue(seconds=round(time.monotonic() - began, 1)), *difference(before, now)))
         if time.monotonic() - began >= action.seconds:
-            return (NotWithin(seconds=action.seconds),)
+            return Done((NotWithin(seconds=action.seconds),))
         await context.control.guard(asyncio.sleep(POLL_S))
 
 
-async def _look(context: RunContext) -> Observation:
+async def _look(context: PhoneContext) -> Observation:
     try:
         return await context.screen.peek(keep=True)
     except PhoneError as error:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from agent.actions import action_from
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.select import NAMES, dialect_for
+from agent.graph.executor.built_in import BUILT_IN
 from agent.models.base import ModelReply, ToolCall
 from devices.geometry import Size
 
@@ -67,7 +67,7 @@ def test_case(case: dict[str, Any]) -> None:
         return
 
     decision = read(case["dialect"], case)
-    assert decision.actions == tuple(action_from(action) for action in case["actions"])
+    assert decision.actions == tuple(BUILT_IN.action_from(action) for action in case["actions"])
     for part in ("thought", "summary"):
         if part in case:
             assert getattr(decision, part) == case[part]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from agent.dialects.tool_schemas import ACTIONS, tool_specs
+from agent.actions import DIALECT_ACTIONS
+from agent.dialects.tool_schemas import tool_specs
 from devices.geometry import Size
 
-TOOLS = {tool.name: tool for tool in tool_specs(Size(922, 2048))}
+TOOLS = {tool.name: tool for tool in tool_specs(Size(922, 2048), DIALECT_ACTIONS)}
 
 
 def test_there_is_one_tool_for_each_action() -> None:
-    assert list(TOOLS) == list(ACTIONS)
+    assert list(TOOLS) == [model.model_fields["kind"].default for model in DIALECT_ACTIONS]
     assert {"tap", "wait_for", "enter_secret", "finish"} <= TOOLS.keys()
 
 

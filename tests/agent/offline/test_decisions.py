@@ -271,7 +271,7 @@ async def test_the_switch_itself_is_touched_when_its_row_did_nothing() -> None:
     past.append(step("1/1 settle: x", "wait", NotWithin(seconds=5)))
     second = await next_action(scene("turn on Sync", shown, past))
     assert isinstance(second, Tap)
-    assert second.target != first.target  # type: ignore[union-attr]  # it is a tap: see touched
+    assert second.target != first.target  # type: ignore[attr-defined]  # it is a tap: see touched
 
 
 async def test_what_was_read_is_kept_when_a_later_clause_fails() -> None:

@@ -16,10 +16,10 @@ from typing import get_args
 import pytest
 
 from agent import actions as act
-from agent.describing import describe
 from agent.error_mapping import fault_of
 from agent.events import Todo
 from agent.files import FileLost
+from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.device_health import PhoneSpent
 from agent.models.base import Usage
 from agent.models.errors import ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
@@ -319,7 +319,7 @@ DONE = (
 @pytest.mark.parametrize("action", DONE, ids=lambda action: action.kind)
 @pytest.mark.parametrize("fate", ["", "refused", "not_done", "interrupted", "interrupted_before", "not_allowed"])
 def test_what_was_done_where_the_model_says_nothing_of_it(fate: str, action: act.Action) -> None:
-    what = describe(action, None)
+    what = BUILT_IN.describe(action, None)
     told = agent_words(f"did.{fate}", what=what) if fate else what
     again = restored(json.loads(json.dumps(kept(told))))
     assert again == told == said(told)

@@ -8,13 +8,11 @@ import logging
 from langgraph.runtime import Runtime
 
 from agent.actions import Finish
-from agent.describing import describe
-from agent.dialects.base import BadReply, Decision
+from agent.dialects.base import BadReply
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, past_line, reply_of
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError
-from agent.observing import ScreenView
 from agent.prompts import prompt
 
 logger = logging.getLogger(__name__)
@@ -38,7 +36,8 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         return
     if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):
         return
-    facts = context.mask.text(_facts(state, decision, sight))
+    now = " · ".join(context.actions.describe(action, sight) for action in decision.actions)
+    facts = context.mask.text(_facts(state, now))
     request = ModelRequest(
         Purpose.CAPTION,
         (Message("system", (prompt("caption"),)), Message("user", (facts,))),
@@ -47,10 +46,9 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
 
 
-def _facts(state: ExecutorState, decision: Decision, sight: ScreenView) -> str:
+def _facts(state: ExecutorState, now: str) -> str:
     """What the words are about: the goal, the last steps by which one sees whether it gets on, and what is done now."""
     past = [past_line(step) for step in state["past"][-STEPS_TOLD:]]
-    now = " · ".join(describe(action, sight) for action in decision.actions)
     before = "\n".join(past) or "(none)"
     words = f"\nIts words: {said}" if (said := state["reply"]["text"].strip()) else ""
     return f"Goal: {state['goal']}\nLast steps:\n{before}\nNow, in {state.get('app_name') or 'an app'}: {now}{words}"

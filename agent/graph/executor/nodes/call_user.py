@@ -8,8 +8,6 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from agent.actions import action_from
-from agent.describing import describe
 from agent.effect_facts import Answered, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
@@ -53,7 +51,8 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
     anchor = state.get("anchor") or {}
     counts: dict[str, dict[str, int]] = {}
     if asked.kind is QuestionKind.APPROVE:
-        what = describe(action_from(state["decision"]["actions"][state["index"]]), context.screen.view)
+        action = context.actions.action_from(state["decision"]["actions"][state["index"]])
+        what = context.actions.describe(action, context.screen.view)
         did.append(words("did.not_allowed", what=what))
         told = f"A person did not allow it: {what}. Do not try it again; go on without it, or finish with failure."
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from agent.actions import ElementTarget, Finish, action_data
 from agent.control import Stopped
-from agent.describing import describe
 from agent.dialects.base import BadReply, Decision
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
@@ -159,6 +158,6 @@ async def _finish(
                 return Command(goto="check_loop", update=update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
-    update["did"] = [kept(describe(claim, None))]
+    update["did"] = [kept(context.actions.describe(claim, None))]
     update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
     return Command(goto="executor_exit", update=update)

@@ -1,0 +1,231 @@
+"""What the executor knows of an action or a tool: one spec each, and the registry of those that a run has."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union
+
+from pydantic import Field, TypeAdapter
+
+from agent.actions import Action
+from agent.control import Control
+from agent.effect_facts import Effect
+from agent.events import RunEvent
+from agent.graph.executor.screen import PhoneScreen
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.hit_test import TouchTarget
+from agent.guards.masking import Mask
+from agent.guards.policy import ALLOWED, Gate, Policy
+from agent.models.base import Models, Usage
+from agent.observing import ScreenView
+from agent.ports.frames import Frames
+from agent.ports.journal import ActionState
+from devices.inputs import Input
+from devices.phone import Element, Phone
+from devices.wording import Words, said
+
+A = TypeVar("A", bound=Action)
+
+Trait = Literal["touches", "moves the screen", "waits"]
+"""What the guards against loops and against asking twice treat alike: fingers on one control, whatever they do there;
+what lets a screen scroll; and what does nothing but wait.
+"""
+
+
+class ActionError(Exception):
+    """An action did not work out, and nothing of it was done; the sentence is for the model.
+
+    With `uncertain` nobody knows whether it was done.
+    """
+
+    def __init__(self, told: str, *, uncertain: bool = False) -> None:
+        super().__init__(told)
+        self.uncertain = uncertain
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the gate of an action judges it by: the rules, the task in the person's words, and what an input meets on
+    the screen (None for a tool).
+    """
+
+    policy: Policy
+    task: str
+    spot: TouchTarget | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an action: for the history, and in `told` what only the model is told of it.
+
+    `gathered` is data of the task, `usage` what a model was asked for on the way.
+    """
+
+    effects: tuple[Effect, ...] = ()
+    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    gathered: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool works with that needs no phone. Every wait of it goes through `control.guard`, so that it can be
+    stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
+    """
+
+    run: str
+    task: str
+    notes: tuple[str, ...]
+    models: Models
+    control: Control
+    mask: Mask
+    frames: Frames
+    emit: Callable[[RunEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneContext(ToolContext):
+    """The same, with the phone of the run. `sight` is the screen that the model decided on, None when it was shown to
+    an earlier process and a person has allowed the action since.
+    """
+
+    phone: Phone
+    screen: PhoneScreen
+    sight: ScreenView | None
+
+
+def ungated(_action: Action, _situation: Situation) -> Gate:
+    """The gate of an action that nobody has to allow; the rules for what is touched and pressed hold all the same."""
+    return ALLOWED
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionSpec(Generic[A]):
+    """One kind of action: its arguments, and how it is worded, gated and compared. Its subclasses say how it is run.
+
+    `describe` is for the history, which models read too, `asked` what a person is asked to allow (as `describe` unless
+    it says otherwise), given the element that lies under a touch. `means` are the arguments without which it would be
+    something else, all but its target unless said otherwise: a person who denied it is not asked again about the same
+    with others. `details` are the lines below the question, with exactly what would go out: each of `means` unless it
+    says otherwise. `gate` comes after the policy's rules for what is touched and pressed, and can only add to them.
+    """
+
+    model: type[A]
+    describe: Callable[[A, ScreenView | None], Words]
+    gate: Callable[[A, Situation], Gate]
+    asked: Callable[[A, ScreenView | None, Element | None], str] | None = None
+    details: Callable[[A], Sequence[str]] | None = None
+    means: tuple[str, ...] | None = None
+    traits: frozenset[Trait] = frozenset()
+
+    @property
+    def kind(self) -> str:
+        """The name of the action."""
+        return str(self.model.model_fields["kind"].default)
+
+    def asks(self, action: A, sight: ScreenView | None, under: Element | None = None) -> str:
+        """What a person is asked to allow, in their words."""
+        return said(self.describe(action, sight)) if self.asked is None else self.asked(action, sight, under)
+
+    def shown(self, action: A) -> Sequence[str]:
+        """The lines below that question."""
+        if self.details is None:
+            return [f"{name}: {value}" for name, value in self.meant(action).items()]
+        return self.details(action)
+
+    def meant(self, action: A) -> dict[str, Any]:
+        """The arguments that make it what it is, as plain data."""
+        data = action.model_dump(mode="json", exclude={"kind", "target"})
+        return data if self.means is None else {name: data[name] for name in self.means}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputAction(ActionSpec[A]):
+    """An action that is one input of the phone. It is journalled and sent at most once, and its effect is looked at.
+
+    `to_input` has None where it has no place to go. By whatever name it goes, the policy judges the input as well.
+    """
+
+    to_input: Callable[[A, ResolvedTarget, ScreenView], Input | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tool(ActionSpec[A]):
+    """Anything that is not an input of the phone.
+
+    `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError. What is
+    `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is what the
+    journal says of it when it was stopped on the way.
+    """
+
+    resolve: Callable[[A], A] = lambda action: action
+    journalled: bool = True
+    cut_off: ActionState = "uncertain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool(_Tool[A]):
+    """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it."""
+
+    run: Callable[[A, ToolContext], Awaitable[Done]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhoneTool(_Tool[A]):
+    """A tool that works with the phone or its screen. `run` raises as that of a Tool."""
+
+    run: Callable[[A, PhoneContext], Awaitable[Done]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonAction(ActionSpec[A]):
+    """An action that only a person can do, or that ends the work: the executor itself knows how."""
+
+    gate: Callable[[A, Situation], Gate] = ungated
+
+
+AnySpec = InputAction[Any] | Tool[Any] | PhoneTool[Any] | PersonAction[Any]
+
+
+class ActionRegistry:
+    """The actions and tools that a run has: the model is told of these, and no other can be decided."""
+
+    def __init__(self, specs: Iterable[AnySpec]) -> None:
+        """Raises ValueError for two of one kind."""
+        self._specs: dict[str, AnySpec] = {}
+        for spec in specs:
+            if self._specs.setdefault(spec.kind, spec) is not spec:
+                raise ValueError(f"There are two actions of the kind {spec.kind!r}.")
+
+    def plus(self, *specs: AnySpec) -> ActionRegistry:
+        """These and others. Raises ValueError for a kind that is there already."""
+        return ActionRegistry([*self._specs.values(), *specs])
+
+    @cached_property
+    def models(self) -> tuple[type[Action], ...]:
+        """The typed arguments of each, in order."""
+        return tuple(spec.model for spec in self._specs.values())
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Action]:
+        known: Any = Annotated[Union[self.models], Field(discriminator="kind")]  # noqa: UP007  # known at run time only
+        return TypeAdapter(known)
+
+    def action_from(self, data: dict[str, Any]) -> Action:
+        """The typed action in a plain dictionary. Raises pydantic.ValidationError, for an unknown kind too."""
+        return self._adapter.validate_python(data)
+
+    def spec_of(self, action: Action) -> AnySpec:
+        """The spec of an action that is registered."""
+        return self._specs[action.kind]
+
+    def describe(self, action: Action, sight: ScreenView | None) -> Words:
+        """What the action does, with the name of what it touches where that is known. Models read it in English."""
+        return self.spec_of(action).describe(action, sight)
+
+    def kinds_with(self, trait: Trait) -> set[str]:
+        """The kinds that have this trait."""
+        return {kind for kind, spec in self._specs.items() if trait in spec.traits}

@@ -1,0 +1,229 @@
+"""The actions and tools that every run has. A new one is a line here, or a spec beside these in a registry (`plus`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agent import actions as act
+from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool, Trait, ungated
+from agent.graph.executor.notes import note, sum_up
+from agent.graph.executor.sending import exact_path, file_gate, send_file
+from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
+from agent.graph.executor.wait import wait, wait_for
+from agent.observing import ScreenView
+from agent.wording import sentence, words
+from devices import inputs
+from devices.geometry import Point
+from devices.phone import Element
+from devices.wording import Words
+
+MAX_TEXT = 40
+DRAG_MS = 1000
+_TOUCHES: frozenset[Trait] = frozenset({"touches"})
+_MOVES: frozenset[Trait] = frozenset({"moves the screen"})
+_WAITS: frozenset[Trait] = frozenset({"waits"})
+
+
+def _target(target: act.Target, sight: ScreenView | None, under: Element | None = None) -> str:
+    """What is touched, in a few words; `under` is what lies there, for an action that only has a point."""
+    if isinstance(target, act.ElementTarget):
+        if sight is not None and target.element < len(sight.targets):
+            element = sight.targets[target.element]
+            return _short(element.label or element.resource_id.rsplit("/", 1)[-1] or f"element {target.element}")
+        return words("did.element", number=target.element)
+    return _short(under.label) if under is not None and under.label else f"({target.x},{target.y})"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return repr(flat if len(flat) <= MAX_TEXT else flat[: MAX_TEXT - 1] + "…")
+
+
+Touch = act.Tap | act.DoubleTap | act.LongPress
+Move = act.Swipe | act.Drag
+
+
+def _touch(
+    model: type[Any],
+    describe: Callable[[str], Words],
+    asked: Callable[[str], str],
+    made: Callable[[Point], inputs.Input],
+) -> InputAction[Any]:
+    """One touch of a place."""
+
+    def described(action: Touch, sight: ScreenView | None) -> Words:
+        return describe(_target(action.target, sight))
+
+    def what(action: Touch, sight: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.target, sight, under))
+
+    def to_input(_action: Touch, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input | None:
+        return None if where.point is None else made(where.point)
+
+    return InputAction(
+        model=model, describe=described, asked=what, gate=ungated, means=(), traits=_TOUCHES, to_input=to_input
+    )
+
+
+def _move(
+    model: type[Any],
+    describe: Callable[[str, str], Words],
+    asked: Callable[[str], str],
+    made: Callable[[Any, Point, Point], inputs.Input],
+) -> InputAction[Any]:
+    """A finger from one place to another."""
+
+    def described(action: Move, _sight: ScreenView | None) -> Words:
+        return describe(_target(action.start, None), _target(action.end, None))
+
+    def what(action: Move, sight: ScreenView | None, under: Element | None) -> str:
+        return asked(_target(action.start, sight, under))
+
+    def to_input(action: Move, where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
+        return None if where.point is None else made(action, where.point, finger_end(action, where.point, sight))
+
+    return InputAction(
+        model=model, describe=described, asked=what, gate=ungated, means=(), traits=_TOUCHES | _MOVES, to_input=to_input
+    )
+
+
+def _typed(action: act.Type, sight: ScreenView | None) -> Words:
+    text = _short(action.text)
+    if action.target is None:
+        return words("did.type_submit" if action.submit else "did.type", text=text)
+    target = _target(action.target, sight)
+    return words("did.type_into_submit" if action.submit else "did.type_into", text=text, target=target)
+
+
+def _to_type(action: act.Type, sight: ScreenView | None, under: Element | None) -> str:
+    text = _short(action.text)
+    if action.target is None:
+        return sentence("do.type_submit" if action.submit else "do.type", text=text)
+    target = _target(action.target, sight, under)
+    return sentence("do.type_into_submit" if action.submit else "do.type_into", text=text, target=target)
+
+
+def _text_input(action: act.Type, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
+    submit = action.submit or action.text.endswith("\n")
+    return inputs.TypeText(action.text.removesuffix("\n"), at=where.point, clear=action.clear, submit=submit)
+
+
+def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
+    if action.what == "change":
+        return words("did.wait_change")
+    return words(f"did.wait_{action.what}", text=_short(action.text))
+
+
+def _noted(action: act.Note, _sight: ScreenView | None) -> Words:
+    if action.screen and not action.text:
+        return words("did.note_screen")
+    return words("did.note_screen_text" if action.screen else "did.note", text=_short(action.text))
+
+
+BUILT_IN = ActionRegistry(
+    [
+        _touch(
+            act.Tap,
+            lambda target: words("did.tap", target=target),
+            lambda target: sentence("do.tap", target=target),
+            inputs.Tap,
+        ),
+        _touch(
+            act.DoubleTap,
+            lambda target: words("did.double_tap", target=target),
+            lambda target: sentence("do.double_tap", target=target),
+            lambda at: inputs.Tap(at, times=2),
+        ),
+        _touch(
+            act.LongPress,
+            lambda target: words("did.long_press", target=target),
+            lambda target: sentence("do.long_press", target=target),
+            inputs.LongPress,
+        ),
+        InputAction(
+            model=act.Type,
+            describe=_typed,
+            asked=_to_type,
+            details=lambda action: [sentence("ask.text", text=action.text)],
+            gate=ungated,
+            means=("text",),
+            to_input=_text_input,
+        ),
+        _move(
+            act.Swipe,
+            lambda start, end: words("did.swipe", start=start, end=end),
+            lambda target: sentence("do.swipe", target=target),
+            lambda action, start, end: inputs.Swipe(start, end, action.duration_ms),
+        ),
+        InputAction(
+            model=act.Scroll,
+            describe=lambda action, _: words(f"did.scroll_{action.direction}"),
+            gate=ungated,
+            means=(),
+            traits=_MOVES,
+            to_input=lambda action, where, sight: scroll_of(action.direction, where, sight),
+        ),
+        _move(
+            act.Drag,
+            lambda start, end: words("did.drag", start=start, end=end),
+            lambda target: sentence("do.drag", target=target),
+            lambda _, start, end: inputs.Swipe(start, end, DRAG_MS, hold=True),
+        ),
+        InputAction(
+            model=act.PressKey,
+            describe=lambda action, _: words("did.press", key=action.key.value),
+            asked=lambda action, _sight, _under: sentence("do.press", key=action.key.value),
+            details=lambda _: (),
+            gate=ungated,
+            to_input=lambda action, _where, _sight: inputs.PressKey(action.key),
+        ),
+        InputAction(
+            model=act.OpenApp,
+            describe=lambda action, _: words("did.open_app", name=_short(action.name)),
+            gate=ungated,
+            to_input=lambda action, _where, _sight: inputs.OpenApp(action.name),
+        ),
+        InputAction(
+            model=act.OpenUrl,
+            describe=lambda action, _: words("did.open_url", url=_short(action.url)),
+            asked=lambda action, _sight, _under: sentence("do.open_url", url=_short(action.url)),
+            details=lambda action: [sentence("ask.address", url=action.url)],
+            gate=ungated,
+            to_input=lambda action, _where, _sight: inputs.OpenUrl(action.url),
+        ),
+        PhoneTool(
+            model=act.Wait,
+            describe=lambda action, _: words("did.wait", seconds=f"{action.seconds:g}"),
+            gate=ungated,
+            traits=_WAITS,
+            journalled=False,
+            run=wait,
+        ),
+        PhoneTool(model=act.WaitFor, describe=_waited_for, gate=ungated, traits=_WAITS, journalled=False, run=wait_for),
+        PhoneTool(
+            model=act.SendFile,
+            describe=lambda action, _: words("did.send_file", path=_short(action.path)),
+            asked=lambda action, _sight, _under: sentence("do.send_file", path=_short(action.path)),
+            details=lambda action: [sentence("ask.file", path=action.path)],
+            gate=file_gate,
+            resolve=exact_path,
+            cut_off="rejected",
+            run=send_file,
+        ),
+        PhoneTool(model=act.Note, describe=_noted, gate=ungated, journalled=False, run=note),
+        PhoneTool(
+            model=act.SumUp,
+            describe=lambda action, _: words("did.sum_up", text=_short(action.instruction)),
+            gate=ungated,
+            journalled=False,
+            run=sum_up,
+        ),
+        PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),
+        PersonAction(model=act.TakeOver, describe=lambda action, _: words("did.hand_over", why=_short(action.reason))),
+        PersonAction(
+            model=act.EnterSecret, describe=lambda action, _: words("did.secret", question=_short(action.question))
+        ),
+        PersonAction(model=act.Finish, describe=lambda action, _: words(f"did.{action.status}")),
+    ]
+)

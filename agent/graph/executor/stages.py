@@ -1,0 +1,213 @@
+"""The stages of one action: it is resolved, gated, journalled and run, and what came of it is recorded in its step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from agent.actions import Action, AskUser, EnterSecret, TakeOver
+from agent.effect_facts import effects_data, effects_of
+from agent.graph.executor import questions
+from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
+from agent.graph.executor.action_spec import (
+    ActionError,
+    AnySpec,
+    Done,
+    InputAction,
+    PersonAction,
+    PhoneContext,
+    PhoneTool,
+    Tool,
+    ToolContext,
+)
+from agent.graph.executor.anchors import anchor_of
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
+from agent.graph.executor.secrets import asked_for_field, asked_instead
+from agent.graph.executor.state import ExecutorState, did_of, usage_data, usage_of
+from agent.graph.executor.targets import ResolvedTarget, resolve_target
+from agent.observing import ScreenView
+from agent.ports.journal import ActionKey
+from agent.wording import kept, words
+from devices.inputs import Input
+from devices.wording import Words
+
+FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
+NOWHERE: Final = ResolvedTarget(None, None)
+
+
+class OpenStep:
+    """The step as it goes on: what is read of the state, what is added to it, and the update that the state gets."""
+
+    def __init__(self, state: ExecutorState, context: RunContext) -> None:
+        self.state = state
+        self.context = context
+        self.did = list(did_of(state["did"]))
+        self.effect = list(effects_of(state["effect"]))
+        self.told = list(state["told"])
+        self.notes = list(state["notes"])
+        self.index = state["index"]
+        self.usage = usage_of(state)
+        self.changed: dict[str, Any] = {}
+        """What else is another than it was."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The action that is worked on, as it was decided."""
+        return self.state["decision"]["actions"][self.index]
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no other action follows it."""
+        return self.index + 1 == len(self.state["decision"]["actions"])
+
+    @property
+    def key(self) -> ActionKey:
+        """Its place in the journal."""
+        return ActionKey(self.state["run"], self.state["subtask"], self.state["step"], self.index)
+
+    def record(self, done: Done) -> None:
+        """Add what came of an action, without secrets."""
+        cover = self.context.mask.text
+        self.effect += done.effects
+        self.told += map(cover, done.told)
+        self.notes += map(cover, done.notes)
+        self.usage += done.usage
+        if done.gathered is not None:
+            self.changed["gathered"] = cover(done.gathered)
+
+    def update(self, **more: object) -> dict[str, object]:
+        """The update of the graph's state, with `more` beside it."""
+        return {
+            "did": [kept(each) for each in self.did],
+            "effect": effects_data(self.effect),
+            "told": self.told,
+            "notes": self.notes,
+            "index": self.index,
+            "usage": usage_data(self.usage),
+            **self.changed,
+            **more,
+        }
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An action with all that it is about: its spec and words, the screen as it is now (None when this process has not
+    seen it), and of an input where it goes and what is sent.
+    """
+
+    action: Action
+    spec: AnySpec
+    what: Words
+    sight: ScreenView | None
+    where: ResolvedTarget = NOWHERE
+    physical: Input | None = None
+
+
+def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
+    """Find what the action is about on the screen as it is now. Raises ActionError when it is gone."""
+    spec = step.context.actions.spec_of(action)
+    if not isinstance(spec, InputAction):
+        return Resolved(action, spec, spec.describe(action, sight), sight)
+    if sight is chosen_on:
+        return resolve_input(spec, action, resolve_target(action, sight), sight)
+    where = aim_again(action, spec.describe(action, chosen_on), chosen_on, sight)
+    return resolve_input(spec, action, where, sight)
+
+
+def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> Resolved:
+    """An input with where it goes on this screen. Raises ActionError when it has no place to go."""
+    what, physical = spec.describe(action, sight), spec.to_input(action, where, sight)
+    if physical is None:
+        raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
+    return Resolved(action, spec, what, sight, where, physical)
+
+
+async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
+    """What a person is asked first, None when it may be done. Raises ActionError when it is refused."""
+    state, context, spec = step.state, step.context, it.spec
+    try:
+        if isinstance(spec, PersonAction):
+            return _question_to_person(step, it)
+        if isinstance(spec, Tool | PhoneTool):
+            return question_before_tool(state, context, spec, spec.resolve(it.action))
+        assert it.sight is not None
+        assert it.physical is not None
+        return await question_before_input(state, context, it.sight, spec, it.action, it.where, it.physical)
+    except ActionError:
+        step.did.append(words("did.refused", what=it.what))
+        raise
+
+
+def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
+    """What a person is asked by an action that is for them; None for one that asks nothing."""
+    state, context, sight, action = step.state, step.context, it.sight, it.action
+    assert sight is not None
+    if isinstance(action, EnterSecret):
+        return asked_for_field(state, context, sight, action)
+    if not isinstance(action, AskUser | TakeOver):
+        return None
+    secret = asked_instead(state, context, sight, action) if isinstance(action, AskUser) else None
+    if secret is not None:
+        return secret
+    step.did.append(it.what)
+    anchor = anchor_of(field_aim(action, sight), sight, facts=False)
+    return {"question": questions.question(state, context, action), "anchor": anchor}
+
+
+async def journal(step: OpenStep, it: Resolved) -> None:
+    """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
+    match it.spec:
+        case InputAction():
+            step.did.append(it.what)
+            await begin(step.context, step.key, step.data, BEGUN)
+        case Tool(journalled=True) | PhoneTool(journalled=True):
+            step.did.append(it.what)
+            await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
+
+
+async def run(step: OpenStep, it: Resolved) -> Done:
+    """Do it, once. Raises ActionError when nothing, or nothing certain, came of it."""
+    match it.spec:
+        case PersonAction():
+            return Done(told=(FINISH_ALONE,))
+        case Tool(run=work_of):
+            work = work_of(it.spec.resolve(it.action), _tool_context(step))
+        case PhoneTool(run=work_of):
+            work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
+        case InputAction():
+            return await _run_input(step, it)
+    if it.spec.journalled:
+        return await run_tool(step.context, step.key, it.spec.cut_off, work)
+    done = await work
+    step.did.append(it.what)
+    return done
+
+
+async def _run_input(step: OpenStep, it: Resolved) -> Done:
+    assert it.sight is not None
+    assert it.physical is not None
+    if it.where.point is not None:
+        spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
+        step.changed["mark"] = [spot.x, spot.y]
+    return Done(await send_input(step.context, step.key, it.physical, it.sight, last=step.is_last))
+
+
+def _tool_context(step: OpenStep) -> ToolContext:
+    have = step.context
+    return ToolContext(
+        run=step.state["run"],
+        task=step.state["task"],
+        notes=tuple(step.notes),
+        models=have.models,
+        control=have.control,
+        mask=have.mask,
+        frames=have.frames,
+        emit=have.emit,
+    )
+
+
+def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
+    have, base = step.context, _tool_context(step)
+    shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
+    return PhoneContext(**shared, phone=have.phone, screen=have.screen, sight=sight)
