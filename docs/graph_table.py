@@ -94,19 +94,26 @@ def _keys(node: FunctionType, keys: frozenset[str]) -> tuple[set[str], set[str]]
         inner = set(_inner(tree))
         for part in ast.walk(tree):
             match part:
-                case ast.Subscript(value=ast.Name(id="state"), slice=ast.Constant(value=str(key))):
-                    reads.add(key)
-                case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="state"), attr="get"), args=[ast.Constant(value=str(key)), *_]
+                case ast.Subscript(
+                    value=ast.Name(id="state") | ast.Attribute(attr="state"), slice=ast.Constant(value=str(key))
                 ):
                     reads.add(key)
-                case ast.Subscript(value=ast.Name(id="update"), slice=ast.Constant(value=str(key)), ctx=ast.Store()):
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="state") | ast.Attribute(attr="state"), attr="get"),
+                    args=[ast.Constant(value=str(key)), *_],
+                ):
+                    reads.add(key)
+                case ast.Subscript(
+                    value=ast.Name(id="update") | ast.Attribute(attr="changed"),
+                    slice=ast.Constant(value=str(key)),
+                    ctx=ast.Store(),
+                ):
                     writes.add(key)
                 case ast.Dict(keys=names) if part not in inner:
                     writes |= {
                         name.value for name in names if isinstance(name, ast.Constant) and isinstance(name.value, str)
                     }
-                case ast.Call(func=ast.Attribute(value=ast.Name(id="progress"), attr="update"), keywords=given):
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="step"), attr="update"), keywords=given):
                     writes |= {word.arg for word in given if word.arg}
                 case _:
                     pass
@@ -139,9 +146,9 @@ def _reached(function: FunctionType, seen: set[FunctionType]) -> Iterator[Functi
         names |= set(getattr(inner, "co_names", ()))
     for name in sorted(names):
         found = function.__globals__.get(name)
-        members = (
-            [m for m in vars(found).values() if isinstance(m, FunctionType)] if inspect.isclass(found) else [found]
-        )
+        members = [found]
+        if inspect.isclass(found):
+            members = [m.fget if isinstance(m, property) else m for m in vars(found).values()]
         if inspect.ismodule(found) and found.__name__.startswith("agent.graph"):
             members = [getattr(found, other, None) for other in sorted(names)]
         for member in members:
