@@ -4,8 +4,8 @@ once, told to the model, and worded for people in two languages.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -20,6 +20,7 @@ from agent.guards.policy import Gate
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
+from agent.ports.journal import ActionKey, ActionState
 from agent.wording import Texts, kept, restored
 from bot.cards.formatting import action_line
 from bot.texts import speaking
@@ -27,8 +28,8 @@ from bot.views.tasks import effect_words
 from devices import inputs
 from devices.inputs import Key
 from devices.wording import said
-from tests.agent.graph.dying import DyingSaver, Lives
-from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.graph.rig import LIMIT, Rig, Work, order
+from tests.fakes.ports import MemoryJournal
 from tests.fakes.scripted_model import ScriptedModel, call, models
 
 TEXTS = Texts(
@@ -182,20 +183,33 @@ async def test_what_is_denied_is_not_done_and_not_asked_again(rig: Rig) -> None:
     assert cup.rolled == []
 
 
+@dataclass
+class DyingJournal(MemoryJournal):
+    """Stands still for ever when something is done and is to be written down: the process is as good as dead."""
+
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:  # noqa: ARG002  # nothing is kept
+        self.reached.set()
+        await asyncio.Event().wait()
+
+
 @pytest.mark.parametrize("tool", ["dice", "shake"])
-async def test_dead_while_it_is_done_and_continued(rig: Rig, tmp_path: Path, tool: str) -> None:
+async def test_dead_while_it_is_done_and_continued(rig: Rig, tool: str) -> None:
     """Seen failing with a journal that lets an action begin twice: each of them was done two times then."""
-    cup, lives = Cup(), Lives(tmp_path / "checkpoints.sqlite3")
-    arguments = {"sides": 6} if tool == "dice" else {}
+    cup, arguments = Cup(), {"sides": 6} if tool == "dice" else {}
     actions = BUILT_IN.plus(dice(cup), shake())
-    for visit in (2, 0):
-        connection = await lives.connect()
-        saver = DyingSaver(connection, "execute_action", "has run", visit)
-        rig.saver = saver
-        have, model = scripted(*([call(tool, **arguments)] if visit else []))
-        end = await lives.live(rig.agent(have, actions=actions), order("do it"), saver)
-        await connection.close()
-        assert (end is None) is bool(visit)
+    rig.journal = dying = DyingJournal()
+    have, _ = scripted(call(tool, **arguments))
+    work = Work(rig.agent(have, actions=actions), order("do it"))
+    await work.until(Asked)
+    await work.answer("allow")
+    async with asyncio.timeout(LIMIT):
+        await dying.reached.wait()
+    await work.kill()
+    rig.journal = MemoryJournal(dying.rows)
+    have, model = scripted()
+    await Work(rig.agent(have, actions=actions), order("do it")).ended()
     assert len(cup.rolled) + len(rig.inputs()) == 1
     assert "begun before an interruption" in told(model)
 
