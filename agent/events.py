@@ -10,6 +10,7 @@ from agent.effect_facts import Effects
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.run_id import RunId
 
 
 class _Event(BaseModel):
@@ -54,7 +55,7 @@ class Started(_Event):
     """The run has its phone and works (again)."""
 
     type: Literal["started"] = "started"
-    run: str
+    run: RunId
     phone: str
     phone_name: str
 
@@ -63,7 +64,7 @@ class Step(_Event):
     """One step is done. `mark` is where the touch went, in pixels of the frame, `usage` what the task used so far."""
 
     type: Literal["step"] = "step"
-    run: str
+    run: RunId
     subtask: int
     step: int
     max_steps: int
@@ -123,7 +124,7 @@ class RunEnded(_Event):
     """A sub-task on a phone is over. The lease is kept: the task decides when it ends."""
 
     type: Literal["run ended"] = "run ended"
-    run: str
+    run: RunId
     subtask: int
     outcome: Outcome
     summary: str

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.run_id import RunId
+
 
 class QuestionKind(StrEnum):
     """What a person is asked for."""
@@ -21,13 +23,23 @@ DENY = "deny"
 DONE = "done"
 
 
+class QuestionOrigin(StrEnum):
+    """Who asks, and so who goes on when it is answered."""
+
+    RUN = "run"
+    TAKEOVER = "takeover"
+    """The task service, because a person does something on the phone by hand: no run waits for the answer."""
+
+
 class Question(BaseModel):
-    """A question of a run. `id` is the same when the same question comes again after a restart."""
+    """A question to a person. `id` is the same when the same question comes again after a restart."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
-    run: str
+    origin: QuestionOrigin = QuestionOrigin.RUN
+    run: RunId | None = None
+    """The run that waits for the answer, None where none does."""
     kind: QuestionKind
     text: str
     choices: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ from agent.events import TaskEnded, TaskEvent
 from agent.graph.executor.state import usage_data
 from agent.graph.main.build import build_main
 from agent.graph.main.context import Calls, TaskContext
-from agent.graph.main.state import MainState, run_of, spent
+from agent.graph.main.state import MainState, spent
 from agent.graph.main.stopwatch import Stopwatch
 from agent.limits import Allowance
 from agent.models.base import Usage
@@ -31,6 +31,7 @@ from agent.ports.knowledge import Knowledge
 from agent.ports.runner import Runner
 from agent.questions import Answer
 from agent.run_config import RunConfig, RunConfigSource
+from agent.run_id import RunId
 
 logger = logging.getLogger(__name__)
 
@@ -104,26 +105,26 @@ class GraphAgent:
                     logger.info("task %s stops at a safe point", order.task)
                     return
                 state = await self._graph.aget_state(config)
-            await self._runner.release(run_of(order.task))
+            await self._runner.release(RunId(order.task))
             self._tasks.pop(order.task, None)
             yield _ended(state.values)
 
     async def answer(self, task: str, answer: Answer) -> None:
         """See Agent."""
-        await self._runner.answer(run_of(task), answer)
+        await self._runner.answer(RunId(task), answer)
 
     async def steer(self, task: str, note: str) -> None:
         """See Agent."""
         # Both read it: who plans, and who works on the phone.
         self._task(task).control.note(note)
-        await self._runner.steer(run_of(task), note)
+        await self._runner.steer(RunId(task), note)
 
     async def pause(self, task: str) -> None:
         """See Agent. Raises TimeoutError when the work does not stand still in time."""
         active = self._task(task)
         active.watch.hold("pause")
         active.control.pause()
-        await self._runner.pause(run_of(task))
+        await self._runner.pause(RunId(task))
         if active.calls.running:
             async with asyncio.timeout(STAND_STILL_S):
                 await active.control.wait_standing()
@@ -135,12 +136,12 @@ class GraphAgent:
             active.control.note(note)
         active.control.resume()
         active.watch.go("pause")
-        await self._runner.resume(run_of(task), note)
+        await self._runner.resume(RunId(task), note)
 
     async def cancel(self, task: str) -> None:
         """See Agent."""
         self._task(task).control.cancel()
-        await self._runner.cancel(run_of(task))
+        await self._runner.cancel(RunId(task))
 
     async def shutdown(self) -> None:
         """See Agent."""

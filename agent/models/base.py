@@ -89,7 +89,9 @@ class ModelRequest:
     schema: type[BaseModel] | None = None
     scene: Scene | None = None
     conversation: str = ""
-    """Id of the run or task: cache key, and the thread of a server-side conversation."""
+    """What belongs together: cache key, and the thread of a server-side conversation."""
+    task: str = ""
+    """The task that it is asked for."""
     deep: bool = False
     """Worth more thought than usual: endpoints that can be told so are."""
 

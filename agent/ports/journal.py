@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from agent.run_id import RunId
+
 ActionState = Literal["begun", "done", "rejected", "uncertain"]
 
 
@@ -16,7 +18,7 @@ class LeaseLost(Exception):
 class ActionKey:
     """The identity of one physical action."""
 
-    run: str
+    run: RunId
     subtask: int
     step: int
     index: int

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.run_id import RunId
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -20,7 +22,7 @@ class Lease:
     """The right to use a phone. `fence` grows with every lease of that phone."""
 
     phone: str
-    run: str
+    run: RunId
     fence: int
 
 
@@ -31,7 +33,7 @@ class NoPhone(Exception):
 class Leases(Protocol):
     """The queues before the phones."""
 
-    def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+    def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
         """Wait for a phone: places in the queue while waiting, at last the lease.
 
         `wish` is a phone's stable id, or "" for any free phone; `first` puts the run at the head (it gave the
@@ -39,6 +41,6 @@ class Leases(Protocol):
         """
         ...
 
-    async def release(self, run: str) -> None:
+    async def release(self, run: RunId) -> None:
         """Give the phone back. Nothing happens when the run holds none."""
         ...

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.events import RunEvent
 from agent.files import GivenFile
 from agent.questions import Answer
+from agent.run_id import RunId
 
 
 class RunOrder(BaseModel):
@@ -17,7 +18,7 @@ class RunOrder(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    run: str
+    run: RunId
     subtask: int = 1
     task: str
     """What the person asked, in full."""
@@ -42,27 +43,27 @@ class Runner(Protocol):
         """
         ...
 
-    async def answer(self, run: str, answer: Answer) -> None:
+    async def answer(self, run: RunId, answer: Answer) -> None:
         """The answer to the run's open question; an answer to another one is ignored."""
         ...
 
-    async def steer(self, run: str, note: str) -> None:
+    async def steer(self, run: RunId, note: str) -> None:
         """A note from the person, read before the next step."""
         ...
 
-    async def pause(self, run: str) -> None:
+    async def pause(self, run: RunId) -> None:
         """Stop acting within a second; a hanging call is aborted. Returns when the run stands still."""
         ...
 
-    async def resume(self, run: str, note: str = "") -> None:
+    async def resume(self, run: RunId, note: str = "") -> None:
         """Go on, with a fresh look at the phone."""
         ...
 
-    async def cancel(self, run: str) -> None:
+    async def cancel(self, run: RunId) -> None:
         """End the run within a second; its events end with RunEnded (cancelled)."""
         ...
 
-    async def release(self, run: str) -> None:
+    async def release(self, run: RunId) -> None:
         """The task is over: give the phone back as it was."""
         ...
 

@@ -19,6 +19,7 @@ from agent.ports.leases import Lease
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run_config import RunConfig
+from agent.run_id import RunId
 from devices.phone import Phone
 
 
@@ -26,7 +27,7 @@ from devices.phone import Phone
 class ActiveRun:
     """`acting` while the graph is moving; `lock` keeps two attaches of one run from both acting."""
 
-    id: str
+    id: RunId
     control: Control = field(default_factory=Control)
     drain: RunControl = field(default_factory=RunControl)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -71,7 +72,7 @@ def config_of(order: RunOrder) -> RunnableConfig:
 def fresh(order: RunOrder) -> ExecutorState:
     """The state that a sub-task begins with."""
     return {
-        "run": order.run,
+        "run": str(order.run),
         "subtask": order.subtask,
         "task": order.task,
         "goal": order.goal,

@@ -37,6 +37,7 @@ from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
 from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
+from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
@@ -81,7 +82,7 @@ async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) ->
         data = await frames.load(file.content)
     except KeyError:
         raise FileLost(file.name) from None
-    return await phone.push(file.name, data, folder=run.id)
+    return await phone.push(file.name, data, folder=str(run.id))
 
 
 logger = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ class LocalRunner:
     def __init__(self, equipment: Equipment, checkpointer: BaseCheckpointSaver[str]) -> None:
         self._with = equipment
         self._graph = build_executor(checkpointer)
-        self._runs: dict[str, ActiveRun] = {}
+        self._runs: dict[RunId, ActiveRun] = {}
         self._typed: dict[str, Typed] = {}
         """By phone: what no later task may show."""
 
@@ -138,15 +139,15 @@ class LocalRunner:
                 run.acting = False
                 run.control.stood()
 
-    async def answer(self, run: str, answer: Answer) -> None:
+    async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""
         self._run(run).give(answer)
 
-    async def steer(self, run: str, note: str) -> None:
+    async def steer(self, run: RunId, note: str) -> None:
         """See Runner."""
         self._run(run).control.note(note)
 
-    async def pause(self, run: str) -> None:
+    async def pause(self, run: RunId) -> None:
         """See Runner. Raises TimeoutError when the run does not stand still in time."""
         active = self._run(run)
         active.control.pause()
@@ -154,18 +155,18 @@ class LocalRunner:
             async with asyncio.timeout(STAND_STILL_S):
                 await active.control.wait_standing()
 
-    async def resume(self, run: str, note: str = "") -> None:
+    async def resume(self, run: RunId, note: str = "") -> None:
         """See Runner."""
         active = self._run(run)
         if note:
             active.control.note(note)
         active.control.resume()
 
-    async def cancel(self, run: str) -> None:
+    async def cancel(self, run: RunId) -> None:
         """See Runner."""
         self._run(run).control.cancel()
 
-    async def release(self, run: str) -> None:
+    async def release(self, run: RunId) -> None:
         """See Runner."""
         active = self._runs.pop(run, None)
         if active is not None:
@@ -182,7 +183,7 @@ class LocalRunner:
             async with run.lock:
                 await self._give_back(run)
 
-    def _run(self, run: str) -> ActiveRun:
+    def _run(self, run: RunId) -> ActiveRun:
         return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
 
     async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
@@ -311,6 +312,7 @@ class LocalRunner:
             grace=have.grace,
         )
         return RunContext(
+            run=run.id,
             phone=run.phone,
             screen=screen,
             fence=run.lease.fence,

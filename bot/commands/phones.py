@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.run_id import RunId
 from bot.cards.picture import draw_screen, whole_screen
 from bot.commands.request import Refused, Request, Services, may_see, plain, verdict
 from bot.commands.resolve import open_phones, phone_named, require_usable, state_of
@@ -208,7 +209,10 @@ async def _shown(found: tuple[StoredFile, ...], request: Request, services: Serv
 
 
 async def _may_see_run(run: str, request: Request, services: Services) -> bool:
-    task = await services.task_service.get(run.partition("-")[0])
+    try:
+        task = await services.task_service.get(RunId.parse(run).task)
+    except ValueError:
+        task = None  # whoever made this folder was no run
     if task is None:
         return verdict(request, services.policy, Right.ADMIN).allowed
     return may_see(request, services.policy, task)

@@ -15,6 +15,7 @@ from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.texts import say
 from devices.app_titles import readable
@@ -125,7 +126,7 @@ class StepRow:
 
     task: str
     """The task that people know."""
-    run: str
+    run: RunId
     subtask: int
     step: int
     max_steps: int

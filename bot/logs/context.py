@@ -5,20 +5,22 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from agent.run_id import RunId
+
 
 @dataclass(slots=True)
 class About:
-    """Ids and the phone's name, "" while there is none. One object for all that works on the task: whatever began
+    """Ids and the phone's name, empty while there is none. One object for all that works on the task: whatever began
     before the phone was known tells it as well.
     """
 
     task: str
-    run: str = ""
+    run: RunId | None = None
     phone: str = ""
 
     def fields(self) -> dict[str, str]:
         """What is known."""
-        known = {"task": self.task, "run": self.run, "phone": self.phone}
+        known = {"task": self.task, "run": str(self.run or ""), "phone": self.phone}
         return {name: value for name, value in known.items() if value}
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
+from agent.questions import Question
+from agent.run_id import RunId
 from bot.logs.context import ABOUT
 from devices.measuring import Part
 
@@ -40,8 +42,8 @@ class _Open:
     """What of a task is open: its own span, and by run the run's and the step's."""
 
     task: Span
-    runs: dict[str, Span] = field(default_factory=dict)
-    steps: dict[str, Span] = field(default_factory=dict)
+    runs: dict[RunId, Span] = field(default_factory=dict)
+    steps: dict[RunId, Span] = field(default_factory=dict)
 
 
 class Spans:
@@ -59,8 +61,8 @@ class Spans:
         match event:
             case Started():
                 self._run(task, event.run)
-            case Asked():
-                self._run(task, event.question.run).add_event("asked", {"kind": event.question.kind.value})
+            case Asked(question=Question(run=RunId() as run)):
+                self._run(task, run).add_event("asked", {"kind": event.question.kind.value})
             case Step():
                 span = self._step(task, event.run, began=time.time() - event.seconds)
                 span.set_attribute("step", event.step)
@@ -109,17 +111,17 @@ class Spans:
             self._open[task] = _Open(self._begin("task", None, {"task": task}))
         return self._open[task]
 
-    def _run(self, task: str, run: str) -> Span:
+    def _run(self, task: str, run: RunId) -> Span:
         known = self._task(task)
         if run not in known.runs:
-            known.runs[run] = self._begin("run", known.task, {"task": task, "run": run})
+            known.runs[run] = self._begin("run", known.task, {"task": task, "run": str(run)})
         return known.runs[run]
 
-    def _step(self, task: str, run: str, began: float | None = None) -> Span:
+    def _step(self, task: str, run: RunId, began: float | None = None) -> Span:
         above = self._run(task, run)
         steps = self._open[task].steps
         if run not in steps:
-            steps[run] = self._begin("step", above, {"task": task, "run": run}, began)
+            steps[run] = self._begin("step", above, {"task": task, "run": str(run)}, began)
         return steps[run]
 
     def _begin(

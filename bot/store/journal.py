@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
+from agent.run_id import RunId
 from bot.store.connection import Transaction
 from bot.store.database import Database
 from bot.store.json_columns import json_text
@@ -28,14 +29,14 @@ class ActionJournal:
 
         async def work(transaction: Transaction) -> bool:
             held = await transaction.fetch(
-                "SELECT 1 FROM leases WHERE run = ? AND fence = ? AND released IS NULL", (key.run, fence)
+                "SELECT 1 FROM leases WHERE run = ? AND fence = ? AND released IS NULL", (str(key.run), fence)
             )
             if not held:
                 raise LeaseLost(f"run {key.run} no longer holds the phone (fence {fence})")
             added = await transaction.fetch(
                 "INSERT INTO actions (run, subtask, step, part, fence, action, state, begun)"
                 " VALUES (?, ?, ?, ?, ?, ?, 'begun', ?) ON CONFLICT DO NOTHING RETURNING 1",
-                (key.run, key.subtask, key.step, key.index, fence, json_text(action), self._clock()),
+                (str(key.run), key.subtask, key.step, key.index, fence, json_text(action), self._clock()),
             )
             return bool(added)
 
@@ -49,12 +50,12 @@ class ActionJournal:
             await transaction.fetch(
                 "UPDATE actions SET state = ?, effect = ?, finished = ?"
                 " WHERE run = ? AND subtask = ? AND step = ? AND part = ?",
-                (state, effect, self._clock(), key.run, key.subtask, key.step, key.index),
+                (state, effect, self._clock(), str(key.run), key.subtask, key.step, key.index),
             )
 
         await self._database.write(work, patience=PATIENCE_S)
 
-    async def in_flight(self, runs: Collection[str], *, since: float) -> bool:
+    async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
         """Whether the last input of these runs may still reach its phone: it was begun and nothing is known of it, or
         it was cut off since then (Unix seconds). A file that leaves the phone is no input.
         """
@@ -62,7 +63,7 @@ class ActionJournal:
             "SELECT state, finished FROM actions WHERE run IN (SELECT value FROM json_each(?))"
             " AND json_extract(action, '$.kind') IS NOT 'send_file'"
             " ORDER BY begun DESC, subtask DESC, step DESC, part DESC LIMIT 1",
-            (json_text(list(runs)),),
+            (json_text(list(map(str, runs))),),
         )
         return any(
             row["state"] == "begun" or (row["state"] == "uncertain" and row["finished"] >= since) for row in rows

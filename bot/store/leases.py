@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.ports.leases import Lease
+from agent.run_id import RunId
 from bot.store.connection import Transaction
 from bot.store.database import Database
 
@@ -15,7 +16,7 @@ class LeaseTable:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, run: str, phone: str, *, alive: Iterable[str], now: float, expires: float) -> Lease | None:
+    async def take(self, run: RunId, phone: str, *, alive: Iterable[RunId], now: float, expires: float) -> Lease | None:
         """Give the phone to the run, and take its ticket away; None when another run holds the phone.
 
         Leases that expired before `now` are over, except those of the runs in `alive`, which are renewed first.
@@ -31,26 +32,28 @@ class LeaseTable:
                 "INSERT INTO leases (phone, fence, run, taken, expires)"
                 " SELECT ?1, 1 + (SELECT COALESCE(MAX(fence), 0) FROM leases WHERE phone = ?1), ?2, ?3, ?4"
                 " ON CONFLICT DO NOTHING RETURNING fence",
-                (phone, run, now, expires),
+                (phone, str(run), now, expires),
             )
             if not rows:
                 return None
-            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (run,))
+            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (str(run),))
             return Lease(phone, run, rows[0]["fence"])
 
         return await self._database.write(work)
 
-    async def renew(self, alive: Iterable[str], *, expires: float) -> None:
+    async def renew(self, alive: Iterable[RunId], *, expires: float) -> None:
         """The heartbeat: the open leases of these runs hold until `expires`."""
         runs = tuple(alive)
         await self._database.write(lambda transaction: _renew(transaction, runs, expires))
 
-    async def release(self, run: str, *, now: float) -> None:
+    async def release(self, run: RunId, *, now: float) -> None:
         """The run's lease and ticket are over, where it has them."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE leases SET released = ? WHERE run = ? AND released IS NULL", (now, run))
-            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (run,))
+            await transaction.fetch(
+                "UPDATE leases SET released = ? WHERE run = ? AND released IS NULL", (now, str(run))
+            )
+            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (str(run),))
 
         await self._database.write(work)
 
@@ -62,7 +65,7 @@ class LeaseTable:
 
         await self._database.write(work)
 
-    async def ticket(self, run: str, *, first: bool, patience: float = 0.0) -> int:
+    async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:
         """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
 
         It outlives the process, so that everybody finds the old place after a restart. See `Database.write` for
@@ -78,7 +81,7 @@ class LeaseTable:
         )
 
         async def work(transaction: Transaction) -> int:
-            rows = await transaction.fetch(head if first else last, (run,))
+            rows = await transaction.fetch(head if first else last, (str(run),))
             return int(rows[0]["rank"])
 
         return await self._database.write(work, patience=patience)
@@ -86,9 +89,9 @@ class LeaseTable:
     async def open_leases(self) -> tuple[Lease, ...]:
         """Every open lease."""
         rows = await self._database.fetch("SELECT phone, run, fence FROM leases WHERE released IS NULL ORDER BY taken")
-        return tuple(Lease(row["phone"], row["run"], row["fence"]) for row in rows)
+        return tuple(Lease(row["phone"], RunId.parse(row["run"]), row["fence"]) for row in rows)
 
 
-async def _renew(transaction: Transaction, runs: tuple[str, ...], expires: float) -> None:
+async def _renew(transaction: Transaction, runs: tuple[RunId, ...], expires: float) -> None:
     for run in runs:
-        await transaction.fetch("UPDATE leases SET expires = ? WHERE run = ? AND released IS NULL", (expires, run))
+        await transaction.fetch("UPDATE leases SET expires = ? WHERE run = ? AND released IS NULL", (expires, str(run)))

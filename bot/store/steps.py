@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 from agent.effect_facts import effects_data, effects_of
+from agent.run_id import RunId
 from bot.domain.task import StepRow
 from bot.store.connection import Transaction
 from bot.store.database import Database
@@ -28,7 +29,7 @@ class Steps:
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
                 int(row.part or row.task),
-                row.run,
+                str(row.run),
                 row.subtask,
                 row.step,
                 row.max_steps,
@@ -71,7 +72,7 @@ def _step(row: sqlite3.Row) -> StepRow:
     part = row["parent"] is not None
     return StepRow(
         task=str(row["parent"] if part else row["task"]),
-        run=row["run"],
+        run=RunId.parse(row["run"]),
         subtask=row["subtask"],
         step=row["step"],
         max_steps=row["max_steps"],

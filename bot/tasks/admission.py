@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from agent.graph.main.state import run_of
+from agent.run_id import RunId
 from bot.domain.address import Person, Place
 from bot.domain.right import Right
 from bot.domain.task import Task
@@ -74,20 +74,20 @@ class Admission:
 
     def begin(self, task: Task) -> None:
         """The task is worked on from now on."""
-        self._held[run_of(task.id)] = _Held(task)
+        self._held[task.id] = _Held(task)
 
     def end(self, task: Task) -> None:
         """It is not worked on any more."""
-        held = self._held.pop(run_of(task.id), None)
+        held = self._held.pop(task.id, None)
         if held is not None and held.asking is not None:
             held.asking.cancel()
 
-    def admits(self, run: str, phone: str) -> bool:
+    def admits(self, run: RunId, phone: str) -> bool:
         """Whether the run may have this phone as far as is known, asked each time one is about to be given.
 
         While nobody has told the roles that a right came with, it is taken to hold: `standing` says so.
         """
-        held = self._held.get(run)
+        held = self._held.get(run.task)
         entitled = None if held is None else held.task.entitled
         if held is None or entitled is None:
             return True
@@ -101,13 +101,13 @@ class Admission:
         place = Place(held.task.origin, entitled.private)
         return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
 
-    def standing(self, run: str, told: Callable[[], None]) -> Standing:
+    def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
         """Whether what `admits` says is sure at this moment. A role is asked for, and `told` called when that is over.
 
         Nobody gets a phone by a role of former times: it may have been taken since. Where only the tier hangs on roles
         and nobody tells them, the phone is given, and the tier stays the one with which the task was accepted.
         """
-        held = self._held.get(run)
+        held = self._held.get(run.task)
         if held is None or self._known(held):
             return Standing.SURE
         by_right = _by_role(held.task)

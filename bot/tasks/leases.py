@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from agent.ports.leases import Lease, NoPhone, Place
+from agent.run_id import RunId
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.waiting import PATIENCE_S
@@ -27,11 +28,11 @@ GRACE_S = 30.0
 """How long a waiting run waits on for a phone that was there and went away: a loose cable, a restart of the phone."""
 
 
-def _anybody(_run: str, _phone: str) -> bool:
+def _anybody(_run: RunId, _phone: str) -> bool:
     return True
 
 
-def _sure(_run: str, _told: Callable[[], None]) -> Standing:
+def _sure(_run: RunId, _told: Callable[[], None]) -> Standing:
     return Standing.SURE
 
 
@@ -69,8 +70,8 @@ class PhoneLeases:
         table: LeaseTable,
         phones: Phones,
         clock: Callable[[], float] = time.time,
-        admits: Callable[[str, str], bool] = _anybody,
-        standing: Callable[[str, Callable[[], None]], Standing] = _sure,
+        admits: Callable[[RunId, str], bool] = _anybody,
+        standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
     ) -> None:
         """`admits` says whether a run may have a phone, at the moment in which it would be given; `standing` how sure
         that is, and calls what it is handed when more is known.
@@ -80,8 +81,8 @@ class PhoneLeases:
         self._standing = standing
         self._phones = phones
         self._clock = clock
-        self._held: dict[str, Lease] = {}
-        self._waiting: dict[str, _Waiting] = {}
+        self._held: dict[RunId, Lease] = {}
+        self._waiting: dict[RunId, _Waiting] = {}
         self._turn = asyncio.Lock()
         self._draining = False
         self._helpers: list[asyncio.Task[None]] = []
@@ -104,7 +105,7 @@ class PhoneLeases:
             helper.cancel()
         await asyncio.gather(*self._helpers, return_exceptions=True)
 
-    async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
+    async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
         """See agent.ports.leases. A wish that nothing can serve fails at once, or 30 s after its phone went away."""
         if run in self._held:
             yield self._held[run]
@@ -139,7 +140,7 @@ class PhoneLeases:
             raise
         yield lease
 
-    async def release(self, run: str) -> None:
+    async def release(self, run: RunId) -> None:
         """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
         async with self._turn:
             self._held.pop(run, None)
@@ -150,7 +151,7 @@ class PhoneLeases:
                 return
         await self._serve()
 
-    async def hurry(self, run: str) -> bool:
+    async def hurry(self, run: RunId) -> bool:
         """Put a waiting run at the head of its queue; whoever holds a phone keeps it. False when it does not wait."""
         async with self._turn:
             waiting = self._waiting.get(run)

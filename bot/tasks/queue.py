@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from agent.ports.leases import NoPhone
+from agent.run_id import RunId
 from bot.tasks.input import health_words
 from bot.texts import listed, paragraph, say
 from devices.phone import Health, PhoneInfo
@@ -45,7 +46,7 @@ class NotAdmitted(NoPhone):
 class Waiter:
     """A run in the queue. A low rank is served before a high one."""
 
-    run: str
+    run: RunId
     wish: str
     rank: int
     admits: Admits = _any

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
-from agent.questions import Question, QuestionKind
+from agent.questions import Question, QuestionKind, QuestionOrigin
+from agent.run_id import RunId
 from bot.domain.address import Address
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
 from bot.store.audit import AuditKind
@@ -18,12 +19,6 @@ from bot.tasks.transitions import INTERRUPTED, Ending, Transitions
 
 STARTED = "started"
 """The subject of the notice that the wait for a phone is over."""
-
-
-HANDS = "hands:"
-"""Begins the ids of questions that the task service itself asks because a person takes over: no run waits for an
-answer.
-"""
 
 
 class TaskRepository:
@@ -118,7 +113,7 @@ class TaskRepository:
         """The time by which things are kept, in Unix seconds."""
         return self._clock()
 
-    async def in_flight(self, runs: Collection[str], *, since: float) -> bool:
+    async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
         """See `ActionJournal.in_flight`."""
         return await self._store.journal.in_flight(runs, since=since)
 
@@ -154,7 +149,9 @@ class TaskRepository:
             if current.state not in still:
                 raise WrongState(current, "taken")
             questions = self._store.questions
-            if any(one.question.id.startswith(HANDS) for one in await questions.open(task, source=transaction)):
+            if any(
+                one.question.origin is QuestionOrigin.TAKEOVER for one in await questions.open(task, source=transaction)
+            ):
                 return False
             await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
             await self._store.outbox.add(transaction, task, "question", question.id, now=now)
@@ -167,7 +164,7 @@ class TaskRepository:
 
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
-                if one.question.id.startswith(HANDS):
+                if one.question.origin is QuestionOrigin.TAKEOVER:
                     await self._keeping.closings.by_going_on(transaction, task, one.question.id)
 
         await self._store.write(work)

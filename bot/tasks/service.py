@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 
 from agent.events import ModelAway, Told
-from agent.graph.main.state import run_of
 from agent.outcome import Outcome
 from agent.ports.agent import Agent
-from agent.questions import QuestionKind
+from agent.questions import QuestionKind, QuestionOrigin
+from agent.run_id import RunId
 from bot.domain.address import Person
 from bot.domain.clock import ClockWatch
 from bot.domain.task import (
@@ -41,7 +41,7 @@ from bot.tasks.limits import Gate, ServiceLimits
 from bot.tasks.maintenance import Upkeep
 from bot.tasks.multi_device import Together
 from bot.tasks.queries import DeskReading
-from bot.tasks.repository import HANDS, TaskRepository
+from bot.tasks.repository import TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import Calls
 from bot.tasks.takeover import Hands
@@ -164,7 +164,7 @@ class TaskService(DeskReading):
     async def hurry(self, task: str, by: Person) -> Task:
         """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
         found = await self.known(task)
-        runs = [run_of(part.id) for part in await self.parts(task)] or [run_of(task)]
+        runs = [RunId(part.id) for part in await self.parts(task)] or [RunId(task)]
         if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
             raise NotWaiting(found)
         logger.info("task %s: first in its queue, by %s", task, by.id)
@@ -234,7 +234,7 @@ class TaskService(DeskReading):
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
             self._news.changed(question.task)
-            if question_id.startswith(HANDS):
+            if question.question.origin is QuestionOrigin.TAKEOVER:
                 await self._hands.done(await self.known(question.task), by)
                 return Answered(won, question)
             await self._calls.bounded(self._workers.deliver(question))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from agent.questions import Question, QuestionKind
+from agent.questions import Question, QuestionKind, QuestionOrigin
 from bot.domain.address import Person
 from bot.domain.task import NotStill, Task, TaskState, WrongState
 from bot.tasks.event_bus import EventBus
 from bot.tasks.multi_device import Together
-from bot.tasks.repository import HANDS, TaskRepository
+from bot.tasks.repository import TaskRepository
 from bot.texts import say
 
 
@@ -51,8 +51,8 @@ class Hands:
 
     async def _ask(self, task: Task, by: Person) -> Task:
         question = Question(
-            id=f"{HANDS}{task.id}:{int(self._clock() * 1000)}",
-            run=task.id,
+            id=f"{task.id}.takeover.{int(self._clock() * 1000)}",
+            origin=QuestionOrigin.TAKEOVER,
             kind=QuestionKind.TAKE_OVER,
             text=say("take_over.text", by=by.name or by.id),
             frame=task.frame,

@@ -13,13 +13,14 @@ from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
 from agent.outcome import Outcome
 from agent.ports.agent import Agent, TaskOrder
 from agent.ports.leases import Leases
-from agent.questions import Answer, QuestionKind
+from agent.questions import Answer, QuestionKind, QuestionOrigin
+from agent.run_id import RunId
 from agent.wording import sentence
 from bot.domain.task import OpenQuestion, Task
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
 from bot.tasks.event_bus import EventBus
-from bot.tasks.repository import HANDS, TaskRepository
+from bot.tasks.repository import TaskRepository
 from bot.tasks.transitions import Ending
 from bot.texts import say, speaking
 
@@ -33,7 +34,7 @@ class _Worker:
     note: str
     cancelled_by: str = ""
     place: int | None = None
-    runs: set[str] = field(default_factory=set)
+    runs: set[RunId] = field(default_factory=set)
     running: asyncio.Task[None] | None = None
 
 
@@ -74,7 +75,7 @@ class Workers:
         """Whether the agent works on the task."""
         return task in self._workers
 
-    def runs(self, task: str) -> Collection[str]:
+    def runs(self, task: str) -> Collection[RunId]:
         """The runs that the work on the task has begun in this process."""
         worker = self._workers.get(task)
         return () if worker is None else tuple(worker.runs)
@@ -132,7 +133,7 @@ class Workers:
             await self._deliver(question)
 
     async def _deliver(self, question: OpenQuestion) -> None:
-        if question.question.id.startswith(HANDS):
+        if question.question.origin is QuestionOrigin.TAKEOVER:
             await self._nobody_came(question.task)
             return
         secret = question.question.kind is QuestionKind.SECRET

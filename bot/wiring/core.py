@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from agent.graph.agent import GraphAgent
-from agent.graph.main.state import task_of
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
 from bot.config.endpoints import dialect_of
@@ -82,7 +81,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
         live = await RuntimeSettings.open(settings, store)
-        terms = RunConfigs(live.now, lambda request, away: task_service.model_away(task_of(request.conversation), away))
+        terms = RunConfigs(live.now, lambda request, away: task_service.model_away(request.task, away))
         stack.push_async_callback(terms.close)
         live.on_change(terms.change)
         if terms.models.vision.name == "offline":

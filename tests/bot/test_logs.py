@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from agent.run_id import RunId
 from bot.config.settings import Settings
 from bot.logs.context import ABOUT, About
 from bot.logs.redaction import HIDDEN
@@ -126,7 +127,7 @@ def test_a_line_says_what_it_is_about(set_up: SetUp, capsys: pytest.CaptureFixtu
         logging.getLogger("bot.some").info("first")
         about = ABOUT.get()
         assert about is not None
-        about.run, about.phone = "12-1", "Pixel"
+        about.run, about.phone = RunId("12"), "Pixel"
         logging.getLogger("bot.some").info("second")
     finally:
         ABOUT.reset(token)

@@ -12,6 +12,7 @@ import pytest
 
 from agent.events import Asked, Started
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.chats.telegram import TelegramChat
 from bot.domain.address import Person, Place
 from bot.domain.outgoing import Message
@@ -38,7 +39,7 @@ class Service:
         before = len(self.home.fake.from_bot(self.home.group))
         task = await self.world.do(text, self.person, Place(self.home.address(self.home.group)))
         phone = self.world.phones.phones[0]
-        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=RunId(task.id), phone=phone.id, phone_name=phone.name))
         await self.world.until(task, TaskState.WORKING)
         await self.home.fake.wait_until(lambda: len(self.home.fake.from_bot(self.home.group)) > before)
         return task
@@ -67,7 +68,7 @@ async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplo
     """Seen failing without the loop over `_REWRITE` in `Moves.move`: the final message was sent to the old group."""
     async with service(home, tmp_path) as here:
         task = await here.working("open settings")
-        asked = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=QuestionKind.ASK, text="Which colour?")
+        asked = Question(id=f"{task.id}.q1", run=RunId(task.id), kind=QuestionKind.ASK, text="Which colour?")
         here.world.agent.tell(task.id, Asked(question=asked))
         await here.told(home.group, "Which colour?")
         await home.fake.say(home.alice, home.group, "/schedule every day 07:30 do read mail")

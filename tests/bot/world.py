@@ -17,6 +17,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
+from agent.run_id import RunId
 from bot.commands.dispatcher import Commands
 from bot.commands.request import UTC, Services
 from bot.config.settings import Settings
@@ -326,7 +327,7 @@ class World:
         """A task at work on the first phone."""
         task = await self.do(text, person, place)
         phone = self.phones.phones[0]
-        self.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.agent.tell(task.id, Started(run=RunId(task.id), phone=phone.id, phone_name=phone.name))
         return await self.until(task, TaskState.WORKING)
 
     async def in_thread(self, task: Task) -> Place:
@@ -344,7 +345,7 @@ class World:
         self, task: Task, kind: QuestionKind = QuestionKind.ASK, choices: tuple[str, ...] = (), *, number: int = 1
     ) -> OpenQuestion:
         """The task asks, and the question is shown in its place."""
-        asked = Question(id=f"{task.id}.q{number}", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
+        asked = Question(id=f"{task.id}.q{number}", run=RunId(task.id), kind=kind, text="Which one?", choices=choices)
         self.agent.tell(task.id, Asked(question=asked))
         await self.until(task, TaskState.WAITING)
         current = await self.task_service.known(task.id)
@@ -373,7 +374,7 @@ class World:
 
 def a_step_event(task: Task, number: int, summary: str = "Tapped Search", frame: str | None = None) -> Step:
     return Step(
-        run=f"{task.id}.1",
+        run=RunId(task.id),
         subtask=1,
         step=number,
         max_steps=60,

@@ -14,6 +14,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import DENY, Answer, Question, QuestionKind
+from agent.run_id import RunId
 
 ECHO_PHONE = "echo"
 
@@ -54,7 +55,7 @@ class EchoMind:
     async def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
         """See Agent. The question comes after the first step."""
         echo = self._echo(order.task)
-        run = f"{order.task}-1"
+        run = RunId(order.task)
         try:
             yield Started(run=run, phone=order.phone or ECHO_PHONE, phone_name="Echo")
             for number in range(1, self._steps + 1):

@@ -9,6 +9,7 @@ from typing import Any
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease, NoPhone, Place
+from agent.run_id import RunId
 from devices.phone import Phones
 
 
@@ -61,11 +62,11 @@ class FirstPhone:
 
     def __init__(self, phones: Phones) -> None:
         self._phones = phones
-        self.held: dict[str, Lease] = {}
+        self.held: dict[RunId, Lease] = {}
         self.log: list[str] = []
         self.wishes: list[str] = []
 
-    async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+    async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
         known = [info.id for info in self._phones.list() if wish in {"", info.id}]
         if not known:
             raise NoPhone("No phone is attached.")
@@ -74,7 +75,7 @@ class FirstPhone:
         self.held[run] = Lease(known[0], run, 1)
         yield self.held[run]
 
-    async def release(self, run: str) -> None:
+    async def release(self, run: RunId) -> None:
         self.log.append("release")
         self.held.pop(run, None)
 

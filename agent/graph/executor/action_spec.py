@@ -22,6 +22,7 @@ from agent.models.base import Models, Usage
 from agent.observing import ScreenView
 from agent.ports.frames import Frames
 from agent.ports.journal import ActionState
+from agent.run_id import RunId
 from devices.inputs import Input
 from devices.phone import Element, Phone
 from devices.wording import Words, said
@@ -76,7 +77,7 @@ class ToolContext:
     stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
     """
 
-    run: str
+    run: RunId
     task: str
     notes: tuple[str, ...]
     models: Models

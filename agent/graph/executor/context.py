@@ -17,6 +17,7 @@ from agent.models.base import ModelReply, Models
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
+from agent.run_id import RunId
 from devices.phone import Phone
 
 
@@ -39,6 +40,7 @@ class Live:
 class RunContext:
     """One run's hands, eyes and voice."""
 
+    run: RunId
     phone: Phone
     screen: PhoneScreen
     fence: int

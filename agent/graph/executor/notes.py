@@ -36,6 +36,7 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
             Message("user", (f"Task: {context.task}\nWanted now: {action.instruction}\n\nNotes:\n{lines}",)),
         ),
         conversation=f"{context.run}-notes",
+        task=context.run.task,
     )
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     try:

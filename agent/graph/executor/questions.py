@@ -163,7 +163,7 @@ def _data(
     """
     asked = Question(
         id=f"{state['run']}.{state['subtask']}.{state['step']}.{state.get('askings', 0) + 1}{tail}",
-        run=state["run"],
+        run=context.run,
         kind=kind,
         text=context.mask.text(text),
         choices=choices,

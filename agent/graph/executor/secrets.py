@@ -117,7 +117,7 @@ async def type_secret(
     # It was given for the field: Enter may do more than that.
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
-    key = ActionKey(state["run"], state["subtask"], state["step"], index)
+    key = ActionKey(context.run, state["subtask"], state["step"], index)
     await begin(context, key, state["decision"]["actions"][index], BEGUN)
     effect = await send_input(context, key, physical, sight)
     return effect, ENTER_WAITS.format(reason=waits) if waits else ""

@@ -64,7 +64,7 @@ class OpenStep:
     @property
     def key(self) -> ActionKey:
         """Its place in the journal."""
-        return ActionKey(self.state["run"], self.state["subtask"], self.state["step"], self.index)
+        return ActionKey(self.context.run, self.state["subtask"], self.state["step"], self.index)
 
     def record(self, done: Done) -> None:
         """Add what came of an action, without secrets."""
@@ -196,7 +196,7 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
 def _tool_context(step: OpenStep) -> ToolContext:
     have = step.context
     return ToolContext(
-        run=step.state["run"],
+        run=have.run,
         task=step.state["task"],
         notes=tuple(step.notes),
         models=have.models,

@@ -87,7 +87,7 @@ def close_step(
     }
     mark = state.get("mark")
     step = Step(
-        run=state["run"],
+        run=context.run,
         subtask=state["subtask"],
         step=state["step"],
         max_steps=state["max_steps"],

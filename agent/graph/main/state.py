@@ -46,13 +46,3 @@ class MainState(TypedDict, total=False):
 def spent(state: MainState) -> Usage:
     """The tokens spent so far, sub-tasks included."""
     return Usage(**state.get("usage", {}))
-
-
-def run_of(task: str) -> str:
-    """The id of a task's run."""
-    return f"{task}-1"
-
-
-def task_of(conversation: str) -> str:
-    """The task that a run, or a conversation with a model, belongs to."""
-    return conversation.partition("-")[0]

@@ -12,6 +12,7 @@ from agent.graph.executor.speculative import LONGEST_PENALTY, SpeculationBackoff
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
+from agent.run_id import RunId
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import ScriptedModel, call, models, tap
 
@@ -54,7 +55,7 @@ async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig)
     assert "'Later'" in in_english(asked[2].scene.past[0].effect)
     assert [step.step for step in work.steps] == [1, 2, 3]
     assert "'Later'" in in_english(work.steps[0].effect)
-    assert "'Later'" in rig.journal.rows[ActionKey("7-1", 1, 1, 0)].effect
+    assert "'Later'" in rig.journal.rows[ActionKey(RunId("7"), 1, 1, 0)].effect
 
 
 @dataclass

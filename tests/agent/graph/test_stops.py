@@ -12,6 +12,7 @@ from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
 from agent.ports.leases import Lease, Place
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import FirstPhone
 from tests.fakes.scripted_model import HANG, call, data, models, tap, text
@@ -29,7 +30,7 @@ class BusyPhones(FirstPhone):
         self.free = asyncio.Event()
         self.left = asyncio.Event()
 
-    async def acquire(self, run: str, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+    async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
         try:
             yield Place(1, "virtual-1")
             await self.free.wait()

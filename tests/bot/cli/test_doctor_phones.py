@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.run_id import RunId
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
 from bot.config.settings import Settings
@@ -180,7 +181,7 @@ async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, c
         finally:
             await phones.stop()
         assert len(infos) == 1
-        assert granted([Waiter("1", "", 0), Waiter("2", "R58M12ABCDE", 1)], infos, ()) == ()
+        assert granted([Waiter(RunId("1"), "", 0), Waiter(RunId("2"), "R58M12ABCDE", 1)], infos, ()) == ()
         assert fix in str(hopeless("", infos, ()))
         assert fix in str(hopeless("R58M12ABCDE", infos, ()))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from agent.events import Started, Waiting
-from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
+from agent.run_id import RunId
 from bot.cards.buttons import now_button
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState
@@ -30,7 +30,7 @@ async def notices(world: World, task: Task) -> list[str]:
 
 
 async def started(world: World, task: Task) -> None:
-    world.agent.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
+    world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
     await world.until(task, TaskState.WORKING)
 
 
@@ -79,9 +79,9 @@ async def test_now_is_for_whoever_may_approve(world: World) -> None:
 async def test_now_puts_the_task_first_in_the_real_queue(world: World) -> None:
     task = await waiting(world, 2)
     leases = world.task_service._leases
-    holding = leases.acquire("another", "")
+    holding = leases.acquire(RunId("404"), "")
     assert isinstance(await anext(holding), Lease)
-    queue = leases.acquire(run_of(task.id), "")
+    queue = leases.acquire(RunId(task.id), "")
     assert isinstance(await anext(queue), Place)
     assert "is first in its queue now" in words(await world.type(f"now {task.id}"))
     await queue.aclose()

@@ -10,6 +10,7 @@ import pytest
 from agent.events import Started, TaskEnded
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.cards.buttons import Deed, button
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
@@ -41,7 +42,7 @@ async def begun(world: World, line: str = "do --device pixel,nokia open settings
     reply = await world.type(line)
     first, second = await world.task_service.parts(reply.task)
     for part in (first, second):
-        world.agent.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
+        world.agent.tell(part.id, Started(run=RunId(part.id), phone=part.phone, phone_name=part.phone_name))
         await world.until(part, TaskState.WORKING)
     return await world.task_service.known(reply.task), first, second
 

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agent.events import Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.run_id import RunId
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import DESK_STILL_S, Pulse
 from bot.monitoring.metrics import Metrics
@@ -97,7 +98,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
 
 
 def step(seconds: float, usage: Usage) -> Step:
-    return Step(run="1-1", subtask=1, step=1, max_steps=60, summary="typed 246810", seconds=seconds, usage=usage)
+    return Step(run=RunId("1"), subtask=1, step=1, max_steps=60, summary="typed 246810", seconds=seconds, usage=usage)
 
 
 async def test_the_numbers_are_those_of_store_and_work(watched: Watched) -> None:

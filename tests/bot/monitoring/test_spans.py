@@ -16,12 +16,13 @@ from agent.events import Asked, Started, Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.logs.context import ABOUT, About
 from bot.monitoring.spans import Spans, spans_to
 from devices.measuring import listening, measured
 
 SECRET = "246810"
-STARTED = Started(run="7-1", phone="pixel", phone_name="Anna's phone")
+STARTED = Started(run=RunId("7"), phone="pixel", phone_name="Anna's phone")
 
 
 @dataclass
@@ -68,7 +69,7 @@ async def write() -> None:
 
 def step(number: int) -> Step:
     return Step(
-        run="7-1", subtask=1, step=number, max_steps=60, summary=f"typed {SECRET}", thought=SECRET, seconds=2.0,
+        run=RunId("7"), subtask=1, step=number, max_steps=60, summary=f"typed {SECRET}", thought=SECRET, seconds=2.0,
         usage=Usage(input=100, output=10),
     )  # fmt: skip
 
@@ -78,14 +79,14 @@ async def test_a_task_has_its_run_its_steps_and_their_parts(kept: Kept) -> None:
         kept.spans.hear("7", STARTED)
         about = ABOUT.get()
         assert about is not None
-        about.run = "7-1"
+        about.run = RunId("7")
         assert await look() == "seen"
         with pytest.raises(OSError, match="typed"):
             await touch()
         await write()
         kept.spans.hear("7", step(1))
         kept.spans.hear("7", step(2))
-        question = Question(id="q", run="7-1", kind=QuestionKind.ASK, text=SECRET)
+        question = Question(id="q", run=RunId("7"), kind=QuestionKind.ASK, text=SECRET)
         kept.spans.hear("7", Asked(question=question))
         kept.spans.hear("7", TaskEnded(outcome=Outcome.SUCCEEDED, summary=SECRET, steps=2))
     (frame,), (act,), (run,), (task,) = (kept.named(name) for name in ("adb frame", "adb act", "run", "task"))

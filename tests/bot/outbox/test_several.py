@@ -9,6 +9,7 @@ from pathlib import Path
 from agent.events import Asked, Planned, Started, TaskEnded, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.task import Task, TaskState
 from bot.outbox.outbox import Outbox
 from tests.bot.chats.loopback import LoopbackChat
@@ -35,7 +36,7 @@ async def begun(post: Post) -> tuple[Task, Task, Task]:
     task = await post.world.task_service.known(reply.task)
     first, second = await post.world.task_service.parts(task.id)
     for part in (first, second):
-        post.world.agent.tell(part.id, Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name))
+        post.world.agent.tell(part.id, Started(run=RunId(part.id), phone=part.phone, phone_name=part.phone_name))
     return task, first, second
 
 
@@ -47,7 +48,7 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         await post.sent("Task 1 · Pixel · Step 1/60 · Settings")
         post.world.agent.tell(second.id, Told(text="The phone is away"))
         await post.shown("▶ 1. Pixel · Step 1/60 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
-        question = Question(id="q", run=f"{second.id}.1", kind=QuestionKind.ASK, text="Which one?")
+        question = Question(id="q", run=RunId(second.id), kind=QuestionKind.ASK, text="Which one?")
         post.world.agent.tell(second.id, Asked(question=question))
         asked = await post.sent("A question · Task 1.2 · open settings · Nokia")
         assert asked.buttons[-1][0].label == "Stop Nokia"

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from agent.events import Started
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.chats.telegram import TelegramChat
 from bot.chats.telegram.limits import CAPABILITIES, Times
 from bot.commands.dispatcher import Commands
@@ -88,7 +89,7 @@ class RateLimitedChat:
         )
         task = accepted.task
         phone = self.world.phones.phones[0]
-        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=RunId(task.id), phone=phone.id, phone_name=phone.name))
         return await self.world.until(task, TaskState.WORKING)
 
     async def live(self, seconds: float) -> None:
@@ -167,7 +168,7 @@ async def test_two_runs_of_sixty_steps_in_a_group_stay_within_the_limits(tmp_pat
                 asked = await line.world.ask(first, QuestionKind.APPROVE)
                 await line.until(lambda: line.told(line.group, "Your approval is needed"), most=6.0)
                 await line.world.task_service.answer(asked.question.id, "allow", line.person)
-                line.world.agent.tell(first.id, Started(run=f"{first.id}.1", phone="pixel", phone_name="Pixel"))
+                line.world.agent.tell(first.id, Started(run=RunId(first.id), phone="pixel", phone_name="Pixel"))
                 await line.until(lambda: line.told(line.group, "Answered by alice"), most=20.0)
             await line.live(STEP_SECONDS)
         interval = CAPABILITIES.edit_interval_group

@@ -10,6 +10,7 @@ import pytest
 
 from agent.events import Started
 from agent.outcome import Outcome
+from agent.run_id import RunId
 from bot.config.settings import Settings
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message, Reply
@@ -88,7 +89,7 @@ async def test_a_tier_of_a_role_counts_for_what_is_scheduled(rig: Rig) -> None:
     await rig.plan("every 1h do look at the weather", NURSE)
     for _ in range(2):
         task = (await rig.after(HOUR))[-1]
-        rig.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone="pixel", phone_name="Pixel"))
+        rig.world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
         await rig.world.end(await rig.world.until(task, TaskState.WORKING))
     told = (await rig.after(HOUR))[-1]
     assert "2 of 2 tasks (tier few)" in told.summary

@@ -17,6 +17,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.address import MessageRef
 from bot.domain.console_log import Content
 from bot.domain.task import StepRow, Task, TaskState
@@ -61,7 +62,7 @@ class House:
         """A task with one of everything; `ended` is how many days ago, None for one that lives."""
         store, at = self.store, self.now - (0.0 if ended is None else ended * DAY)
         task = await add_task(store, event, at)
-        run = f"{task.id}-1"
+        run = RunId(task.id)
         lease = await store.leases.take(run, "phone", alive=(), now=at, expires=at + 15)
         assert lease is not None
         await store.journal.begin(ActionKey(run, 1, 1, 0), {"kind": "tap"}, fence=lease.fence)
@@ -161,7 +162,7 @@ async def test_fences_and_revisions_never_go_back(house: House) -> None:
     assert await house.store.console.revision() == revision
     added = await house.store.console.append("main", "bot", Content(body="next"), nonce="next")
     assert added.revision == revision + 1
-    lease = await house.store.leases.take("9-1", "phone", alive=(), now=house.now, expires=house.now + 15)
+    lease = await house.store.leases.take(RunId("9"), "phone", alive=(), now=house.now, expires=house.now + 15)
     assert lease is not None
     assert lease.fence == 2
     assert task.id == "1"

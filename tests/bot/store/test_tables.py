@@ -9,7 +9,8 @@ from agent.effect_facts import PlainText, ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
-from agent.questions import Question, QuestionKind
+from agent.questions import Question, QuestionKind, QuestionOrigin
+from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, TaskState
 from bot.store.connection import Transaction
@@ -84,7 +85,7 @@ async def test_steps_come_back_in_order_and_once(store: Store) -> None:
     task = await add_task(store)
     step = StepRow(
         task.id,
-        "1-1",
+        RunId("1"),
         1,
         1,
         60,
@@ -107,7 +108,7 @@ async def test_steps_come_back_in_order_and_once(store: Store) -> None:
 
 async def test_a_step_of_a_former_version_is_the_text_that_it_holds(store: Store) -> None:
     task = await add_task(store)
-    step = StepRow(task.id, "1-1", 1, 1, 60, "tap", "", {}, (), "app", None, None, Usage(1), 0.5, 9.0)
+    step = StepRow(task.id, RunId("1"), 1, 1, 60, "tap", "", {}, (), "app", None, None, Usage(1), 0.5, 9.0)
     await store.write(lambda t: store.steps.add(t, step))
     await store.write(lambda t: t.fetch("UPDATE steps SET effects = '', effect = 'new: ''A''; screen turned'"))
     assert await store.steps.last(task.id) == replace(step, effect=(PlainText(text="new: 'A'; screen turned"),))
@@ -115,17 +116,17 @@ async def test_a_step_of_a_former_version_is_the_text_that_it_holds(store: Store
 
 async def test_an_action_is_begun_once_and_only_under_the_lease(store: Store) -> None:
     """Seen failing (no LeaseLost) with the SELECT on the lease in `ActionJournal.begin` taken away."""
-    key = ActionKey("r1", 1, 1, 0)
-    lease = await store.leases.take("r1", "p", alive=(), now=0, expires=15)
+    key = ActionKey(RunId("1"), 1, 1, 0)
+    lease = await store.leases.take(RunId("1"), "p", alive=(), now=0, expires=15)
     assert lease is not None
     assert await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
     assert not await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
     await store.journal.finish(key, "done", "the page changed")
     assert not await store.journal.begin(key, {"kind": "tap"}, fence=lease.fence)
-    later = ActionKey("r1", 1, 2, 0)
+    later = ActionKey(RunId("1"), 1, 2, 0)
     with pytest.raises(LeaseLost):
         await store.journal.begin(later, {}, fence=lease.fence + 1)
-    second = await store.leases.take("r2", "p", alive=(), now=15, expires=30)
+    second = await store.leases.take(RunId("2"), "p", alive=(), now=15, expires=30)
     assert second is not None
     assert second.fence == lease.fence + 1
     with pytest.raises(LeaseLost):
@@ -133,14 +134,14 @@ async def test_an_action_is_begun_once_and_only_under_the_lease(store: Store) ->
 
 
 async def test_one_run_holds_one_phone(store: Store) -> None:
-    assert await store.leases.take("r1", "p", alive=(), now=0, expires=15)
-    assert await store.leases.take("r2", "p", alive=("r1",), now=20, expires=35) is None
-    assert await store.leases.take("r1", "q", alive=("r1",), now=20, expires=35) is None
+    assert await store.leases.take(RunId("1"), "p", alive=(), now=0, expires=15)
+    assert await store.leases.take(RunId("2"), "p", alive=(RunId("1"),), now=20, expires=35) is None
+    assert await store.leases.take(RunId("1"), "q", alive=(RunId("1"),), now=20, expires=35) is None
     with pytest.raises(sqlite3.IntegrityError):
         await store.write(lambda t: t.fetch("INSERT INTO leases VALUES ('p', 99, 'r3', 0, 99, NULL)"))
-    assert [lease.run for lease in await store.leases.open_leases()] == ["r1"]
-    await store.leases.release("r1", now=21)
-    assert await store.leases.take("r2", "p", alive=(), now=22, expires=37)
+    assert [lease.run for lease in await store.leases.open_leases()] == [RunId("1")]
+    await store.leases.release(RunId("1"), now=21)
+    assert await store.leases.take(RunId("2"), "p", alive=(), now=22, expires=37)
 
 
 async def test_outbox_rows_keep_their_order_within_a_task(store: Store) -> None:
@@ -179,7 +180,7 @@ async def test_what_was_being_sent_at_a_crash_is_uncertain(store: Store) -> None
 
 async def test_the_first_answer_in_time_wins(store: Store) -> None:
     task = await add_task(store)
-    question = Question(id="q1", run="r1", kind=QuestionKind.ASK, text="Which?", choices=("a", "b"))
+    question = Question(id="q1", run=RunId("1"), kind=QuestionKind.ASK, text="Which?", choices=("a", "b"))
     for new in (True, False):
         assert await store.write(lambda t: store.questions.add(t, task.id, question, now=1, expires=10)) is new
     await store.questions.shown("q1", MESSAGE)
@@ -194,6 +195,15 @@ async def test_the_first_answer_in_time_wins(store: Store) -> None:
     assert await store.write(lambda t: store.questions.expire(t, now=99)) == ()
     answered = await store.questions.get("q1")
     assert answered == replace(found, answer="a", answered_by="Anna", closed=9)
+
+
+async def test_a_takeover_of_a_former_version_is_known_by_its_id(store: Store) -> None:
+    task = await add_task(store)
+    former = '{"id":"hands:1:1700","run":"1","kind":"take over","text":"Anna took over","choices":[]}'
+    sql = "INSERT INTO questions (id, task, question, asked, expires) VALUES ('hands:1:1700', ?, ?, 1, 10)"
+    await store.write(lambda t: t.fetch(sql, (int(task.id), former)))
+    (found,) = await store.questions.open(task.id)
+    assert (found.question.origin, found.question.run) == (QuestionOrigin.TAKEOVER, None)
 
 
 async def test_cards_and_refusals(store: Store) -> None:

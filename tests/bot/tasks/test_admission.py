@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.graph.main.state import run_of
 from agent.ports.leases import Lease, Place
+from agent.run_id import RunId
 from bot.commands.resolve import wished
 from bot.domain.address import Address, Person
 from bot.domain.address import Place as ChatPlace
@@ -51,7 +51,7 @@ class WindowManager:
 
     async def lease(self, task: Task, wish: str = "") -> Lease:
         """The lease, however long it takes."""
-        queue = self.leases.acquire(run_of(task.id), wish)
+        queue = self.leases.acquire(RunId(task.id), wish)
         async with asyncio.timeout(PATIENCE):
             async for item in queue:
                 if isinstance(item, Lease):
@@ -73,7 +73,7 @@ async def test_any_free_phone_is_one_of_theirs(tmp_path: Path) -> None:
     waiting = asyncio.create_task(task_service.lease(second))
     await asyncio.sleep(0)
     assert not waiting.done()
-    await task_service.leases.release(run_of(task.id))
+    await task_service.leases.release(RunId(task.id))
     assert (await waiting).phone == "b"
     await store.close()
 
@@ -86,7 +86,7 @@ async def test_a_right_that_is_taken_while_one_waits_ends_the_waiting_at_once(tm
     task_service.admission.begin(second)
     await task_service.lease(first, "a")
     waiting = asyncio.create_task(task_service.lease(second, "a"))
-    while not await store.leases.ticket(run_of("2"), first=False):
+    while not await store.leases.ticket(RunId("2"), first=False):
         await asyncio.sleep(0)
     task_service.policy = Policy()
     await task_service.leases.heartbeat()
@@ -111,7 +111,7 @@ def test_what_is_looked_at_again() -> None:
     ):
         task = of_eve(entitled, str(number))
         admission.begin(task)
-        run = run_of(task.id)
+        run = RunId(task.id)
         assert {name for name in ("a", "b") if admission.admits(run, name)} == phones
         admission.end(task)
         assert admission.admits(run, "anything")
@@ -126,8 +126,8 @@ def test_why_nothing_can_serve_it() -> None:
     nobody = hopeless("", [], (), lambda _: False)
     assert nobody is not None
     assert not isinstance(nobody, NotAdmitted)
-    waiters = [Waiter("r1", "", 1, lambda name: name == "b"), Waiter("r2", "", 2)]
-    assert [(one.run, name) for one, name in granted(waiters, phones, ())] == [("r1", "b"), ("r2", "a")]
+    waiters = [Waiter(RunId("1"), "", 1, lambda name: name == "b"), Waiter(RunId("2"), "", 2)]
+    assert [(one.run, name) for one, name in granted(waiters, phones, ())] == [(RunId("1"), "b"), (RunId("2"), "a")]
 
 
 def test_names_tell_phones_apart() -> None:
@@ -190,7 +190,7 @@ async def test_a_phone_is_given_on_a_role_that_is_still_held_and_kept_while_it_i
         assert (await waiting).phone == "a"
         assert platform.asked == 1
         assert not after.done()
-        await task_service.leases.release(run_of("1"))
+        await task_service.leases.release(RunId("1"))
         assert (await after).phone == "a"
 
 
@@ -220,7 +220,7 @@ async def test_while_nobody_tells_the_task_waits_and_says_so_and_others_go_first
         await until(lambda: bool(task_service.notes))
         assert "The task waits" in task_service.notes[0][1]
         assert (await task_service.lease(second)).phone == "a", "nobody else waits for the platform"
-        await task_service.leases.release(run_of("2"))
+        await task_service.leases.release(RunId("2"))
         platform.roles = frozenset({"guild/7"})
         await task_service.leases.heartbeat()
         assert not waiting.done()
@@ -238,7 +238,7 @@ async def test_roles_are_asked_for_again_when_what_was_told_is_old(tmp_path: Pat
         task = of_eve(Entitlement(by_role=True))
         task_service.admission.begin(task)
         await task_service.lease(task)
-        await task_service.leases.release(run_of(task.id))
+        await task_service.leases.release(RunId(task.id))
         task_service.clock.now += FRESH_S
         platform.roles = frozenset()
         with pytest.raises(NotAdmitted):
@@ -251,7 +251,7 @@ async def test_before_anybody_can_be_asked_such_a_task_waits_and_its_end_ends_th
         task = of_eve(Entitlement(by_role=True))
         early = Admission(lambda: task_service.policy)
         early.begin(task)
-        assert early.standing(run_of(task.id), lambda: None) is Standing.UNKNOWN
+        assert early.standing(RunId(task.id), lambda: None) is Standing.UNKNOWN
         task_service.admission.begin(task)
         waiting = asyncio.create_task(task_service.lease(task))
         await until(lambda: platform.asked == 1)

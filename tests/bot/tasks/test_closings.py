@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.events import Resumed
-from agent.questions import QuestionKind
+from agent.questions import QuestionKind, QuestionOrigin
 from bot.cards.question import render_answered
 from bot.domain.task import Closing, OpenQuestion, Task, TaskState
-from bot.tasks.repository import HANDS
 from tests.bot.world import ADA, World, a_world
 
 PATIENCE_OF_APPROVALS = 15 * 60.0
@@ -94,7 +93,7 @@ async def test_a_task_that_goes_on_needs_no_answer(world: World) -> None:
     assert "the task went on" in footer
     await world.task_service.take_over(task.id, ADA)
     (hands,) = await world.task_service.open_questions(task=task.id)
-    assert hands.question.id.startswith(HANDS)
+    assert hands.question.origin is QuestionOrigin.TAKEOVER
     await world.task_service.resume(task.id, "", ADA)
     found, _ = await shown(world, task, hands.question.id)
     assert found.closing is Closing.WENT_ON

@@ -14,6 +14,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease
+from agent.run_id import RunId
 from bot.domain.address import Address
 from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TaskWish, TooManyTasks, UnknownTask, WrongState
 from bot.store.connection import Transaction
@@ -21,7 +22,7 @@ from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Clock, Gate, ben
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
 
-STARTED = Started(run="1-1", phone="pixel", phone_name="Pixel")
+STARTED = Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
 
 
 async def test_a_task_from_acceptance_to_its_final_message(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
             await holding.wait()
 
     async with bench(tmp_path, ScriptedMind(script, hanging=("cancel",))) as one:
-        lease = [item async for item in one.task_service._leases.acquire("1-1", "")][-1]
+        lease = [item async for item in one.task_service._leases.acquire(RunId("1"), "")][-1]
         assert isinstance(lease, Lease)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
@@ -119,7 +120,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
         assert ended.outcome is Outcome.CANCELLED
         assert "did not stop in time" in ended.summary
         with pytest.raises(LeaseLost):
-            await one.store.journal.begin(ActionKey("1-1", 1, 1, 0), {}, fence=lease.fence)
+            await one.store.journal.begin(ActionKey(RunId("1"), 1, 1, 0), {}, fence=lease.fence)
         holding.set()
         async with asyncio.timeout(PATIENCE):
             while one.task_service._workers.alive(task.id):
@@ -154,10 +155,10 @@ async def test_what_hangs_is_said_to_reach_the_phone_only_when_an_input_is_under
         yield STARTED
         await asyncio.Event().wait()
 
-    key = ActionKey("1-1", 1, 1, 0)
+    key = ActionKey(RunId("1"), 1, 1, 0)
     agent = HangsAtTheEnd(script, hanging=("cancel", "pause"))
     async with bench(tmp_path, agent, clock=clock) as one:
-        lease = [item async for item in one.task_service._leases.acquire("1-1", "")][-1]
+        lease = [item async for item in one.task_service._leases.acquire(RunId("1"), "")][-1]
         assert isinstance(lease, Lease)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
@@ -307,7 +308,7 @@ async def test_a_mind_that_fails_ends_the_task_with_a_sentence(
 
 async def test_what_the_mind_tells_is_kept(tmp_path: Path) -> None:
     go_on = asyncio.Event()
-    step = Step(run="1-1", subtask=1, step=1, max_steps=9, summary="tap", frame="f1.jpg", usage=Usage(10, 1))
+    step = Step(run=RunId("1"), subtask=1, step=1, max_steps=9, summary="tap", frame="f1.jpg", usage=Usage(10, 1))
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Planned(plan="first, second")

@@ -11,6 +11,7 @@ from agent.events import Asked, Started, Step, TaskEnded, TaskEvent, Thinking
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.task import TaskState, TaskWish, WishedPhone
 from bot.tasks.follow import KEPT_TASKS, TaskFollowers, line_of
 from bot.tasks.limits import ServiceLimits
@@ -58,7 +59,7 @@ async def test_the_end_of_a_task_that_ended_before_is_made_from_what_is_kept(tmp
 
 async def test_a_task_that_ends_without_its_mind_ends_here_too(tmp_path: Path) -> None:
     async def stubborn(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="1-1", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         yield Thinking(node="plan_generator", text="hm")
         await asyncio.Event().wait()
 
@@ -118,13 +119,13 @@ async def test_a_follower_is_not_forgotten_among_many_tasks(tmp_path: Path) -> N
 
 async def test_answers_and_why_not(tmp_path: Path) -> None:
     questions = [
-        Question(id=f"q{n}", run="1-1", kind=kind, text="?")
+        Question(id=f"q{n}", run=RunId("1"), kind=kind, text="?")
         for n, kind in enumerate((QuestionKind.APPROVE, QuestionKind.ASK))
     ]
     heard: list[Answer] = []
 
     async def asking(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="1-1", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         for question in questions:
             yield Asked(question=question)
             heard.append(await agent.answers.get())

@@ -21,6 +21,7 @@ from agent.models.error_messages import error_of
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
+from agent.run_id import RunId
 from agent.wording import sentence
 from bot.domain.task import TaskState, TaskWish, WishedPhone, WrongState
 from bot.tasks.leases import GRACE_S
@@ -81,11 +82,11 @@ async def test_what_people_do(tmp_path: Path) -> None:
 async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(tmp_path: Path) -> None:
     """Whoever waits looks once more itself, after the heartbeat has told that there is no hope."""
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1", "a")
+        await one.take(RunId("1"), "a")
         with speaking("zh"):
-            waiting = await one.queue("r2", "a").at(1)
+            waiting = await one.queue(RunId("2"), "a").at(1)
         one.phones.set()
-        await one.leases.release("r1")
+        await one.leases.release(RunId("1"))
         one.clock.now += GRACE_S
         await one.leases.heartbeat()
         with pytest.raises(NoPhone, match="没有连接手机"):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.leases import Lease, NoPhone, Place
+from agent.run_id import RunId
 from bot.store.store import Store
 from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
 from bot.tasks.queue import Waiter, granted, hopeless, place_of
@@ -23,10 +24,10 @@ class Shelf:
         self.phones = phones
         self.clock = clock
 
-    def queue(self, run: str, wish: str = "", *, first: bool = False) -> Queued:
+    def queue(self, run: RunId, wish: str = "", *, first: bool = False) -> Queued:
         return Queued(self.leases, run, wish, first=first)
 
-    async def take(self, run: str, wish: str = "") -> Lease:
+    async def take(self, run: RunId, wish: str = "") -> Lease:
         return await self.queue(run, wish).lease()
 
 
@@ -43,12 +44,12 @@ class CountedPhones(StillPhones):
 class Queued:
     """A run in the queue; `told` are the places that it was told."""
 
-    def __init__(self, leases: PhoneLeases, run: str, wish: str, *, first: bool) -> None:
+    def __init__(self, leases: PhoneLeases, run: RunId, wish: str, *, first: bool) -> None:
         self.told: list[int] = []
         self._news = asyncio.Event()
         self.task = asyncio.create_task(self._wait(leases, run, wish, first=first))
 
-    async def _wait(self, leases: PhoneLeases, run: str, wish: str, *, first: bool) -> Lease:
+    async def _wait(self, leases: PhoneLeases, run: RunId, wish: str, *, first: bool) -> Lease:
         queue = leases.acquire(run, wish, first=first)
         try:
             async for item in queue:
@@ -95,28 +96,28 @@ async def shelf(path: Path, *names: str, clock: Clock | None = None) -> AsyncIte
 
 async def test_one_after_the_other(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
-        first = await one.take("r1", "a")
-        assert first == Lease("a", "r1", 1)
-        second = await one.queue("r2", "a").at(1)
-        third = await one.queue("r3", "a").at(2)
-        assert await one.take("r1", "a") == first
-        await one.leases.release("r1")
-        assert await second.lease() == Lease("a", "r2", 2)
+        first = await one.take(RunId("1"), "a")
+        assert first == Lease("a", RunId("1"), 1)
+        second = await one.queue(RunId("2"), "a").at(1)
+        third = await one.queue(RunId("3"), "a").at(2)
+        assert await one.take(RunId("1"), "a") == first
+        await one.leases.release(RunId("1"))
+        assert await second.lease() == Lease("a", RunId("2"), 2)
         await third.at(1)
-        await one.leases.release("r2")
-        await one.leases.release("nobody")
-        assert await third.lease() == Lease("a", "r3", 3)
+        await one.leases.release(RunId("2"))
+        await one.leases.release(RunId("404"))
+        assert await third.lease() == Lease("a", RunId("3"), 3)
         assert third.told == [2, 1]
 
 
 async def test_a_long_queue_moves_up_with_few_looks_at_the_phones(tmp_path: Path) -> None:
     """Whoever stops a task waits for that. Seen failing with 959 looks for 30 who wait."""
     async with shelf(tmp_path, "a") as one:
-        await one.take("r0", "a")
-        queue = [await one.queue(f"r{number}", "a").at(number) for number in range(1, 31)]
+        await one.take(RunId("0"), "a")
+        queue = [await one.queue(RunId(str(number)), "a").at(number) for number in range(1, 31)]
         before = one.phones.asked
-        await one.leases.release("r0")
-        assert (await queue[0].lease()).run == "r1"
+        await one.leases.release(RunId("0"))
+        assert (await queue[0].lease()).run == RunId("1")
         await queue[-1].at(29)
         assert one.phones.asked - before < 3 * len(queue)
         for waiting in queue:
@@ -125,15 +126,15 @@ async def test_a_long_queue_moves_up_with_few_looks_at_the_phones(tmp_path: Path
 
 async def test_any_free_phone_and_the_one_that_gave_its_phone_back(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a", "b") as one:
-        assert {(await one.take("r1")).phone, (await one.take("r2")).phone} == {"a", "b"}
-        anyone = await one.queue("r3").at(1)
-        only_b = await one.queue("r4", "b").at(2)
-        head = await one.queue("r5", "b", first=True).at(1)
+        assert {(await one.take(RunId("1"))).phone, (await one.take(RunId("2"))).phone} == {"a", "b"}
+        anyone = await one.queue(RunId("3")).at(1)
+        only_b = await one.queue(RunId("4"), "b").at(2)
+        head = await one.queue(RunId("5"), "b", first=True).at(1)
         await anyone.at(2)
         await only_b.at(3)
-        await one.leases.release("r1")
+        await one.leases.release(RunId("1"))
         assert (await anyone.lease()).phone == "a"
-        await one.leases.release("r2")
+        await one.leases.release(RunId("2"))
         assert (await head.lease()).phone == "b"
         await only_b.at(1)
         await only_b.leave()
@@ -141,39 +142,39 @@ async def test_any_free_phone_and_the_one_that_gave_its_phone_back(tmp_path: Pat
 
 async def test_who_is_hurried_comes_next_and_takes_nobodys_phone(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1")
-        second = await one.queue("r2").at(1)
-        third = await one.queue("r3").at(2)
-        assert not await one.leases.hurry("r1")
-        assert not await one.leases.hurry("nobody")
-        assert await one.leases.hurry("r3")
+        await one.take(RunId("1"))
+        second = await one.queue(RunId("2")).at(1)
+        third = await one.queue(RunId("3")).at(2)
+        assert not await one.leases.hurry(RunId("1"))
+        assert not await one.leases.hurry(RunId("404"))
+        assert await one.leases.hurry(RunId("3"))
         await third.at(1)
         await second.at(2)
-        assert [lease.run for lease in await one.store.leases.open_leases()] == ["r1"]
-        await one.leases.release("r1")
-        assert (await third.lease()).run == "r3"
+        assert [lease.run for lease in await one.store.leases.open_leases()] == [RunId("1")]
+        await one.leases.release(RunId("1"))
+        assert (await third.lease()).run == RunId("3")
         await second.leave()
 
 
 async def test_who_leaves_the_queue_makes_room(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1")
-        second = await one.queue("r2").at(1)
-        third = await one.queue("r3").at(2)
+        await one.take(RunId("1"))
+        second = await one.queue(RunId("2")).at(1)
+        third = await one.queue(RunId("3")).at(2)
         with pytest.raises(RuntimeError, match="in the queue already"):
-            await one.take("r2")
+            await one.take(RunId("2"))
         await second.leave()
         await third.at(1)
-        await one.leases.release("r1")
-        assert (await third.lease()).run == "r3"
+        await one.leases.release(RunId("1"))
+        assert (await third.lease()).run == RunId("3")
 
 
 async def test_a_phone_that_comes_back_is_given(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1", "a")
-        waiting = await one.queue("r2", "a").at(1)
+        await one.take(RunId("1"), "a")
+        waiting = await one.queue(RunId("2"), "a").at(1)
         one.phones.set()
-        await one.leases.release("r1")
+        await one.leases.release(RunId("1"))
         one.clock.now += GRACE_S - 1
         await one.leases.heartbeat()
         one.phones.set(phone("a", Health.OFFLINE))
@@ -184,13 +185,13 @@ async def test_a_phone_that_comes_back_is_given(tmp_path: Path) -> None:
 
 async def test_a_phone_that_stays_away_is_told(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1", "a")
-        waiting = await one.queue("r2", "a").at(1)
+        await one.take(RunId("1"), "a")
+        waiting = await one.queue(RunId("2"), "a").at(1)
         one.phones.set(phone("a", Health.UNAUTHORIZED, "It does not trust this computer.", "Tap Allow on its screen."))
         one.clock.now += GRACE_S * 3
         await one.leases.heartbeat()
         assert not waiting.task.done(), "the run that holds it waits for it as well"
-        await one.leases.release("r1")
+        await one.leases.release(RunId("1"))
         one.clock.now += GRACE_S
         await one.leases.heartbeat()
         with pytest.raises(NoPhone, match=r"^A cannot be used: It does not trust this computer\. Tap Allow"):
@@ -200,35 +201,37 @@ async def test_a_phone_that_stays_away_is_told(tmp_path: Path) -> None:
 async def test_leases_of_a_former_process_are_free_and_the_order_of_the_queue_stays(tmp_path: Path) -> None:
     """Seen failing (r2 is told place 2) with the ticket of a waiting run dropped in `_leave` while draining."""
     async with shelf(tmp_path, "a") as one:
-        await one.take("r1")
-        queued = [await one.queue(run).at(place) for place, run in ((1, "r2"), (2, "r3"))]
+        await one.take(RunId("1"))
+        queued = [await one.queue(run).at(place) for place, run in ((1, RunId("2")), (2, RunId("3")))]
         one.leases.drain()
-        await one.leases.release("r1")
+        await one.leases.release(RunId("1"))
         assert not queued[0].task.done()
         for waiting in queued:
             await waiting.leave()
     async with shelf(tmp_path, "a") as one:
         assert await one.store.leases.open_leases() == ()
-        blocker = await one.take("r0", "a")
+        blocker = await one.take(RunId("0"), "a")
         assert blocker.fence == 2
-        third = await one.queue("r3").at(1)
-        second = await one.queue("r2").at(1)
+        third = await one.queue(RunId("3")).at(1)
+        second = await one.queue(RunId("2")).at(1)
         await third.at(2)
-        await one.leases.release("r0")
-        assert (await second.lease()).run == "r2"
+        await one.leases.release(RunId("0"))
+        assert (await second.lease()).run == RunId("2")
         await third.leave()
 
 
 async def test_a_lease_that_nobody_renews_expires_and_one_that_is_held_does_not(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a", "b") as one:
-        await one.take("r1", "a")
-        assert await one.store.leases.take("dead", "b", alive=(), now=one.clock.now, expires=one.clock.now + EXPIRY_S)
-        waiting = one.queue("r2", "b")
+        await one.take(RunId("1"), "a")
+        assert await one.store.leases.take(
+            RunId("9"), "b", alive=(), now=one.clock.now, expires=one.clock.now + EXPIRY_S
+        )
+        waiting = one.queue(RunId("2"), "b")
         await waiting.at(1)
         one.clock.now += EXPIRY_S
         await one.leases.heartbeat()
         assert (await waiting.lease()).fence == 2
-        assert {lease.run for lease in await one.store.leases.open_leases()} == {"r1", "r2"}
+        assert {lease.run for lease in await one.store.leases.open_leases()} == {RunId("1"), RunId("2")}
 
 
 async def test_many_runs_never_share_a_phone(tmp_path: Path) -> None:
@@ -236,7 +239,7 @@ async def test_many_runs_never_share_a_phone(tmp_path: Path) -> None:
         using: set[str] = set()
 
         async def work(number: int) -> str:
-            lease = await one.take(f"r{number}", ("", "a", "b")[number % 3])
+            lease = await one.take(RunId(str(number)), ("", "a", "b")[number % 3])
             assert lease.phone not in using
             using.add(lease.phone)
             await asyncio.sleep(0)
@@ -254,19 +257,24 @@ def test_the_best_idle_phone_first() -> None:
         phone("locked", Health.LOCKED), phone("gone", Health.OFFLINE), phone("low", Health.LOW_BATTERY),
         phone("ready"), phone("asleep", Health.ASLEEP),
     ]  # fmt: skip
-    waiters = [Waiter(str(rank), "", rank) for rank in range(6)]
+    waiters = [Waiter(RunId(str(rank)), "", rank) for rank in range(6)]
     assert [found for _, found in granted(waiters, phones, ())] == ["ready", "asleep", "low", "locked"]
-    assert granted([Waiter("x", "ready", 0)], phones, {"ready"}) == ()
+    assert granted([Waiter(RunId("x"), "ready", 0)], phones, {"ready"}) == ()
 
 
 def test_of_equally_good_phones_the_fuller_one() -> None:
     fuller = [replace(phone(name), battery=battery) for name, battery in (("half", 50), ("full", 99), ("mains", None))]
-    waiters = [Waiter(str(rank), "", rank) for rank in range(3)]
+    waiters = [Waiter(RunId(str(rank)), "", rank) for rank in range(3)]
     assert [found for _, found in granted(waiters, fuller, ())] == ["mains", "full", "half"]
 
 
 def test_places_count_those_who_wait_for_the_same() -> None:
-    waiters = [Waiter("1", "a", 1), Waiter("2", "b", 2), Waiter("3", "", 3), Waiter("4", "b", 4)]
+    waiters = [
+        Waiter(RunId("1"), "a", 1),
+        Waiter(RunId("2"), "b", 2),
+        Waiter(RunId("3"), "", 3),
+        Waiter(RunId("4"), "b", 4),
+    ]
     assert [place_of(waiter, waiters) for waiter in waiters] == [1, 1, 3, 3]
 
 
@@ -295,6 +303,6 @@ def test_when_waiting_makes_sense(wish: str, attached: tuple[str, ...], held: tu
 async def test_a_wish_that_nothing_can_serve_fails_at_once(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
         with pytest.raises(NoPhone, match="not connected"):
-            await one.take("r1", "x")
-        items = [item async for item in one.leases.acquire("r2", "a")]
+            await one.take(RunId("1"), "x")
+        items = [item async for item in one.leases.acquire(RunId("2"), "a")]
         assert not any(isinstance(item, Place) for item in items)

@@ -15,6 +15,7 @@ from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TaskWish, TooManyTasks, WishedPhone, WrongState
 from bot.tasks.device_jobs import followed, outcome_of, standing
 from tests.bot.tasks.test_states import task_in
@@ -38,7 +39,7 @@ async def given(world: World) -> tuple[Task, Task, Task]:
 
 
 def started(part: Task) -> Started:
-    return Started(run=f"{part.id}.1", phone=part.phone, phone_name=part.phone_name)
+    return Started(run=RunId(part.id), phone=part.phone, phone_name=part.phone_name)
 
 
 def ended(outcome: Outcome = Outcome.SUCCEEDED, summary: str = "It is done.", data: str | None = None) -> TaskEnded:
@@ -117,7 +118,7 @@ async def test_a_question_of_one_phone_is_asked_in_the_place_of_the_task(tmp_pat
         task, first, second = await given(world)
         world.agent.tell(first.id, started(first))
         world.agent.tell(second.id, started(second))
-        question = Question(id="q", run=f"{second.id}.1", kind=QuestionKind.ASK, text="Which one?")
+        question = Question(id="q", run=RunId(second.id), kind=QuestionKind.ASK, text="Which one?")
         world.agent.tell(second.id, Asked(question=question))
         await world.until(second, TaskState.WAITING)
         assert (await world.task_service.known(task.id)).state is TaskState.WORKING

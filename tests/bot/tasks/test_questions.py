@@ -11,6 +11,7 @@ from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.address import MessageRef, Person
 from bot.domain.task import BadText, OpenQuestion, TaskState, UnknownQuestion, WrongState
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
@@ -79,7 +80,7 @@ async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tm
     """Seen failing with the value kept after the answer was stored: the run then found the question answered, and
     nothing to type.
     """
-    question = Question(id="1-1-q", run="1-1", kind=QuestionKind.SECRET, text="The code?")
+    question = Question(id="1-1-q", run=RunId("1"), kind=QuestionKind.SECRET, text="The code?")
     found: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def asks(_: TaskOrder) -> AsyncIterator[TaskEvent]:
@@ -110,7 +111,7 @@ async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tm
 async def test_a_secret_goes_past_the_database(tmp_path: Path) -> None:
     """Seen failing with `_give_secret` replaced by `_give` in `TaskService._answer`."""
     received: asyncio.Queue[Answer] = asyncio.Queue()
-    question = Question(id="1-1-q", run="1-1", kind=QuestionKind.SECRET, text="The code?")
+    question = Question(id="1-1-q", run=RunId("1"), kind=QuestionKind.SECRET, text="The code?")
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Asked(question=question)
@@ -133,7 +134,7 @@ async def test_a_secret_goes_past_the_database(tmp_path: Path) -> None:
 
 async def test_a_mind_that_fails_on_an_answer_ends_the_task(tmp_path: Path) -> None:
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Asked(question=Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?"))
+        yield Asked(question=Question(id="q", run=RunId("1"), kind=QuestionKind.ASK, text="Which?"))
         await asyncio.Event().wait()
 
     agent = ScriptedMind(script)
@@ -150,7 +151,7 @@ async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) 
     """Seen failing (it never returns) with `bounded` taken out of `Upkeep.expire`."""
 
     async def script(order: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Asked(question=Question(id=order.task, run="r", kind=QuestionKind.ASK, text="Which?"))
+        yield Asked(question=Question(id=order.task, run=RunId("1"), kind=QuestionKind.ASK, text="Which?"))
         await asyncio.Event().wait()
 
     async with bench(tmp_path, ScriptedMind(script, hanging=("answer",))) as one:
@@ -174,10 +175,10 @@ async def test_what_expires_does_so_by_itself(tmp_path: Path, caplog: pytest.Log
 async def test_a_question_that_comes_while_a_pause_is_on_its_way(tmp_path: Path) -> None:
     """It is open at once, and the task waits for it when the pause is over."""
     pausing, ask = asyncio.Event(), asyncio.Event()
-    question = Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?")
+    question = Question(id="q", run=RunId("1"), kind=QuestionKind.ASK, text="Which?")
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="r", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         await ask.wait()
         yield Asked(question=question)
         await agent.answers.get()
@@ -211,9 +212,9 @@ async def test_a_pause_that_comes_too_late_is_taken_back(tmp_path: Path) -> None
     ask, asked_now = asyncio.Event(), asyncio.Event()
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="r", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         await ask.wait()
-        yield Asked(question=Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?"))
+        yield Asked(question=Question(id="q", run=RunId("1"), kind=QuestionKind.ASK, text="Which?"))
         await asyncio.Event().wait()
 
     agent = AsksWhenPaused(script)

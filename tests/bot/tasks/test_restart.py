@@ -11,6 +11,7 @@ from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.task import TaskState, WrongState
 from tests.bot.tasks.bench import ANNA, LIMITS, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
@@ -109,10 +110,10 @@ async def test_a_question_waits_on_and_is_not_told_twice(tmp_path: Path) -> None
 async def test_what_became_of_a_question_reaches_the_mind_after_the_restart(tmp_path: Path, in_time: bool) -> None:
     """The agent never heard of it: it asks again, and is answered at once."""
     clock = Clock()
-    question = Question(id="q", run="r", kind=QuestionKind.ASK, text="Which?")
+    question = Question(id="q", run=RunId("1"), kind=QuestionKind.ASK, text="Which?")
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="r", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         yield Asked(question=question)
         answer = await agent.answers.get()
         yield Resumed(question="q")
@@ -136,7 +137,7 @@ async def test_stopping_takes_no_longer_than_its_limits(tmp_path: Path, caplog: 
     stubborn = asyncio.Event()
 
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
-        yield Started(run="r", phone="pixel", phone_name="Pixel")
+        yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")
         while not stubborn.is_set():
             try:
                 await stubborn.wait()
@@ -158,7 +159,7 @@ async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp
     """It was asked something before it had a phone, and answered. Seen failing (interrupted, with a notice) with the
     state after the answer always working.
     """
-    question = Question(id="q", run="1-1", kind=QuestionKind.ASK, text="Which app?")
+    question = Question(id="q", run=RunId("1"), kind=QuestionKind.ASK, text="Which app?")
     resumed = asyncio.Event()
 
     async def thinking(_: TaskOrder) -> AsyncIterator[TaskEvent]:

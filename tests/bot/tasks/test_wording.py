@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.task import BadText
 from bot.tasks.input import MAX_TEXT, answer_of, choice_of, clean
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets
@@ -57,7 +58,9 @@ def test_what_does_not(kind: QuestionKind, text: str, why: str) -> None:
 
 def test_where_only_choices_are_answers_a_secret_is_none() -> None:
     """Before, any text was an answer, which was kept and told to the model."""
-    open_to_all = Question(id="1", run="1", kind=QuestionKind.ASK, text="No code has come?", choices=("Resend", "Stop"))
+    open_to_all = Question(
+        id="1", run=RunId("1"), kind=QuestionKind.ASK, text="No code has come?", choices=("Resend", "Stop")
+    )
     strict = open_to_all.model_copy(update={"strict": True})
     assert choice_of(open_to_all, "hunter22") == "hunter22"
     assert choice_of(strict, "resend") == "Resend"

@@ -26,6 +26,7 @@ from agent.models.errors import ModelKeyRejected, ModelUnreachable, NoVision, Un
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
 from bot.cards.buttons import Deed, locator
@@ -264,7 +265,7 @@ async def test_every_card_question_and_ending(world: World) -> None:
             ]
         for kind in QuestionKind:
             for choices in ((), ("红", "蓝"), tuple("一二三四五六七")):
-                asked = Question(id="q", run="1.1", kind=kind, text="哪一个？", choices=choices)
+                asked = Question(id="q", run=RunId("1"), kind=kind, text="哪一个？", choices=choices)
                 until = world.clock() + 90
                 question = OpenQuestion(task.id, asked, world.clock(), until, None, None, "", expired=False)
                 messages += [

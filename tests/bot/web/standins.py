@@ -15,6 +15,7 @@ from agent.events import TaskEvent
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
@@ -79,7 +80,7 @@ def task(number: str = "1", **changes: object) -> Task:
 
 
 def question(kind: QuestionKind, number: str = "1", message: MessageRef | None = None) -> OpenQuestion:
-    asked = Question(id=f"q{number}", run=f"{number}.1", kind=kind, text="What is it?")
+    asked = Question(id=f"q{number}", run=RunId(number), kind=kind, text="What is it?")
     now = time.time()
     return OpenQuestion(number, asked, now, now + 900, message, None, "", expired=False)
 

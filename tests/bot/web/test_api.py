@@ -9,6 +9,7 @@ from agent.effect_facts import ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.task import StepRow
@@ -205,7 +206,7 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
 async def test_the_steps_of_a_task(world: World, client: aiohttp.ClientSession) -> None:
     row = StepRow(
         "3",
-        "3.1",
+        RunId("3"),
         1,
         2,
         60,

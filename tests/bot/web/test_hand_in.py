@@ -11,13 +11,14 @@ from agent.events import Asked, Planned, Step, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.incoming import Attachment
 from bot.domain.outgoing import Message, Reply
 from bot.web.chat import OPERATOR
 from tests.bot.web.world import World
 
 STEP = Step(
-    run="7.1",
+    run=RunId("7"),
     subtask=1,
     step=3,
     max_steps=60,
@@ -27,7 +28,7 @@ STEP = Step(
     frame="a.jpg",
     usage=Usage(input=10, output=2),
 )
-ASKED = Asked(question=Question(id="q1", run="7.1", kind=QuestionKind.ASK, text="Which?", choices=("a", "b")))
+ASKED = Asked(question=Question(id="q1", run=RunId("7"), kind=QuestionKind.ASK, text="Which?", choices=("a", "b")))
 END = TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", data="91 %", steps=3, usage=Usage(input=30, output=6))
 
 

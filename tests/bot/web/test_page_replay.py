@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from agent.effect_facts import ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.run_id import RunId
 from bot.domain.address import Person
 from bot.domain.task import StepRow
 from tests.bot.web.standins import ended, picture, task
@@ -25,7 +26,21 @@ def step(number: int, frame: str | None, mark: tuple[int, int] | None = None) ->
     used = Usage(input=3100, output=120, calls=1)
     said, thought = f"Step {number} of it", f"Thought {number}"
     return StepRow(
-        "5", "5.1", 1, number, 60, said, thought, action, (ScreenChanged(),), "Settings", frame, mark, used, 4.2, 9.0
+        "5",
+        RunId("5"),
+        1,
+        number,
+        60,
+        said,
+        thought,
+        action,
+        (ScreenChanged(),),
+        "Settings",
+        frame,
+        mark,
+        used,
+        4.2,
+        9.0,
     )
 
 

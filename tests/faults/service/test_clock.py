@@ -12,6 +12,7 @@ import pytest
 from agent.events import Asked, Started
 from agent.ports.journal import ActionKey
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.domain.clock import ClockWatch, SteadyClock, seconds_since_boot
 from bot.domain.task import Task, TaskState
 from bot.store.housekeeping import Housekeeper
@@ -56,8 +57,8 @@ class House:
     async def asked(self, kind: QuestionKind = QuestionKind.APPROVE) -> Task:
         """A task that waits for an answer."""
         task = (await self.task_service.accept(wish("1"))).task
-        self.agent.tell(task.id, Started(run=f"{task.id}-1", phone="pixel", phone_name="Pixel"))
-        self.agent.tell(task.id, Asked(question=Question(id="q", run=f"{task.id}-1", kind=kind, text="May I?")))
+        self.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
+        self.agent.tell(task.id, Asked(question=Question(id="q", run=RunId(task.id), kind=kind, text="May I?")))
         return await self.until(task, TaskState.WAITING)
 
 
@@ -121,13 +122,13 @@ async def test_a_lease_holds_whatever_the_clock_says(tmp_path: Path) -> None:
     phones = SeenPhones(a_phone())
     leases = PhoneLeases(store.leases, phones, SteadyClock(lambda: clocks.wall, lambda: clocks.passed))
     phone = phones.list()[0].id
-    held = [item async for item in leases.acquire("1-1", phone)]
+    held = [item async for item in leases.acquire(RunId("1"), phone)]
     for jump in (DAY, -2 * DAY):
         clocks.wall += jump
         await leases.heartbeat()
-        assert await store.journal.begin(ActionKey("1-1", 1, 1, int(jump)), {}, fence=1)
+        assert await store.journal.begin(ActionKey(RunId("1"), 1, 1, int(jump)), {}, fence=1)
     assert len(held) == 1
-    await leases.release("1-1")
+    await leases.release(RunId("1"))
     assert await store.leases.open_leases() == ()
     await store.close()
 

@@ -42,6 +42,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         Purpose.CAPTION,
         (Message("system", (prompt("caption"),)), Message("user", (facts,))),
         conversation=state["run"],
+        task=context.run.task,
     )
     context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
 

@@ -61,6 +61,7 @@ async def verify(
         (Message("system", (prompt("verify"),)), Message("user", parts)),
         schema=Verdict,
         conversation=f"{state['run']}-verify",
+        task=context.run.task,
     )
     try:
         verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)

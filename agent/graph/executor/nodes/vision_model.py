@@ -92,7 +92,9 @@ async def vision_model(
         scene = await scene_of(state, context, view)
         messages, tools = context.dialect.render(scene)
         remember_shown(state, context, messages)
-        request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=state["run"])
+        request = ModelRequest(
+            Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
+        )
         reply = await context.screen.answer_to(context.models.vision, request, still=lambda: tell(state, context))
     except Stopped:
         return Command(goto="check_loop", update=_told(context))

@@ -14,10 +14,11 @@ from agent.files import GivenFile
 from agent.graph.executor.state import usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.state import MainState, run_of, spent
+from agent.graph.main.state import MainState, spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
+from agent.run_id import RunId
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
 """Endings that no other way can mend: nobody asks the supervisor then."""
@@ -37,7 +38,7 @@ async def executor(
     if steps_left < 1:
         return Command(goto="summarizer", update=fault_update(too_many_steps(state["max_steps"])))
     order = RunOrder(
-        run=run_of(state["task"]),
+        run=RunId(state["task"]),
         subtask=number,
         task=state["text"],
         goal=state["goal"],

@@ -46,6 +46,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         (Message("system", (prompt("intent"),)), Message("user", (state["text"] + given(state),))),
         schema=Intent,
         conversation=f"{state['task']}-intent",
+        task=state["task"],
     )
     model = context.models.for_purpose(Purpose.INTENT)
     try:

@@ -46,6 +46,7 @@ async def plan_generator(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),
             conversation=f"{state['task']}-plan",
+            task=state["task"],
             deep=context.deep_thinking,
         )
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))

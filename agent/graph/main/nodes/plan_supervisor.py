@@ -43,6 +43,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         (Message("system", (prompt("supervise"),)), Message("user", (_facts(state, said),))),
         schema=Supervision,
         conversation=f"{state['task']}-supervise",
+        task=state["task"],
     )
     model = context.models.for_purpose(Purpose.SUPERVISE)
     try:

@@ -87,6 +87,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         Purpose.SUMMARIZE,
         (Message("system", (prompt("summarize"),)), Message("user", (words,))),
         conversation=f"{state['task']}-summary",
+        task=state["task"],
     )
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     stream = Thoughts("summarizer", context.emit)

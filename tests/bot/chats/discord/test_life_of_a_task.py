@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Started
+from agent.run_id import RunId
 from bot.domain.task import TaskState
 from bot.outbox.cards import HEARTBEAT
 from tests.bot.chats.discord.conftest import Home
@@ -249,7 +250,7 @@ async def test_a_task_that_is_given_in_the_thread_of_another_is_at_home_there(ho
         home.fake.say(home.alice, thread, "!opengui do the same in blue")
         second, _ = await town.tasks(2)
         phone = town.world.phones.phones[0]
-        town.world.agent.tell(second.id, Started(run=f"{second.id}.1", phone=phone.id, phone_name=phone.name))
+        town.world.agent.tell(second.id, Started(run=RunId(second.id), phone=phone.id, phone_name=phone.name))
         await town.world.until(second, TaskState.WORKING)
         await town.world.step(second, 1, summary="Tapped Search")
         await town.bot_says("Step 1/60", thread)

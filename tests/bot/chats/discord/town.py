@@ -13,6 +13,7 @@ from simcord.backend.models import Channel, Message
 from agent.events import Asked, Started
 from agent.models.transcription import Transcriber
 from agent.questions import Question, QuestionKind
+from agent.run_id import RunId
 from bot.chats.discord import DiscordChat
 from bot.commands.dispatcher import Commands
 from bot.domain.task import Task, TaskState
@@ -66,7 +67,7 @@ class Town:
         self.fake.say(self.home.alice, self.home.channel, f"!opengui do {text}")
         (task,) = await self.tasks()
         phone = self.world.phones.phones[0]
-        self.world.agent.tell(task.id, Started(run=f"{task.id}.1", phone=phone.id, phone_name=phone.name))
+        self.world.agent.tell(task.id, Started(run=RunId(task.id), phone=phone.id, phone_name=phone.name))
         task = await self.world.until(task, TaskState.WORKING)
         if shown:
             await self.card()
@@ -93,7 +94,7 @@ class Town:
 
     async def asks(self, task: Task, *choices: str, kind: QuestionKind = QuestionKind.ASK) -> None:
         """The task asks something."""
-        question = Question(id=f"{task.id}.q1", run=f"{task.id}.1", kind=kind, text="Which one?", choices=choices)
+        question = Question(id=f"{task.id}.q1", run=RunId(task.id), kind=kind, text="Which one?", choices=choices)
         self.world.agent.tell(task.id, Asked(question=question))
         await self.world.until(task, TaskState.WAITING)
 

@@ -1,0 +1,45 @@
+"""The id of a run: the work of a task on one phone at a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+_WRITTEN: Final = re.compile(r"(?P<task>.+)[-.](?P<n>\d+)")
+"""As it is written. A point in place of the dash is how former versions wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunId:
+    """The `n`th run of a task, from 1. A task has one so far.
+
+    Where ids are kept or leave the program (tables, checkpoints, folders on the phone, JSON) it is one text, as `str`
+    gives it, and `parse` reads that; everywhere else its fields are asked.
+    """
+
+    task: str
+    n: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.task}-{self.n}"
+
+    @classmethod
+    def parse(cls, written: str) -> RunId:
+        """The id that was written like this. Raises ValueError when no run is called so."""
+        found = _WRITTEN.fullmatch(written)
+        if found is None:
+            raise ValueError(f"{written!r} is not the id of a run: it has to be a task and a number, such as 7-1")
+        return cls(found["task"], int(found["n"]))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: type, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())
+        return core_schema.json_or_python_schema(
+            written,
+            core_schema.union_schema([core_schema.is_instance_schema(cls), written]),
+            serialization=core_schema.to_string_ser_schema(when_used="json"),
+        )
