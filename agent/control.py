@@ -3,10 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal, TypeVar
+
+from langgraph.runtime import RunControl
+from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
+
+STAND_STILL_S = 5.0
+"""A call that was cut off may take that long to let go."""
+
+
+class _Signal(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Pause(_Signal):
+    """Stand still until a resume; a call that hangs is cut off."""
+
+    kind: Literal["pause"] = "pause"
+
+
+class Resume(_Signal):
+    """Go on after a pause, with a note for the next step unless it is empty."""
+
+    kind: Literal["resume"] = "resume"
+    note: str = ""
+
+
+class Steer(_Signal):
+    """A note that is read before the next step."""
+
+    kind: Literal["steer"] = "steer"
+    note: str
+
+
+class Cancel(_Signal):
+    """End the work, also a paused one."""
+
+    kind: Literal["cancel"] = "cancel"
+
+
+Signal = Annotated[Pause | Resume | Steer | Cancel, Field(discriminator="kind")]
+"""What is asked of work that is going on."""
 
 
 class Stopped(Exception):
@@ -16,19 +57,41 @@ class Stopped(Exception):
 class Control:
     """Stop signs and notes of one task or run. Lives in memory; the task service knows what must survive.
 
-    Every long wait goes through `guard`: a stop then takes effect at once, also while a call hangs.
+    Every long wait goes through `guard`: a stop then takes effect at once, also while a call hangs. What acts does so
+    inside of `moving`, so that `rest` knows when it stands still.
     """
 
     def __init__(self) -> None:
         self.cancelled = False
         self.paused = False
-        self.draining = False
+        self.graph = RunControl()
+        """What a graph is given, so that it stops between two nodes when the service shuts down."""
         self._stop = asyncio.Event()
         self._end = asyncio.Event()
         self._go = asyncio.Event()
         self._go.set()
+        self._moving = 0
         self._standing = asyncio.Event()
         self._notes: list[str] = []
+
+    def obey(self, signal: Signal) -> None:
+        """Do what is asked. Of a pause, `rest` returns when the work really stands still."""
+        match signal:
+            case Pause():
+                self.pause()
+            case Resume(note=note):
+                if note:
+                    self.note(note)
+                self.resume()
+            case Steer(note=note):
+                self.note(note)
+            case Cancel():
+                self.cancel()
+
+    @property
+    def draining(self) -> bool:
+        """Whether the service is shutting down."""
+        return self.graph.drain_requested
 
     @property
     def stopping(self) -> bool:
@@ -45,7 +108,7 @@ class Control:
 
     def pause(self) -> None:
         """Stand still until `resume`."""
-        if not (self.cancelled or self.draining):
+        if not (self.cancelled or self.draining or self.paused):
             self.paused = True
             self._standing.clear()
             self._go.clear()
@@ -60,25 +123,36 @@ class Control:
 
     def drain(self) -> None:
         """The service is shutting down: stop at the next safe point, to be continued; nothing is held any more."""
-        self.draining = True
+        self.graph.request_drain()
         self.paused = False
         self._stop.set()
         self._end.set()
         self._go.set()
 
-    async def wait_standing(self) -> None:
-        """Returns when a paused work really stands still."""
-        await self._standing.wait()
+    async def rest(self) -> None:
+        """Returns when paused work stands still: at once, unless something moves. Raises TimeoutError when it has not
+        come to rest in time.
+        """
+        if self.paused and self._moving:
+            async with asyncio.timeout(STAND_STILL_S):
+                await self._standing.wait()
+
+    @contextmanager
+    def moving(self) -> Iterator[None]:
+        """Inside the block something may act."""
+        self._moving += 1
+        try:
+            yield
+        finally:
+            self._moving -= 1
+            if not self._moving:
+                self._standing.set()
 
     async def hold(self) -> None:
         """Called by the work at its safe point: waits there while it is paused."""
         if self.paused:
             self._standing.set()
             await self._go.wait()
-
-    def stood(self) -> None:
-        """Called when the work has ended: nobody needs to wait for it to stand."""
-        self._standing.set()
 
     def note(self, text: str) -> None:
         """Leave a note that is read before the next step."""

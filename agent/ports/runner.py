@@ -7,6 +7,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.control import Signal
 from agent.events import RunEvent
 from agent.files import GivenFile
 from agent.questions import Answer
@@ -34,10 +35,13 @@ class RunOrder(BaseModel):
 
 
 class Runner(Protocol):
-    """Does sub-tasks on phones."""
+    """Does sub-tasks on phones: of this machine, or of another one, for everything that crosses here is a model.
+
+    What is asked of a run that is not at work yet, or between two sub-tasks, counts for the next one.
+    """
 
     def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
-        """Start the sub-task, or attach to it again after a restart; ends with RunEnded.
+        """Start the sub-task, or attach to it again after a restart; RunEnded is the last event.
 
         Ends without RunEnded only when the service is shutting down: the run is then continued by the next start.
         """
@@ -47,20 +51,13 @@ class Runner(Protocol):
         """The answer to the run's open question; an answer to another one is ignored."""
         ...
 
-    async def steer(self, run: RunId, note: str) -> None:
-        """A note from the person, read before the next step."""
-        ...
+    async def signal(self, run: RunId, signal: Signal) -> None:
+        """Pause, resume, steer or cancel the run.
 
-    async def pause(self, run: RunId) -> None:
-        """Stop acting within a second; a hanging call is aborted. Returns when the run stands still."""
-        ...
-
-    async def resume(self, run: RunId, note: str = "") -> None:
-        """Go on, with a fresh look at the phone."""
-        ...
-
-    async def cancel(self, run: RunId) -> None:
-        """End the run within a second; its events end with RunEnded (cancelled)."""
+        A pause and a cancel take effect within a second, for which a hanging call is aborted. After a pause this
+        returns when the run stands still, and raises TimeoutError when it does not in time; a resumed run looks at the
+        phone anew; the events of a cancelled one end with RunEnded (cancelled).
+        """
         ...
 
     async def release(self, run: RunId) -> None:

@@ -1,4 +1,4 @@
-"""A run that this process knows of: its order, its phone, its stop signs, and its end."""
+"""A run that this process knows of: its phone and what it has there, its control, and its end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.runtime import RunControl
 
 from agent.control import Control
 from agent.events import RunEnded
@@ -25,11 +24,10 @@ from devices.phone import Phone
 
 @dataclass
 class ActiveRun:
-    """`acting` while the graph is moving; `lock` keeps two attaches of one run from both acting."""
+    """What a run has from its first sub-task to its release; `lock` keeps two attaches of it from both acting."""
 
     id: RunId
     control: Control = field(default_factory=Control)
-    drain: RunControl = field(default_factory=RunControl)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     live: Live = field(default_factory=Live)
     mask: Mask = field(default_factory=Mask)
@@ -41,7 +39,6 @@ class ActiveRun:
     """What it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""
-    acting: bool = False
     answers: dict[str, Answer] = field(default_factory=dict)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 

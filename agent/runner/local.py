@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
 from langgraph.types import Command
 
-from agent.control import Stopped
+from agent.control import Signal, Stopped
 from agent.dialects.select import image_size_for
 from agent.error_mapping import fault_of
 from agent.event_stream import pumped
@@ -44,7 +44,7 @@ from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
 
 
-async def prepared(
+async def prepare(
     run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
 ) -> None:
     """Prepare the phone and put the files on it. A pause cuts that off, and a resume begins anew; so does a cable that
@@ -55,13 +55,13 @@ async def prepared(
     lost = False
     while True:
         await run.control.hold()
-        run.acting = True
         try:
-            if lost:
-                await run.control.guard(phones.wait_for(phone.info.id, timeout=grace))
-            await run.control.guard(phone.prepare())
-            for file in files[len(run.files) :]:
-                run.files.append(await run.control.guard(_put(run, phone, file, frames)))
+            with run.control.moving():
+                if lost:
+                    await run.control.guard(phones.wait_for(phone.info.id, timeout=grace))
+                await run.control.guard(phone.prepare())
+                for file in files[len(run.files) :]:
+                    run.files.append(await run.control.guard(_put(run, phone, file, frames)))
         except Stopped:
             if not run.control.paused:
                 raise
@@ -71,9 +71,6 @@ async def prepared(
             lost = True
         else:
             return
-        finally:
-            run.acting = False
-            run.control.stood()
 
 
 async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) -> str:
@@ -87,10 +84,10 @@ async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) ->
 
 logger = logging.getLogger(__name__)
 
+Emit = Callable[[RunEvent], None]
+
 GIVE_BACK_S = 600.0
 """A run that waits this long for a person gives the phone to others meanwhile."""
-STAND_STILL_S = 5.0
-"""A call that was cut off may take that long to let go of its thread."""
 RESTORE_S = 10.0
 
 
@@ -122,49 +119,19 @@ class LocalRunner:
         self._typed: dict[str, Typed] = {}
         """By phone: what no later task may show."""
 
-    async def start(self, order: RunOrder) -> AsyncIterator[RunEvent]:
+    def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
         """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
-        run = self._run(order.run)
-        async with run.lock:
-            try:
-                async for event in self._work(order, run):
-                    yield event
-            except Stopped:
-                if run.control.cancelled:
-                    yield await self._cut(order, Outcome.CANCELLED, sentence("ended.cancelled"))
-            except (PhoneError, NoPhone, FileLost) as error:
-                fault = fault_of(error)
-                yield await self._cut(order, fault.outcome, fault.sentence)
-            finally:
-                run.acting = False
-                run.control.stood()
+        return pumped(partial(self._start, order))
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""
         self._run(run).give(answer)
 
-    async def steer(self, run: RunId, note: str) -> None:
+    async def signal(self, run: RunId, signal: Signal) -> None:
         """See Runner."""
-        self._run(run).control.note(note)
-
-    async def pause(self, run: RunId) -> None:
-        """See Runner. Raises TimeoutError when the run does not stand still in time."""
-        active = self._run(run)
-        active.control.pause()
-        if active.acting:
-            async with asyncio.timeout(STAND_STILL_S):
-                await active.control.wait_standing()
-
-    async def resume(self, run: RunId, note: str = "") -> None:
-        """See Runner."""
-        active = self._run(run)
-        if note:
-            active.control.note(note)
-        active.control.resume()
-
-    async def cancel(self, run: RunId) -> None:
-        """See Runner."""
-        self._run(run).control.cancel()
+        control = self._run(run).control
+        control.obey(signal)
+        await control.rest()
 
     async def release(self, run: RunId) -> None:
         """See Runner."""
@@ -177,7 +144,6 @@ class LocalRunner:
     async def shutdown(self) -> None:
         """See Runner."""
         for run in self._runs.values():
-            run.drain.request_drain()
             run.control.drain()
         for run in list(self._runs.values()):
             async with run.lock:
@@ -186,14 +152,29 @@ class LocalRunner:
     def _run(self, run: RunId) -> ActiveRun:
         return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
 
-    async def _work(self, order: RunOrder, run: ActiveRun) -> AsyncGenerator[RunEvent, None]:
+    async def _start(self, order: RunOrder, emit: Emit) -> None:
+        run = self._run(order.run)
+        end: RunEnded | None = None
+        async with run.lock:
+            try:
+                end = await self._work(order, run, emit)
+            except Stopped:
+                if run.control.cancelled:
+                    end = await self._cut(order, Outcome.CANCELLED, sentence("ended.cancelled"))
+            except (PhoneError, NoPhone, FileLost) as error:
+                fault = fault_of(error)
+                end = await self._cut(order, fault.outcome, fault.sentence)
+        if end is not None:
+            emit(end)
+
+    async def _work(self, order: RunOrder, run: ActiveRun, emit: Emit) -> RunEnded | None:
+        """The end of the sub-task, None when it is to be continued after a shutdown."""
         config = config_of(order)
         payload: ExecutorState | Command[Any] | None = fresh(order)
         state = await self._graph.aget_state(config)
         if state.values.get("subtask") == order.subtask:
             if not state.next:
-                yield ended(order, state.values)
-                return
+                return ended(order, state.values)
             payload = None
         pending = state.interrupts if payload is None else ()
         # Half-done work lives on the phone it was begun on, also when any free one was wished for.
@@ -201,48 +182,28 @@ class LocalRunner:
         while True:
             if pending:
                 question = Question.model_validate(pending[0].value)
-                yield Asked(question=question)
+                emit(Asked(question=question))
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
-            async for event in self._ready(order, run, first=bool(pending)):
-                yield event
+            await self._make_ready(order, run, emit, first=bool(pending))
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:
-                yield Resumed(question=question.id)
-            async for event in self._drive(run, payload, config):
-                yield event
+                emit(Resumed(question=question.id))
+            with run.control.moving(), suppress(GraphDrained):
+                await self._graph.ainvoke(
+                    payload, config, context=self._context(run, emit), durability="sync", control=run.control.graph
+                )
             state = await self._graph.aget_state(config)
             pending = state.interrupts
             if not state.next:
-                yield ended(order, state.values)
-                return
+                return ended(order, state.values)
             if run.control.draining and not pending:
-                return
+                logger.info("run %s stops at a safe point", run.id)
+                return None
             payload = None
 
-    async def _drive(
-        self, run: ActiveRun, payload: ExecutorState | Command[Any] | None, config: RunnableConfig
-    ) -> AsyncGenerator[RunEvent, None]:
-        """Let the graph run until it ends, asks, or is drained."""
-
-        async def work(emit: Callable[[RunEvent], None]) -> None:
-            try:
-                await self._graph.ainvoke(
-                    payload, config, context=self._context(run, emit), durability="sync", control=run.drain
-                )
-            except GraphDrained:
-                logger.info("run %s stops at a safe point", run.id)
-
-        run.acting = True
-        try:
-            async for event in pumped(work):
-                yield event
-        finally:
-            run.acting = False
-            run.control.stood()
-
-    async def _ready(self, order: RunOrder, run: ActiveRun, *, first: bool) -> AsyncGenerator[RunEvent, None]:
+    async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
         """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
         while run.control.paused:
             await run.control.hold()
@@ -255,7 +216,7 @@ class LocalRunner:
                 if isinstance(item, Lease):
                     run.lease = item
                 else:
-                    yield Waiting(place=item.number, phone=item.phone)
+                    emit(Waiting(place=item.number, phone=item.phone))
         finally:
             if isinstance(queue, AsyncGenerator):
                 await queue.aclose()
@@ -264,10 +225,10 @@ class LocalRunner:
         run.phone = phone
         run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
         run.live.looks.forget()
-        yield Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name)
+        emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
-            yield Told(text=sentence("told.files", names=", ".join(file.name for file in order.files)))
-        await prepared(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
+            emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
+        await prepare(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
@@ -294,7 +255,7 @@ class LocalRunner:
             run.lease = None
             await self._with.leases.release(run.id)
 
-    def _context(self, run: ActiveRun, emit: Callable[[RunEvent], None]) -> RunContext:
+    def _context(self, run: ActiveRun, emit: Emit) -> RunContext:
         assert run.phone is not None
         assert run.lease is not None
         have = self._with

@@ -61,7 +61,7 @@ async def test_pause_stands_until_resume() -> None:
     control.pause()
     holding = asyncio.create_task(control.hold())
     async with asyncio.timeout(5):
-        await control.wait_standing()
+        await control.rest()
     assert not holding.done()
     control.resume()
     async with asyncio.timeout(5):

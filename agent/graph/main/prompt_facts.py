@@ -14,7 +14,7 @@ _BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files
 
 def heard(state: MainState, context: TaskContext) -> list[str]:
     """What the person has written since the task began, what nobody has read yet included."""
-    return [*state.get("heard", []), *context.control.take_notes()]
+    return [*state.get("heard", []), *context.session.control.take_notes()]
 
 
 def written(said: Sequence[str]) -> str:

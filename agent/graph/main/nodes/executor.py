@@ -7,7 +7,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.control import Stopped
+from agent.control import Cancel, Stopped
 from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
 from agent.files import GivenFile
@@ -18,7 +18,6 @@ from agent.graph.main.state import MainState, spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
-from agent.run_id import RunId
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
 """Endings that no other way can mend: nobody asks the supervisor then."""
@@ -34,11 +33,11 @@ async def executor(
     try:
         await check_budget(state, context)
     except BudgetReached as error:
-        return Command(goto="summarizer", update=ended_by(error, context.control))
+        return Command(goto="summarizer", update=ended_by(error, context.session.control))
     if steps_left < 1:
         return Command(goto="summarizer", update=fault_update(too_many_steps(state["max_steps"])))
     order = RunOrder(
-        run=RunId(state["task"]),
+        run=context.session.run,
         subtask=number,
         task=state["text"],
         goal=state["goal"],
@@ -56,11 +55,11 @@ async def executor(
         "results": [*state["results"], result],
         "notes": list(ended.notes) or state["notes"],
         "usage": usage_data(spent(state) + ended.usage),
-        "seconds": context.watch.seconds,
+        "seconds": context.session.watch.seconds,
         "steps": state["steps"] + ended.steps,
         "frame": ended.frame or state["frame"],
     }
-    if outcome is Outcome.CANCELLED and not context.control.cancelled:
+    if outcome is Outcome.CANCELLED and not context.session.control.cancelled:
         # Stopped by a limit and not by a person, perhaps before a restart.
         fault = fault or await context.reached(state["steps"] + ended.steps, spent(state) + ended.usage)
     else:
@@ -86,25 +85,29 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
 
     The limits are watched while it works: tokens and money with the phone and after each step, time always.
     """
+    ended: RunEnded | None = None
     fault: Fault | None = None
 
     async def out_of_time() -> None:
         nonlocal fault
         fault = context.limits.out_of_time()
-        await context.runner.cancel(order.run)
+        await context.runner.signal(order.run, Cancel())
 
-    async with context.watch.watching(out_of_time):
+    async with context.session.watch.watching(out_of_time):
         async for event in context.runner.start(order):
             if isinstance(event, RunEnded):
-                return event, fault
+                ended = event
+                continue
             _mind_the_time(event, context)
             context.emit(told := _with_spent(event, state))
             if fault is None and isinstance(told, Started | Step):
                 # The phone may have been waited for long enough for others to use up what there was.
                 fault = await _reached(told, state, context)
                 if fault is not None:
-                    await context.runner.cancel(order.run)
-    raise Stopped
+                    await context.runner.signal(order.run, Cancel())
+    if ended is None:
+        raise Stopped
+    return ended, fault
 
 
 async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:
@@ -117,13 +120,13 @@ def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
     """Waiting for a phone or a person is no work."""
     match event:
         case Waiting():
-            context.watch.hold("queue")
+            context.session.watch.hold("queue")
         case Started():
-            context.watch.go("queue")
+            context.session.watch.go("queue")
         case Asked():
-            context.watch.hold("person")
+            context.session.watch.hold("person")
         case Resumed():
-            context.watch.go("person")
+            context.session.watch.go("person")
         case _:
             pass
 

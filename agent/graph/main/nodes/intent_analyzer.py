@@ -57,11 +57,11 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         logger.info("task %s is taken as a simple one: %s", state["task"], error)
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update=ended_by(error, context.control))
+        return Command(goto="summarizer", update=ended_by(error, context.session.control))
     update: MainState = {
         "kind": intent.kind,
         "usage": usage_data(spent(state) + usage),
-        "seconds": context.watch.seconds,
+        "seconds": context.session.watch.seconds,
     }
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED

@@ -51,7 +51,7 @@ async def plan_generator(
         )
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update=ended_by(error, context.control))
+        return Command(goto="summarizer", update=ended_by(error, context.session.control))
     finally:
         stream.flush()
     context.emit(Planned(plan=reply.text))
@@ -59,7 +59,7 @@ async def plan_generator(
         "plan": reply.text,
         "heard": said,
         "usage": usage_data(spent(state) + reply.usage),
-        "seconds": context.watch.seconds,
+        "seconds": context.session.watch.seconds,
     }
     return Command(goto="plan_supervisor", update=update)
 

@@ -50,11 +50,11 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         await check_budget(state, context)
         found, usage = await context.patiently(lambda: ask(model, request, Supervision))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update={"heard": said, **ended_by(error, context.control)})
+        return Command(goto="summarizer", update={"heard": said, **ended_by(error, context.session.control)})
     update: dict[str, Any] = {
         "heard": said,
         "usage": usage_data(spent(state) + usage),
-        "seconds": context.watch.seconds,
+        "seconds": context.session.watch.seconds,
     }
     if found.reason:
         context.emit(Thinking(node="plan_supervisor", text=found.reason))
@@ -68,7 +68,7 @@ def _decided(state: MainState, context: TaskContext, found: Supervision, update:
     done += [Todo(title=title, state="refused", note=found.reason).model_dump() for title in found.refused]
     pending = [Todo(title=title).model_dump() for title in found.remaining if title not in found.refused]
     if found.decision == "complete" or not pending:
-        if context.control.has_notes:
+        if context.session.control.has_notes:
             # The person has written while the end was being decided: that is read first.
             return Command(goto="plan_supervisor", update=update)
         unfinished = [todo for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]

@@ -97,7 +97,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         logger.warning("task %s: no summary from the model: %s", state["task"], error)
         return update
     except Stopped:
-        if not context.control.cancelled:
+        if not context.session.control.cancelled:
             raise
         return update
     finally:

@@ -1,4 +1,4 @@
-"""How long a task has been worked on: what it waits for (a phone, a person, the end of a pause) does not count."""
+"""The session of a task that is worked on: its control, its clock and its run."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from agent.control import Control, Pause, Resume, Signal
+from agent.ports.runner import Runner
+from agent.run_id import RunId
+
 
 class Stopwatch:
     """Seconds of work, against a limit. `before` is what earlier processes have worked.
 
-    It runs unless something holds it; several reasons may hold it at once.
+    It runs unless something holds it (the wait for a phone or a person, a pause); several reasons may at once.
     """
 
     def __init__(
@@ -71,3 +75,35 @@ class Stopwatch:
         finally:
             watcher.cancel()
             await asyncio.wait({watcher})
+
+
+class Session:
+    """What this process knows of a task that it works on, from the first that is heard of it to its end.
+
+    Whoever steps in reaches both graphs by it: the main graph, by `control`, and the task's run, by the runner alone.
+    """
+
+    def __init__(self, task: str, runner: Runner) -> None:
+        self.task = task
+        self.run = RunId(task)
+        self.control = Control()
+        self.watch = Stopwatch()
+        self.lock = asyncio.Lock()
+        """Keeps two who work on one task from both acting."""
+        self._runner = runner
+
+    def begin(self, limit: float | None, before: float) -> None:
+        """The task is worked on from now on: so many seconds at most, of which these are over."""
+        self.watch = Stopwatch(limit, before=before)
+        if self.control.paused:
+            self.watch.hold("pause")
+
+    async def signal(self, signal: Signal) -> None:
+        """Do what is asked, here and in the run. Raises TimeoutError when a pause does not come to rest in time."""
+        if isinstance(signal, Pause):
+            self.watch.hold("pause")
+        self.control.obey(signal)
+        if isinstance(signal, Resume):
+            self.watch.go("pause")
+        await self._runner.signal(self.run, signal)
+        await self.control.rest()
