@@ -13,8 +13,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent.events import Asked, TaskEnded, TaskEvent
-from agent.graph.agent import GraphAgent
-from agent.ports.agent import TaskOrder
+from agent.ports.agent import Agent, TaskOrder
 from agent.questions import Answer, QuestionKind
 from tests.agent.graph.rig import LIMIT
 
@@ -77,7 +76,7 @@ class Lives:
         """The checkpoint file, opened by a new process."""
         return await aiosqlite.connect(self._path)
 
-    async def live(self, agent: GraphAgent, order: TaskOrder, saver: DyingSaver) -> TaskEnded | None:
+    async def live(self, agent: Agent, order: TaskOrder, saver: DyingSaver) -> TaskEnded | None:
         """Work until the end, answering every question; None when the process died before."""
         work = asyncio.create_task(self._work(agent, order))
         death = asyncio.create_task(saver.reached.wait())
@@ -91,7 +90,7 @@ class Lives:
         await asyncio.wait({work})
         return None
 
-    async def _work(self, agent: GraphAgent, order: TaskOrder) -> TaskEnded | None:
+    async def _work(self, agent: Agent, order: TaskOrder) -> TaskEnded | None:
         async for event in agent.work(order):
             self.events.append(event)
             if isinstance(event, Asked):

@@ -22,7 +22,8 @@ from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
 from agent.limits import TaskLimits
 from agent.models.base import Models
-from agent.ports.agent import TaskOrder
+from agent.ports.agent import Agent, TaskOrder
+from agent.ports.runner import Runner
 from agent.questions import Answer
 from agent.run_config import FixedRunConfig, RunConfig, RunConfigSource
 from agent.runner.local import Equipment, LocalRunner
@@ -33,6 +34,7 @@ from devices.pool import AdbPhones
 from devices.virtual_phone.direct import DirectPhones
 from devices.virtual_phone.keys import key_code
 from devices.virtual_phone.phone import VirtualPhone
+from tests.fakes.over_json import JsonAgent, JsonRunner
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
 from tests.fixtures.adb import AdbServer
 
@@ -47,7 +49,10 @@ MOMENT = 0.1
 
 @dataclass
 class Rig:
-    """A phone, what is kept about it, and minds to set on it. A second mind is a second process: it knows nothing."""
+    """A phone, what is kept about it, and agents to set on it. A second agent is a second process: it knows nothing.
+
+    With `wire` whatever crosses the borders of Agent and Runner is JSON in between.
+    """
 
     phone: VirtualPhone
     phones: Phones
@@ -55,6 +60,7 @@ class Rig:
     journal: MemoryJournal = field(default_factory=MemoryJournal)
     frames: MemoryFrames = field(default_factory=MemoryFrames)
     secrets: MemorySecrets = field(default_factory=MemorySecrets)
+    wire: bool = False
     leases: FirstPhone = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,15 +76,20 @@ class Rig:
         deep_thinking: bool = False,
         main: dict[str, Any] | None = None,
         **options: Any,
-    ) -> GraphAgent:
-        """A new mind on the same checkpoints, journal and phone; `main` are options of the main graph."""
+    ) -> Agent:
+        """A new agent on the same checkpoints, journal and phone; `main` are options of the main graph."""
         terms = RunConfig(
             models, dialect_for(dialect, "scripted"), image_window, limits or TaskLimits(), deep_thinking=deep_thinking
         )
         return self.agent_with(FixedRunConfig(terms), main=main, **options)
 
-    def agent_with(self, terms: RunConfigSource, *, main: dict[str, Any] | None = None, **options: Any) -> GraphAgent:
-        """A new mind, on these terms."""
+    def agent_with(self, terms: RunConfigSource, *, main: dict[str, Any] | None = None, **options: Any) -> Agent:
+        """A new agent, on these terms."""
+        agent = GraphAgent(terms, self.runner(terms, **options), self.saver, **(main or {}))
+        return JsonAgent(agent) if self.wire else agent
+
+    def runner(self, terms: RunConfigSource, **options: Any) -> Runner:
+        """A new runner, on these terms."""
         equipment = Equipment(
             phones=self.phones,
             leases=self.leases,
@@ -88,7 +99,8 @@ class Rig:
             secrets=self.secrets,
             **{"policy": Policy.default()} | options,
         )
-        return GraphAgent(terms, LocalRunner(equipment, self.saver), self.saver, **(main or {}))
+        runner = LocalRunner(equipment, self.saver)
+        return JsonRunner(runner) if self.wire else runner
 
     async def received(self, command: str) -> None:
         """Returns once the phone has received such a command of a run."""
@@ -124,14 +136,14 @@ async def rig_on(adb_server: AdbServer, *, fast_lane: bool = False, **phone: Any
 
 
 @asynccontextmanager
-async def direct_rig(**phone: Any) -> AsyncIterator[Rig]:
+async def direct_rig(*, wire: bool = False, **phone: Any) -> AsyncIterator[Rig]:
     """A rig with one virtual phone in this process; its screen has half of the usual pixels each way."""
     options: dict[str, Any] = {"clock": _noon, "size": SMALL, "density": DENSITY} | phone
     async with VirtualPhone(**options) as virtual:
         phones = DirectPhones([virtual])
         await phones.start()
         try:
-            yield Rig(virtual, phones)
+            yield Rig(virtual, phones, wire=wire)
         finally:
             await phones.stop()
 
@@ -149,7 +161,7 @@ def order(text: str, *, quick: bool = True, task: str = "7", max_steps: int = 20
 class Work:
     """A task being worked on, with all its events."""
 
-    agent: GraphAgent
+    agent: Agent
     order: TaskOrder
     events: list[TaskEvent] = field(default_factory=list)
     _news: asyncio.Event = field(default_factory=asyncio.Event)

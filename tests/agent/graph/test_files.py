@@ -15,6 +15,8 @@ from agent.questions import QuestionKind
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.scripted_model import call, data, models
 
+pytestmark = pytest.mark.over_the_wire
+
 FINISH = call("finish", status="success", summary="done")
 PATH = "/sdcard/DCIM/Camera/IMG_7.JPG"
 SEND = call("send_file", path=PATH)

@@ -21,6 +21,8 @@ from agent.run_config import RunConfig
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, ScriptedModel, call, data, models, text
 
+pytestmark = pytest.mark.over_the_wire
+
 FINISH = call("finish", status="success", summary="done")
 NOTE = call("note", text="a fact")
 AGAIN = data(decision="continue", remaining=["a"], next="a")

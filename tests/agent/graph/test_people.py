@@ -14,6 +14,8 @@ from agent.questions import Answer, QuestionKind
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, call, models, tap
 
+pytestmark = pytest.mark.over_the_wire
+
 FINISH = call("finish", status="success", summary="done")
 OPEN_MESSAGE = [
     call("open_app", name="Messages"),

@@ -13,6 +13,8 @@ from agent.questions import Question, QuestionKind
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import ScriptedModel, call, calls, models, text
 
+pytestmark = pytest.mark.over_the_wire
+
 FINISH = call("finish", status="success", summary="done")
 GIVE_UP = call("finish", status="failure", summary="stopped")
 WAIT = call("wait", seconds=0)

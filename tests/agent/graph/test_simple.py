@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.events import Started, Step
 from agent.outcome import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap
+
+pytestmark = pytest.mark.over_the_wire
 
 
 async def test_a_toggle_is_switched(rig: Rig) -> None:

@@ -17,6 +17,8 @@ from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import FirstPhone
 from tests.fakes.scripted_model import HANG, call, data, models, tap, text
 
+pytestmark = pytest.mark.over_the_wire
+
 FINISH = call("finish", status="success", summary="done")
 PIN = "1234"
 SOON_S = 2.0
