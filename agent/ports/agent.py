@@ -29,7 +29,7 @@ class TaskOrder(BaseModel):
 
 
 class Agent(Protocol):
-    """Does tasks. One task has one run on a phone at a time; its id starts with the task's id."""
+    """Does tasks. One task has one run on a phone at a time, whose id names the task."""
 
     def work(self, order: TaskOrder) -> AsyncIterator[TaskEvent]:
         """Begin the task, or continue it where it stopped (crash, shutdown); ends with TaskEnded.
