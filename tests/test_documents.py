@@ -17,9 +17,9 @@ import pytest
 
 from agent.dialects.select import AUTO, NAMES, dialect_for
 from agent.outcome import Outcome
+from bot.chats.installed import installed, model_of
 from bot.cli.exits import OF_OUTCOME
 from bot.commands.spec import COMMANDS
-from bot.config.settings import Settings
 from devices.virtual_phone.apps import APPS
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.options import add_options
@@ -163,7 +163,7 @@ def test_the_table_of_the_command_line_is_complete() -> None:
 def test_the_table_of_settings_is_complete() -> None:
     listed = [next(iter(names(row[0]))) for row in rows(words("docs/operations.md"), "## Settings")]
     assert listed == [line.partition("=")[0] for line in words(".env.example").splitlines() if "=" in line[:40]]
-    assert {name.lower() for name in listed} == set(Settings.model_fields)
+    assert {name.lower() for name in listed} == set(model_of(installed()).model_fields)
 
 
 def test_the_table_of_dialects_is_what_a_model_gets() -> None:

@@ -8,8 +8,8 @@ import shutil
 import stat
 from pathlib import Path
 
-from bot.checks.finding import Finding
 from bot.config.settings import Settings
+from bot.domain.finding import Finding
 from bot.domain.retention import LITTLE_ROOM
 from bot.store.housekeeping import kept_in
 from bot.texts import say

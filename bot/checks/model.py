@@ -13,9 +13,10 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
 from agent.picture import ImagePart
-from bot.checks.finding import Finding, json_at
+from bot.checks.asking import json_at
 from bot.config.endpoints import dialect_of, model_settings
 from bot.config.settings import Settings, SettingsError
+from bot.domain.finding import Finding
 from bot.texts import say
 from devices.geometry import Size
 from devices.wording import said, sentence_of

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.checks import chats, files, model, setting_changes
-from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
+from bot.domain.finding import Finding
 from bot.monitoring.dependencies import Wait
+from bot.platform import Platform
 from bot.runtime.settings import RuntimeSettings
 from bot.tasks.input import health_words
-from bot.texts import say
+from bot.texts import CATALOGUE, say
 from bot.views.tasks import Json, phone_json
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
 
 
-def waited(what: str, why: str, since: float) -> Finding:
-    """One thing that is waited for (a name of `bot.wiring.dependencies`), since a Unix time. `why` is worded
-    already.
+def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]] = ()) -> Finding:
+    """One thing that is waited for (a name of `bot.wiring.dependencies`, or a chat platform), since a Unix time. `why`
+    is worded already.
     """
+    if f"check.waits.what.{what}" in CATALOGUE:
+        called, fix = say(f"check.waits.what.{what}"), say(f"check.waits.fix.{what}")
+    else:
+        titles = {platform.name: platform.title for platform in platforms}
+        called, fix = titles.get(what, what), say("check.waits.fix.chat")
     begun = datetime.fromtimestamp(since).astimezone().strftime("%Y-%m-%d %H:%M")
-    text = say("check.waits.since", what=say(f"check.waits.what.{what}"), time=begun, why=why)
-    return Finding("service", "bad", text, say(f"check.waits.fix.{what}"))
+    text = say("check.waits.since", what=called, time=begun, why=why)
+    return Finding("service", "bad", text, fix)
 
 
 def findings(rows: Sequence[Json]) -> list[Finding]:
@@ -74,10 +80,13 @@ class Waiting(Protocol):
 class ServiceCheck:
     """Finds what the doctor finds, as far as a service can look at it while it works."""
 
-    def __init__(self, live: RuntimeSettings, known: Listed, waits: Waiting) -> None:
+    def __init__(
+        self, live: RuntimeSettings, known: Listed, waits: Waiting, platforms: Sequence[Platform[Any]]
+    ) -> None:
         self._live = live
         self._phones = known
         self._waits = waits
+        self._platforms = platforms
 
     def settings(self) -> tuple[Shown, ...]:
         """What is set, without secrets."""
@@ -87,14 +96,14 @@ class ServiceCheck:
         """What costs nothing: files, what is waited for, phones from memory, what model and chats are set to."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
-            *(waited(wait.what, said(wait.why), wait.since) for wait in self._waits.now()),
+            *(waited(wait.what, said(wait.why), wait.since, self._platforms) for wait in self._waits.now()),
             *await files.findings(self._live.now),
             *setting_changes.told(self._live.changes, self._live.unusable),
             *findings(rows),
             model.set_up(self._live.now),
-            *chats.set_up(self._live.now),
+            *chats.set_up(self._live.now, self._platforms),
         ]
 
     async def far(self) -> Sequence[Finding]:
         """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
-        return [*await model.findings(self._live.now), *await chats.findings(self._live.now)]
+        return [*await model.findings(self._live.now), *await chats.findings(self._live.now, self._platforms)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.checks.finding import Finding
 from bot.config.settings import Settings
+from bot.domain.finding import Finding
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
 from bot.store.setting_changes import Change, changes_in

@@ -29,10 +29,10 @@ class Shown:
 
 
 def shown(settings: Settings) -> tuple[Shown, ...]:
-    """Every setting, in the order of `Settings`."""
+    """Every setting, in the order of the model."""
     return tuple(
         _shown(name.upper(), getattr(settings, name), default=name not in settings.model_fields_set)
-        for name in Settings.model_fields
+        for name in type(settings).model_fields
     )
 
 

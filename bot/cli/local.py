@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
+from bot.chats.installed import installed
 from bot.cli.exits import Refused
 from bot.commands.dispatcher import Commands
 from bot.commands.request import Services
@@ -73,7 +74,7 @@ class Local:
 @asynccontextmanager
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
     """A core of its own for one task. Raises StoreError."""
-    async with open_core(settings) as core:
+    async with open_core(settings, installed()) as core:
         following = TaskFollowers(core.task_service)
         try:
             yield Local(core, following)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 
+from bot.chats.installed import installed, model_of
 from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, ServiceGone
 from bot.cli.options import parser
 from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
@@ -42,7 +43,7 @@ def _guarded(arguments: Sequence[str] | None) -> int:
     """The exit code, also of what went wrong. Raises BrokenPipeError when nobody reads what is printed."""
     options = parser().parse_args(arguments)
     try:
-        return _run(options, load_settings())
+        return _run(options, load_settings(model=model_of(installed())))
     except SettingsError as error:
         _complain(error)
         return USAGE
@@ -65,7 +66,13 @@ def _complain(error: Exception) -> None:
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     tame_terminals()
-    set_up_logs(settings, quiet=options.name != "run")
+    platforms = installed()
+    set_up_logs(
+        settings,
+        quiet=options.name != "run",
+        forms=[form for platform in platforms for form in platform.secrets],
+        chatty=[name for platform in platforms for name in platform.chatty],
+    )
     keep_tracing_off(os.environ)
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
     command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextvars import copy_context
 
+from bot.chats.installed import installed
 from bot.cli.exits import OK
 from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
@@ -18,7 +19,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     keep_small()
     terminal = copy_context()
     with speaking(ENGLISH):  # whoever talks to people says in which language; the log has one
-        await serve(settings, announce=lambda address: terminal.run(_announce, address))
+        await serve(settings, installed(), announce=lambda address: terminal.run(_announce, address))
     return OK
 
 

@@ -75,12 +75,12 @@ def ids_of(person: Person, place: Place) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _as_if(request: Request, other: str) -> Request:
+def _as_if(request: Request, services: Services, other: str) -> Request:
     """What somebody else would find here; in a private chat of their own platform when it is another one.
 
     Raises Refused when the console asks about nobody: there only a word with a platform names a person.
     """
-    subject = subject_named(other, request.address)
+    subject = subject_named(other, request.address, services.namings)
     if subject is not None and not subject.guild and subject.platform != request.address.platform:
         alone = Place(Address(subject.platform, "", ""), private=True)
         return replace(request, person=Person(subject.platform, subject.id), place=alone)
@@ -94,7 +94,7 @@ async def why(request: Request, services: Services) -> Reply:
     asked = request
     if other := request.option("person"):
         require(request, services.policy, Right.ADMIN)
-        asked = _as_if(request, other)
+        asked = _as_if(request, services, other)
     lines = []
     for right in Right:
         found = authorize(asked.person, asked.place, right, services.policy)
@@ -116,7 +116,7 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     if not who:
         lines = [_defined(known, limits, settings.default_tier) for known, limits in settings.tiers.items()]
         return aside("\n".join(lines) or say("tier.none"), heading=say("tier.heading"))
-    subject = subject_meant(request, who)
+    subject = subject_meant(request, services, who)
     if name.lower() == NONE:
         taken = await services.rights.take_tier(subject, request.person)
         return aside(say("tier.taken", who=subject, tier=taken) if taken else say("tier.had_none", who=subject))
@@ -126,9 +126,9 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     return aside(say("tier.given", who=subject, tier=name.lower()))
 
 
-def subject_meant(request: Request, who: str) -> Subject:
+def subject_meant(request: Request, services: Services, who: str) -> Subject:
     """Whom the word means. Raises Refused when nobody, or when this admin's rights do not reach there."""
-    subject = subject_named(who, request.address)
+    subject = subject_named(who, request.address, services.namings)
     if subject is None:
         raise Refused(say("people.unknown", name=who[:40]))
     if request.person.platform not in OPERATOR_PLATFORMS | {subject.platform}:
@@ -163,14 +163,14 @@ async def people(request: Request, services: Services) -> Reply:
         case ["deny"] if len(words) == 2:
             return await _deny(request, services, words[1])
         case ["unlink"] if len(words) == 2:
-            return await linking.unlink(request, services, subject_meant(request, words[1]))
+            return await linking.unlink(request, services, subject_meant(request, services, words[1]))
         case ["tier"] if len(words) in {1, 3}:
             return await tier(request, services, *words[1:])
     raise Refused(say("people.usage", prefix=request.prefix))
 
 
 async def _allow(request: Request, services: Services, who: str, wanted: str) -> Reply:
-    subject = subject_meant(request, who)
+    subject = subject_meant(request, services, who)
     right = next((right for right in Right if right.value == wanted.lower()), None)
     if right is None:
         raise Refused(say("people.no_right", name=wanted[:40]))
@@ -180,7 +180,7 @@ async def _allow(request: Request, services: Services, who: str, wanted: str) ->
 
 
 async def _deny(request: Request, services: Services, who: str) -> Reply:
-    subject = subject_meant(request, who)
+    subject = subject_meant(request, services, who)
     # A phone that is not there any more is still named by its id.
     wished = request.option("device")
     known = any(grant.phone == wished for grant in services.policy.grants)

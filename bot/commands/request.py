@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
@@ -18,6 +18,7 @@ from bot.domain.task import Task
 from bot.people.access import Policy, Verdict, authorize
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
+from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.service import TaskService
@@ -48,6 +49,9 @@ class Services:
     """Writes down what people say, None where no endpoint for that is set."""
     standstill: Callable[[], str] = str
     """Why no work can go on at the moment, as a sentence; "" while it can."""
+
+    namings: Mapping[str, Naming] = field(default_factory=dict)
+    """How people are named in what is typed, by platform."""
 
     @property
     def policy(self) -> Policy:

@@ -26,7 +26,7 @@ def cleaned(value: object) -> object:
     return text
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
     """The entries of a comma-separated text; anything else stays as it is."""
     if not isinstance(value, str):
         return value
@@ -40,7 +40,7 @@ def _object(value: object) -> object:
 
 def _pairs(value: object) -> object:
     """`left=right` entries as a mapping. Raises ValueError for an entry without both, and for a left side twice."""
-    entries = _listed(value)
+    entries = listed(value)
     if not isinstance(value, str) or not isinstance(entries, tuple):
         return value
     pairs = [(left.strip(), right.strip()) for left, _, right in (entry.partition("=") for entry in entries)]
@@ -62,7 +62,7 @@ def _names(value: Mapping[str, str]) -> Mapping[str, str]:
 
 def _servers(value: object) -> object:
     """`host:port` entries as pairs; an IPv6 address stands in brackets."""
-    entries = _listed(value)
+    entries = listed(value)
     if not isinstance(value, str) or not isinstance(entries, tuple):
         return value
     return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
@@ -74,13 +74,7 @@ def _zone(name: str) -> str:
     return name
 
 
-DiscordId = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
-"""A snowflake: an unsigned 64-bit number."""
-TelegramId = Annotated[str, Field(pattern=r"^-?[0-9]{1,20}$")]
-"""A signed number; groups and channels are negative."""
-DiscordIds = Annotated[tuple[DiscordId, ...], NoDecode, BeforeValidator(_listed)]
-TelegramIds = Annotated[tuple[TelegramId, ...], NoDecode, BeforeValidator(_listed)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(listed)]
 Host = Annotated[str, Field(pattern=r"^[^\s,/]+$")]
 Port = Annotated[int, Field(ge=0, le=65535)]
 Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]

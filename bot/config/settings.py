@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     Field,
     SecretStr,
     ValidationError,
     ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
@@ -20,7 +21,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bot.config.environment import Environment, credentials, readable
 from bot.config.forms import (
-    DiscordIds,
     Host,
     Names,
     Pairs,
@@ -28,7 +28,6 @@ from bot.config.forms import (
     Port,
     Prices,
     Servers,
-    TelegramIds,
     Tiers,
     Url,
     Zone,
@@ -54,19 +53,6 @@ def _local_adb() -> tuple[tuple[str, int], ...]:
 
 
 _EXPECTED: Final[Mapping[str, str]] = {
-    "discord_client_id": "id",
-    "discord_allowed_guild_ids": "ids",
-    "discord_allowed_channel_ids": "ids",
-    "discord_allowed_user_ids": "ids",
-    "discord_admin_user_ids": "ids",
-    "discord_command_prefix": "prefix",
-    "discord_register_commands": "yes_no",
-    "telegram_allowed_chat_ids": "signed_ids",
-    "telegram_allowed_user_ids": "signed_ids",
-    "telegram_admin_user_ids": "signed_ids",
-    "telegram_base_url": "url",
-    "telegram_webhook_url": "url",
-    "telegram_webhook_port": "port",
     "vlm_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
@@ -102,11 +88,16 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "keep_gigabytes": "above_zero",
     "keep_tasks_days": "above_zero",
 }
-"""Field → what was expected, as a key below `settings.expected`."""
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. An empty or blank value counts as not set."""
+    """Everything that can be set. An empty or blank value counts as not set.
+
+    What a chat platform adds is a subclass; `settings_of` puts those together.
+    """
+
+    EXPECTED: ClassVar[Mapping[str, str]] = _EXPECTED
+    """Field → what was expected, as a key below `settings.expected`, for the fields of this class alone."""
 
     model_config = SettingsConfigDict(
         env_file=".env",
@@ -116,24 +107,6 @@ class Settings(BaseSettings):
         hide_input_in_errors=True,
         case_sensitive=False,
     )
-
-    discord_bot_token: SecretStr = SecretStr("")
-    discord_client_id: Annotated[str, Field(pattern=r"^[0-9]{0,20}$")] = ""
-    discord_allowed_guild_ids: DiscordIds = ()
-    discord_allowed_channel_ids: DiscordIds = ()
-    discord_allowed_user_ids: DiscordIds = ()
-    discord_admin_user_ids: DiscordIds = ()
-    discord_command_prefix: Annotated[str, Field(max_length=32)] = "!opengui"
-    discord_register_commands: bool = False
-
-    telegram_bot_token: SecretStr = SecretStr("")
-    telegram_allowed_chat_ids: TelegramIds = ()
-    telegram_allowed_user_ids: TelegramIds = ()
-    telegram_admin_user_ids: TelegramIds = ()
-    telegram_base_url: Url = ""
-    telegram_webhook_url: Url = ""
-    telegram_webhook_host: Host = "127.0.0.1"
-    telegram_webhook_port: Annotated[int, Field(ge=1, le=65535)] = 8766
 
     vlm_api_key: SecretStr = SecretStr("")
     vlm_base_url: Url = ""
@@ -216,32 +189,24 @@ class Settings(BaseSettings):
             raise ValueError("a tier that is not defined")
         return name
 
-    def discord_refusal(self) -> str:
-        """Why Discord is not started although its token is set, "" when it may be (or has no token)."""
-        lists = (self.discord_allowed_guild_ids, self.discord_allowed_channel_ids, self.discord_allowed_user_ids)
-        if self.discord_bot_token.get_secret_value() and not any(lists) and not self.pairing:
-            return words("settings.discord_open")
-        return ""
 
-    def telegram_refusal(self) -> str:
-        """Why Telegram is not started although its token is set, "" when it may be (or has no token)."""
-        lists = (self.telegram_allowed_chat_ids, self.telegram_allowed_user_ids)
-        if self.telegram_bot_token.get_secret_value() and not any(lists) and not self.pairing:
-            return words("settings.telegram_open")
-        return ""
+@cache
+def settings_of(parts: tuple[type[Settings], ...]) -> type[Settings]:
+    """The settings of a program with these parts: those of every program, and what each part adds."""
+    return create_model("Settings", __base__=parts, __module__=__name__) if parts else Settings
 
 
-def secret_names() -> tuple[str, ...]:
+def secret_names(model: type[Settings]) -> tuple[str, ...]:
     """The settings whose values nobody may see."""
-    return tuple(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+    return tuple(name for name, field in model.model_fields.items() if field.annotation is SecretStr)
 
 
-def problem_of(field: str, value: str) -> str:
+def problem_of(model: type[Settings], field: str, value: str) -> str:
     """Why a setting cannot have this value, "" when it can."""
     try:
-        Settings.model_validate({field: value})
+        model.model_validate({field: value})
     except ValidationError:
-        return _bad(field, _EXPECTED.get(field, "text"))
+        return _bad(field, _expected(model, field))
     return ""
 
 
@@ -249,24 +214,30 @@ def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
     """The settings with these values in the place of their own, checked as at the start. Raises SettingsError."""
     before = {name: getattr(settings, name) for name in settings.model_fields_set}
     try:
-        return Settings.model_validate(before | dict(values))
+        return settings.model_validate(before | dict(values))
     except ValidationError as error:
-        raise SettingsError(_complaints(error)) from None
+        raise SettingsError(_complaints(type(settings), error)) from None
 
 
-def _complaints(error: ValidationError) -> Words:
+def _complaints(model: type[Settings], error: ValidationError) -> Words:
     """One line for each setting that cannot be used."""
     names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
-    lines = (_bad(name, _EXPECTED.get(name, "text")) for name in names)
+    lines = (_bad(name, _expected(model, name)) for name in names)
     return reduce(lambda above, line: words("settings.lines", above=above, line=line), lines)
+
+
+def _expected(model: type[Settings], field: str) -> str:
+    parts = (part.EXPECTED for part in model.__mro__ if issubclass(part, Settings))
+    return next((part[field] for part in parts if field in part), "text")
 
 
 def _bad(field: str, expected: str) -> Words:
     return words("settings.bad", name=field.upper(), expected=words(f"settings.expected.{expected}"))
 
 
-def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """Read the settings; the environment wins over the file, which may be missing, and a credential over both.
+def load_settings(env_file: Path | None = Path(".env"), model: type[Settings] = Settings) -> Settings:
+    """Read the settings of this model (see `settings_of`): the environment wins over the file, which may be missing,
+    and a credential over both.
 
     Raises SettingsError with one line for each setting that cannot be used.
     """
@@ -274,13 +245,13 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
         "_env_file": readable(env_file)
     }  # the parameter is unknown to type checkers without a plugin
     try:
-        where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names())).items()}
+        where |= {name.lower(): value for name, value in credentials(map(str.upper, secret_names(model))).items()}
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error.reason
         raise SettingsError(words("settings.bad_credential", reason=reason)) from None
     try:
-        return Settings(**where)
+        return model(**where)
     except ValidationError as error:
-        raise SettingsError(_complaints(error)) from None
+        raise SettingsError(_complaints(model, error)) from None
     except UnicodeDecodeError:
         raise SettingsError(words("settings.not_text", file=env_file)) from None

@@ -71,7 +71,7 @@ class Chat(Protocol):
 
     @property
     def platform(self) -> str:
-        """ "discord", "telegram", "web"."""
+        """Its name, as addresses on it have it."""
         ...
 
     @property
@@ -107,6 +107,25 @@ class Chat(Protocol):
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message (a person's secret answer). Raises ChatError where that is not allowed."""
+        ...
+
+
+class Connected(Chat, Protocol):
+    """A chat that has a connection to keep up."""
+
+    @property
+    def online(self) -> bool:
+        """Whether the platform answers at the moment."""
+        ...
+
+    async def run(self) -> None:
+        """Stay connected until cancelled or closed. Raises ChatError, with the reason for a person, when the platform
+        refuses the connection. It may be called again after any error.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End the connection."""
         ...
 
 

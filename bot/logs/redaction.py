@@ -15,10 +15,7 @@ SHORTEST: Final = 4
 """Letters. A shorter value would cover half of every line, and says little where it stands alone."""
 
 _TOKENS: Final = re.compile(
-    r"bot\d{5,}:[\w-]{20,}"  # a Telegram token, as it stands in every URL of the Bot API
-    r"|(?<!\d)\d{8,}:[\w-]{30,}"  # from the first digit alone: else a long number takes for ever
-    r"|[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}"  # a Discord token
-    r"|(?<![A-Za-z0-9])(?:sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # keys of models
+    r"(?<![A-Za-z0-9])(?:sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # keys of models
     r"|(?<=Bearer )[\w.~+/=-]{16,}"
 )
 _HEADER: Final = re.compile(
@@ -47,10 +44,14 @@ class Redaction:
         self._fixed = frozenset(fixed)
         self._live: dict[str, float] = {}
         self._pattern = _any_of(self._fixed)
+        self._tokens = _TOKENS
 
-    def know(self, fixed: Iterable[str]) -> None:
-        """These are secrets as long as the process lives."""
+    def know(self, fixed: Iterable[str], forms: Iterable[str] = ()) -> None:
+        """These are secrets as long as the process lives, and so is what has one of these forms (regular expressions)
+        beside those that are known.
+        """
         with self._lock:
+            self._tokens = re.compile("|".join((*forms, _TOKENS.pattern)))
             self._fixed = frozenset(fixed)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
@@ -68,7 +69,7 @@ class Redaction:
             self._forget_old()
         if self._pattern is not None:
             text = self._pattern.sub(HIDDEN, text)
-        text = _TOKENS.sub(HIDDEN, text)
+        text = self._tokens.sub(HIDDEN, text)
         text = _LOGIN.sub(rf"\g<scheme>{HIDDEN}@", text)
         text = _HEADER.sub(lambda found: f"{found['name']}{found['quoted'] or found['plain']}{HIDDEN}", text)
         return _PARAMETER.sub(rf"\g<name>{HIDDEN}", text)

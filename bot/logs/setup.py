@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Final
 
 from pydantic import SecretStr
@@ -19,20 +20,20 @@ CHATTY: Final = (
     "openai",
     "aiohttp.access",
     "aiosqlite",
-    "discord.gateway",
-    "telegram",
     "PIL",
 )
-"""Libraries that tell more than an operator wants to read; httpx tells URLs, which hold Telegram's token, and
-python-telegram-bot every message with its text, which may be a secret."""
+"""Libraries that tell more than an operator wants to read; httpx tells URLs, which may hold a token."""
 
 
-def set_up_logs(settings: Settings, *, quiet: bool) -> None:
-    """Send all logs to standard error. A `quiet` command shows warnings only."""
-    values = (getattr(settings, name) for name in Settings.model_fields)
-    REDACTION.know(value.get_secret_value() for value in values if isinstance(value, SecretStr))
+def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:
+    """Send all logs to standard error. A `quiet` command shows warnings only.
+
+    `forms` are regular expressions of what else is a secret, `chatty` further loggers that show warnings only.
+    """
+    values = (getattr(settings, name) for name in type(settings).model_fields)
+    REDACTION.know((value.get_secret_value() for value in values if isinstance(value, SecretStr)), forms)
     root = logging.getLogger()
     root.handlers[:] = [Lines(JsonLines(REDACTION) if settings.log_format == "json" else TextLines(REDACTION))]
     root.setLevel(logging.WARNING if quiet and settings.log_level == "INFO" else settings.log_level)
-    for name in CHATTY:
+    for name in (*CHATTY, *chatty):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift, rank
 from bot.texts import say
@@ -72,25 +71,6 @@ class Policy:
             for platform, lists in self.platforms.items()
         }
         return replace(self, platforms=platforms)
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Policy:
-        """The policy that the settings describe."""
-        return cls(
-            {
-                "discord": Lists(
-                    frozenset(settings.discord_allowed_guild_ids),
-                    frozenset(settings.discord_allowed_channel_ids),
-                    frozenset(settings.discord_allowed_user_ids),
-                    frozenset(settings.discord_admin_user_ids),
-                ),
-                "telegram": Lists(
-                    chats=frozenset(settings.telegram_allowed_chat_ids),
-                    users=frozenset(settings.telegram_allowed_user_ids),
-                    admins=frozenset(settings.telegram_admin_user_ids),
-                ),
-            }
-        )
 
 
 _NOWHERE = Address("", "", "")

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from bot.domain.address import Address, Person
-from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
+from bot.domain.right import Grant, Right
 from bot.people.access import Lists, Policy
 
-_MENTION = re.compile(r"<@(?P<role>&)?!?(?P<id>\d{1,20})>")
-_ROLE = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)
-_PERSON = re.compile(r"(?:(?P<platform>discord|telegram):)?(?P<id>-?\d{1,20})", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"-?\d{1,20}")
+_ROLE: Final = re.compile(r"role:(?:(?P<guild>\w{1,32})/)?(?P<id>\w{1,32})", re.IGNORECASE)
+_PERSON: Final = re.compile(r"(?:(?P<platform>[a-z][a-z0-9_]*):)?(?P<id>\S+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How people are named on one platform."""
+
+    person: re.Pattern[str] = _NUMBER
+    """What an id looks like."""
+    mention: re.Pattern[str] | None = None
+    """What a mention becomes in a typed text, with groups `id` and, where there are roles, `role`."""
+    roles: bool = False
+    """Whether there are servers with roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +51,27 @@ class Subject:
         return f"role:{self.guild}/{self.id}" if self.guild else f"{self.platform}:{self.id}"
 
 
-def subject_named(text: str, here: Address) -> Subject | None:
-    """Whom a word means here: a mention, `42`, `telegram:42`, `role:7`, `role:SERVER/7`. None when it means nobody.
+def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Subject | None:
+    """Whom a word means here: a mention, `42`, `PLATFORM:42`, `role:7`, `role:SERVER/7`. None when it means nobody.
 
-    A number alone is a person of the platform where it is written, a role alone is one of that server.
+    A number alone is a person of the platform where it is written, a role alone is one of that server. `namings` are
+    those of all platforms by name; a mention or a role of a server is one of the platform where it is written, else of
+    the first that has such.
     """
-    if found := _MENTION.fullmatch(text):
-        if not found["role"]:
-            return Subject("discord", found["id"])
-        return Subject("discord", found["id"], here.guild) if here.guild else None
+    near = sorted(namings.items(), key=lambda known: known[0] != here.platform)
+    for platform, naming in near:
+        if naming.mention and (found := naming.mention.fullmatch(text)):
+            if not found.groupdict().get("role"):
+                return Subject(platform, found["id"])
+            return Subject(platform, found["id"], here.guild) if here.guild else None
     if found := _ROLE.fullmatch(text):
         guild = found["guild"] or here.guild
-        return Subject("discord", found["id"], guild) if guild else None
+        platform = next((platform for platform, naming in near if naming.roles), "")
+        return Subject(platform, found["id"], guild) if guild and platform else None
     if found := _PERSON.fullmatch(text):
         platform = (found["platform"] or here.platform).lower()
-        return None if platform in OPERATOR_PLATFORMS else Subject(platform, found["id"])
+        if platform in namings and namings[platform].person.fullmatch(found["id"]):
+            return Subject(platform, found["id"])
     return None
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.checks.finding import Finding
+from bot.domain.finding import Finding
 from bot.tasks.follow import Runs
 from bot.views.tasks import Json
 from bot.web import handover

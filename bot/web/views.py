@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.checks.finding import Finding
 from bot.checks.settings import Shown
+from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
 from bot.store.search import Choices, TaskFilter
 from bot.views.tasks import Json, phone_json, task_json

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
-from bot.domain.chat import Chat, ChatError, Intake
+from bot.domain.chat import ChatError, Connected, Intake
 from bot.domain.right import Right
 from bot.people.access import authorize
 from bot.people.rights import Rights
-from bot.people.subjects import audiences
+from bot.people.subjects import Audience, audiences
+from bot.platform import ChatContext, Platform
 
 logger = logging.getLogger(__name__)
 
@@ -28,27 +28,9 @@ FIRST_PAUSE = 1.0
 LAST_PAUSE = 300.0
 
 
-class Connected(Chat, Protocol):
-    """A chat that has a connection to keep up."""
-
-    @property
-    def online(self) -> bool:
-        """Whether the platform answers at the moment."""
-        ...
-
-    async def run(self) -> None:
-        """Stay connected until cancelled or closed. Raises ChatError, with the reason for a person, when the platform
-        refuses the connection. It may be called again after any error.
-        """
-        ...
-
-    async def close(self) -> None:
-        """End the connection."""
-        ...
-
-
 def connections(
     settings: Settings,
+    platforms: Iterable[Platform[Any]],
     intake: Intake,
     rights: Rights,
     *,
@@ -64,50 +46,17 @@ def connections(
     def welcome(person: Person, place: Place) -> bool:
         return authorize(person, place, Right.USE, rights.policy).allowed
 
-    if refusal := settings.discord_refusal():
-        logger.warning("Discord is not started: %s", refusal)
-    elif token := settings.discord_bot_token.get_secret_value():
-        # Here and not above: a service without Discord does not load its library.
-        from bot.chats.discord import DiscordChat  # noqa: PLC0415 - see above
+    for platform in platforms:
+        if refusal := platform.refusal(settings):
+            logger.warning("%s is not started: %s", platform.title, refusal)
+        elif platform.is_set(settings):
 
-        chats.append(
-            DiscordChat(
-                token,
-                intake,
-                prefix=settings.discord_command_prefix,
-                client_id=settings.discord_client_id,
-                guild_ids=settings.discord_allowed_guild_ids,
-                register_commands=settings.discord_register_commands,
-                state_directory=settings.data_dir,
-                welcome=welcome,
-                language=settings.language,
-                lost=lost,
-                api_base=os.environ.get("DISCORD_API_BASE"),
-            )
-        )
-    else:
-        logger.info("Discord is skipped: DISCORD_BOT_TOKEN is not set.")
-    if refusal := settings.telegram_refusal():
-        logger.warning("Telegram is not started: %s", refusal)
-    elif token := settings.telegram_bot_token.get_secret_value():
-        from bot.chats.telegram import Hook, TelegramChat  # noqa: PLC0415 - see above
+            def shown(name: str = platform.name) -> tuple[Audience, ...]:
+                return audiences(rights.policy, name)
 
-        url = settings.telegram_webhook_url
-        chats.append(
-            TelegramChat(
-                token,
-                intake,
-                base_url=settings.telegram_base_url,
-                language=settings.language,
-                hook=Hook(url, settings.telegram_webhook_host, settings.telegram_webhook_port) if url else None,
-                audiences=lambda: audiences(rights.policy, "telegram"),
-                directory=settings.data_dir,
-                welcome=welcome,
-                moved=moved,
-            )
-        )
-    else:
-        logger.info("Telegram is skipped: TELEGRAM_BOT_TOKEN is not set.")
+            chats.append(platform.connect(settings, ChatContext(intake, welcome, shown, moved, lost)))
+        else:
+            logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
     return chats
 
 

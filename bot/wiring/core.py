@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
@@ -20,6 +21,7 @@ from bot.people.access import Policy as AccessPolicy
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
+from bot.platform import Platform
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.store.checkpoints import LatestSaver, open_checkpoints
@@ -63,8 +65,9 @@ class Core:
 
 
 @asynccontextmanager
-async def open_core(settings: Settings) -> AsyncIterator[Core]:
-    """Own the data directory, attach the phones and let the task service work, until the block ends.
+async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> AsyncIterator[Core]:
+    """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
+    chat platforms are let in by their lists.
 
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
@@ -91,7 +94,7 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         phones = phones_of(settings, store.phone_names, mends=True)
         stack.push_async_callback(phones.stop)
         await phones.start()
-        rights = await Rights.open(AccessPolicy.from_settings(settings), store, Pairing() if settings.pairing else None)
+        rights = await Rights.open(lists_of(settings, platforms), store, Pairing() if settings.pairing else None)
         admission = Admission(lambda: rights.policy)
         leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
         secrets = MemorySecrets()
@@ -130,6 +133,11 @@ async def open_core(settings: Settings) -> AsyncIterator[Core]:
         yield Core(
             settings, store, checkpoints, phones, live, terms, task_service, rights, quotas, housekeeper, admission
         )
+
+
+def lists_of(settings: Settings, platforms: Iterable[Platform[Any]]) -> AccessPolicy:
+    """Who may do what by the lists of the settings."""
+    return AccessPolicy({platform.name: platform.lists.read(settings) for platform in platforms})
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:

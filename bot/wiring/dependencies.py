@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
+from bot.domain.chat import Connected
 from bot.domain.retention import LITTLE_ROOM
 from bot.monitoring.dependencies import Source
 from bot.monitoring.memory import LITTLE, memory_left
 from bot.texts import words
-from bot.wiring.connections import Connected
 from bot.wiring.core import Core
 
 

@@ -6,9 +6,10 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Any
 
 from bot.checks.service import ServiceCheck
 from bot.commands import tasks
@@ -32,6 +33,7 @@ from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits
 from bot.outbox.rate_limited_chat import ReplyTurns
 from bot.people.roles import asker
+from bot.platform import Platform
 from bot.tasks.follow import TaskFollowers
 from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
@@ -48,8 +50,8 @@ from devices.measuring import listening
 logger = logging.getLogger(__name__)
 
 
-async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
-    """Run the service until a signal asks it to stop. `announce` gets the console's address.
+async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, announce: Callable[[str], None]) -> None:
+    """Run the service with these chat platforms until a signal asks it to stop. `announce` gets the console's address.
 
     Raises SettingsError or StoreError when the service cannot start. A chat that cannot be started is logged; the
     rest runs.
@@ -60,10 +62,10 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
         loop.add_signal_handler(each, stopping.set)
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
-    async with open_core(settings) as core:
+    async with open_core(settings, platforms) as core:
         waits = Dependencies(of_core(core))
         pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
-        async with waits.watched(), _chats(core, pulse, waits, announce):
+        async with waits.watched(), _chats(core, platforms, pulse, waits, announce):
             with pulse.beating():
                 settle()
                 logger.info("Ready.")
@@ -75,7 +77,13 @@ async def serve(settings: Settings, *, announce: Callable[[str], None]) -> None:
 
 
 @asynccontextmanager
-async def _chats(core: Core, pulse: Pulse, waits: Dependencies, announce: Callable[[str], None]) -> AsyncIterator[None]:
+async def _chats(
+    core: Core,
+    platforms: Sequence[Platform[Any]],
+    pulse: Pulse,
+    waits: Dependencies,
+    announce: Callable[[str], None],
+) -> AsyncIterator[None]:
     """Everything people talk to, around a working core."""
     settings = core.settings
     chats: dict[str, Chat] = {}
@@ -96,6 +104,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Dependencies, announce: Callab
         turns=turns,
         transcriber=transcriber,
         standstill=OutageNotice(core.task_service, waits).now,
+        namings={platform.name: platform.naming for platform in platforms},
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
@@ -109,7 +118,7 @@ async def _chats(core: Core, pulse: Pulse, waits: Dependencies, announce: Callab
             core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
         )
         moves = ChatMoves(services, outbox, language=settings.language)
-        connected = connections(settings, commands, core.rights, moved=moves, lost=outbox.leave)
+        connected = connections(settings, platforms, commands, core.rights, moved=moves, lost=outbox.leave)
         chats.update({chat.platform: chat for chat in connected})
         core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
         waits.add(of_chats(connected))
@@ -132,7 +141,8 @@ async def _chats(core: Core, pulse: Pulse, waits: Dependencies, announce: Callab
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
-        await _console(core, web, commands, following, watch, waits, stack, announce)
+        checks = ServiceCheck(core.live, core.phones, waits, platforms)
+        await _console(core, web, commands, following, watch, checks, stack, announce)
         yield
 
 
@@ -142,7 +152,7 @@ async def _console(
     commands: Commands,
     following: TaskFollowers,
     watch: WatchPages,
-    waits: Dependencies,
+    checks: ServiceCheck,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
 ) -> None:
@@ -158,7 +168,7 @@ async def _console(
         phones=core.phones,
         usage=core.store.usage,
         schedules=core.store.schedules,
-        checks=ServiceCheck(core.live, core.phones, waits),
+        checks=checks,
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
     )

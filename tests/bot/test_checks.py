@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from bot.chats.installed import installed, model_of
 from bot.checks import chats, model, service
 from bot.checks.service import waited
 from bot.config.settings import Settings
@@ -33,11 +34,11 @@ def test_the_model_as_it_is_set(given: dict[str, Any], verdict: str, words: str)
 
 
 def test_chats_as_they_are_set() -> None:
-    discord, telegram = chats.set_up(
-        Settings(discord_bot_token=SecretStr("token-0123"), discord_allowed_user_ids=("1",))
-    )
+    model = model_of(installed())
+    listed = model.model_validate({"discord_bot_token": "token-0123", "discord_allowed_user_ids": ("1",)})
+    discord, telegram = chats.set_up(listed, installed())
     assert (discord.verdict, telegram.verdict) == ("good", "note")
-    open_to_all, _ = chats.set_up(Settings(discord_bot_token=SecretStr("token-0123")))
+    open_to_all, _ = chats.set_up(model.model_validate({"discord_bot_token": "token-0123"}), installed())
     assert open_to_all.verdict == "bad"
     assert "0123" not in repr((discord, telegram, open_to_all))
 
@@ -53,4 +54,6 @@ def test_phones_as_they_are_known() -> None:
 
 def test_what_is_waited_for() -> None:
     assert "Make room" in waited("disk", "It is full.", 0.0).fix
-    assert "chats" in waited("discord", "It does not answer.", 0.0).fix
+    chat = waited("discord", "It does not answer.", 0.0, installed())
+    assert "for Discord since" in chat.text
+    assert "chats" in chat.fix

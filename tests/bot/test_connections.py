@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.chats.discord import DiscordChat
-from bot.chats.telegram import TelegramChat
-from bot.domain.chat import Intake
+from bot.chats.discord.chat import DiscordChat
+from bot.chats.telegram.chat import TelegramChat
+from bot.domain.chat import Connected, Intake
 from bot.monitoring.dependencies import Dependencies
-from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, Connected, end, keep
+from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, end, keep
 from bot.wiring.dependencies import of_chats
 from tests.bot.chats.discord.recording import Recording as DiscordRecording
 from tests.bot.chats.telegram.conftest import QUICK

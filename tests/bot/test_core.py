@@ -44,7 +44,7 @@ def settings(adb_server: AdbServer, phone: VirtualPhone, tmp_path: Path) -> Sett
 
 async def ended(settings: Settings, text: str) -> Task:
     """Give a task to a core of its own, and wait for its end."""
-    async with open_core(settings) as core:
+    async with open_core(settings, ()) as core:
         changed = asyncio.Event()
         core.task_service.subscribe(lambda _: changed.set())
         accepted = await core.task_service.accept(TaskWish(text=text, person=OPERATOR, origin=HERE, event=""))
@@ -71,16 +71,16 @@ async def test_a_second_one_goes_on_with_what_the_first_kept(settings: Settings)
 
 
 async def test_one_at_a_time(settings: Settings) -> None:
-    async with open_core(settings):
+    async with open_core(settings, ()):
         with pytest.raises(DirectoryInUse, match="in use by another process"):
-            async with open_core(settings):
+            async with open_core(settings, ()):
                 pass
 
 
 async def test_a_dialect_that_does_not_exist_leaves_no_trace(settings: Settings) -> None:
     wrong = settings.model_copy(update={"vlm_dialect": "klingon"})
     with pytest.raises(SettingsError, match="VLM_DIALECT"):
-        async with open_core(wrong):
+        async with open_core(wrong, ()):
             pass
     assert not settings.data_dir.exists()
 
@@ -91,8 +91,8 @@ async def test_what_was_opened_is_closed_when_the_rest_cannot_be(settings: Setti
     checkpoints = settings.data_dir / CHECKPOINTS_NAME
     checkpoints.write_bytes(b"no database " * 500)
     with pytest.raises(StoreCorrupt, match="Move it away"):
-        async with open_core(settings):
+        async with open_core(settings, ()):
             pass
     checkpoints.unlink()
-    async with open_core(settings) as core:
+    async with open_core(settings, ()) as core:
         assert await core.task_service.active() == ()

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from agent.run_id import RunId
-from bot.config.settings import Settings
+from bot.chats.installed import installed, model_of
 from bot.logs.context import ABOUT, About
 from bot.logs.redaction import HIDDEN
 from bot.logs.setup import CHATTY, set_up_logs
 
 TELEGRAM = f"123456789:{'A' * 35}"
 DISCORD = f"{'M' * 24}.{'x' * 6}.{'y' * 38}"
+LIBRARIES = [name for platform in installed() for name in platform.chatty]
 KEY = f"sk-{'k' * 20}"
 
 SetUp = Callable[..., None]
@@ -25,14 +26,16 @@ SetUp = Callable[..., None]
 def set_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[SetUp]:
     """Sets the logs up with these settings; afterwards all is as it was."""
     root = logging.getLogger()
-    handlers, levels = root.handlers[:], {name: logging.getLogger(name).level for name in ("", *CHATTY)}
+    handlers, levels = root.handlers[:], {name: logging.getLogger(name).level for name in ("", *CHATTY, *LIBRARIES)}
     for name in ("DISCORD_BOT_TOKEN", "TELEGRAM_BOT_TOKEN", "VLM_API_KEY", "LOG_LEVEL", "LOG_FORMAT"):
         monkeypatch.delenv(name, raising=False)
 
     def with_settings(*, quiet: bool = False, **settings: str) -> None:
         for name, value in settings.items():
             monkeypatch.setenv(name.upper(), value)
-        set_up_logs(Settings(), quiet=quiet)
+        platforms = installed()
+        forms = [form for platform in platforms for form in platform.secrets]
+        set_up_logs(model_of(platforms)(), quiet=quiet, forms=forms, chatty=LIBRARIES)
 
     yield with_settings
     root.handlers[:] = handlers

@@ -18,6 +18,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
+from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands
 from bot.commands.request import UTC, Services
 from bot.config.settings import Settings
@@ -424,7 +425,8 @@ async def a_world(
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
-        services = Services(task_service, store, seen, rights, quotas, live, chats, clock=clock)
+        namings = {platform.name: platform.naming for platform in installed()}
+        services = Services(task_service, store, seen, rights, quotas, live, chats, clock=clock, namings=namings)
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services
         )

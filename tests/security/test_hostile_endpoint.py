@@ -16,7 +16,7 @@ from agent.models.errors import ModelRefused, ModelUnreachable
 from agent.models.limits import MAX_ANSWER_BYTES, MAX_CALLS, MAX_LETTERS
 from agent.models.openai_transcription import OpenAITranscriber
 from agent.models.transcription import TranscriptionFailed
-from bot.checks.finding import MOST_BYTES, json_at
+from bot.checks.asking import MOST_BYTES, json_at
 from tests.agent.models.endpoints import KEY, asking, picture
 from tests.security.endpoint import Writes, calls, endpoint, model_of, said, streamed, whole, without_end
 

@@ -8,13 +8,14 @@ import json
 import sys
 from collections.abc import AsyncIterator
 
+from bot.chats.installed import installed
 from bot.checks import chats, files, model, setting_changes
-from bot.checks.finding import Finding
 from bot.checks.service import waited
 from bot.cli.doctor import phones
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
+from bot.domain.finding import Finding
 from bot.texts import say
 
 
@@ -26,7 +27,7 @@ async def findings(remote: Remote | None) -> list[Finding]:
     found = [Finding("service", "good", say("check.service.good"))]
     if "desk" in health["wrong"]:
         found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]
-    found += [waited(wait["for"], wait["why"], wait["since"]) for wait in health["waits"]]
+    found += [waited(wait["for"], wait["why"], wait["since"], installed()) for wait in health["waits"]]
     return found
 
 
@@ -66,5 +67,5 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]
         yield finding
     for finding in await model.findings(settings):
         yield finding
-    for finding in await chats.findings(settings):
+    for finding in await chats.findings(settings, installed()):
         yield finding

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from bot.checks.finding import Finding
 from bot.checks.service import health, lane, none_attached
 from bot.cli.devices import attached_phones
 from bot.config.settings import Settings
+from bot.domain.finding import Finding
 from bot.store.errors import DirectoryInUse
 from bot.texts import say
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.chats.installed import installed, model_of
 from bot.cli.installing.steps import Account, Call, Failed, File, Folder, Gone, Step
 from bot.config.settings import secret_names
 from bot.texts import say
@@ -106,7 +107,7 @@ def _settings(env: Path) -> tuple[dict[str, str], str]:
     """The secrets by name, and the file without them; the example when there is no file."""
     if not env.is_file():
         return {}, (SHIPPED / "env.example").read_text(encoding="utf-8")
-    names = {name.upper() for name in secret_names()}
+    names = {name.upper() for name in secret_names(model_of(installed()))}
     secrets: dict[str, str] = {}
     lines: list[str] = []
     for line in env.read_text(encoding="utf-8-sig").splitlines():

@@ -12,10 +12,12 @@ from typing import Final, Protocol
 
 from pydantic import SecretStr
 
+from bot.chats.installed import installed
 from bot.cli.doctor.look import MARKS
 from bot.cli.exits import OK, USAGE
-from bot.cli.setup.sections import SECTIONS, Asked, Section
+from bot.cli.setup.sections import Section, sections
 from bot.config.settings import Settings, problem_of
+from bot.platform import Asked
 from bot.texts import say
 from devices.atomic_file import write_atomically
 from devices.wording import said
@@ -77,7 +79,7 @@ async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path)
     terminal.tell(say("setup.how", empty=EMPTY))
     given: dict[str, str] = {}
     try:
-        for section in SECTIONS:
+        for section in sections(installed()):
             given |= await _section(terminal, section, settings, given)
     except EOFError:
         terminal.tell(f"\n{say('setup.stopped')}")
@@ -101,10 +103,10 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
             known = _shown(settings, asked, {**before, **given})
             if number and not _shown(settings, section.asked[0], {**before, **given}):
                 break
-            answer = _answer(terminal, asked, known)
+            answer = _answer(terminal, type(settings), asked, known)
             if answer is not None:
                 given[asked.field] = answer
-        tried = settings.model_copy(update=_values({**before, **given}))
+        tried = settings.model_copy(update=_values(type(settings), {**before, **given}))
         findings = await section.check(tried)
         for finding in findings:
             terminal.tell(
@@ -116,15 +118,15 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
             return given
 
 
-def _answer(terminal: Terminal, asked: Asked, known: str) -> str | None:
+def _answer(terminal: Terminal, model: type[Settings], asked: Asked, known: str) -> str | None:
     """A value that the settings take; None for what stays as it is."""
     shown = f" [{say('setup.set') if asked.secret else known}]" if known else ""
     while True:
-        typed = terminal.ask(f"{asked.prompt}{shown}: ", secret=asked.secret)
+        typed = terminal.ask(f"{asked.prompt()}{shown}: ", secret=asked.secret)
         if not typed:
             return None
         value = "" if typed == EMPTY else typed
-        if not (problem := problem_of(asked.field, value)):
+        if not (problem := problem_of(model, asked.field, value)):
             return value
         terminal.tell(said(problem))
 
@@ -143,7 +145,7 @@ def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _values(given: dict[str, str]) -> dict[str, object]:
+def _values(model: type[Settings], given: dict[str, str]) -> dict[str, object]:
     """The answers as the settings hold them; they were looked at before."""
-    read = Settings.model_validate({name: value for name, value in given.items() if value})
+    read = model.model_validate({name: value for name, value in given.items() if value})
     return {name: getattr(read, name) for name in given}

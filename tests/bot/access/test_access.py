@@ -11,10 +11,11 @@ import itertools
 
 import pytest
 
-from bot.config.settings import Settings
+from bot.chats.installed import installed, model_of
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import Right
 from bot.people.access import Lists, Policy, Verdict, authorize
+from bot.wiring.core import lists_of
 
 ANNA = Person("discord", "1", "Anna")
 BEN = Person("discord", "2", "Ben")
@@ -138,16 +139,18 @@ def test_a_verdict_without_checks_is_a_refusal() -> None:
 
 
 def test_the_policy_comes_from_the_settings() -> None:
-    settings = Settings(
-        discord_allowed_guild_ids=("10",),
-        discord_allowed_channel_ids=("20",),
-        discord_allowed_user_ids=("30",),
-        discord_admin_user_ids=("40",),
-        telegram_allowed_chat_ids=("-50",),
-        telegram_allowed_user_ids=("60",),
-        telegram_admin_user_ids=("70",),
+    settings = model_of(installed()).model_validate(
+        {
+            "discord_allowed_guild_ids": ("10",),
+            "discord_allowed_channel_ids": ("20",),
+            "discord_allowed_user_ids": ("30",),
+            "discord_admin_user_ids": ("40",),
+            "telegram_allowed_chat_ids": ("-50",),
+            "telegram_allowed_user_ids": ("60",),
+            "telegram_admin_user_ids": ("70",),
+        }
     )
-    policy = Policy.from_settings(settings)
+    policy = lists_of(settings, installed())
     one = frozenset
     assert policy.platforms["discord"] == Lists(one({"10"}), one({"20"}), one({"30"}), one({"40"}))
     assert policy.platforms["telegram"] == Lists(one(), one({"-50"}), one({"60"}), one({"70"}))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from bot.chats.installed import installed, model_of
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
 from bot.config.settings import Settings
@@ -46,7 +47,7 @@ class Machine:
             "console_port": 0,
             **more,
         }
-        return Settings.model_validate(given)
+        return model_of(installed()).model_validate(given)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agent.run_id import RunId
+from bot.chats.installed import installed, model_of
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
-from bot.config.settings import Settings
 from bot.tasks.queue import Waiter, granted, hopeless
 from devices.adb.examination import examine
 from devices.adb.server import ServerAddress
@@ -167,7 +167,7 @@ async def test_states_that_only_usb_has(adb_server: AdbServer, tmp_path: Path, c
         await usb.plug("R58M12ABCDE", state=word)
         where = (("127.0.0.1", usb.address.port),)
         given = {"adb_servers": where, "data_dir": tmp_path / "data", "console_port": 0, "virtual_phones": 0}
-        settings = Settings.model_validate(given)
+        settings = model_of(installed()).model_validate(given)
         state, reason, fix = USB_STATES[word]
         assert await doctor(NOTHING, settings) == 69
         assert f"✗ Phone R58M12ABCDE: {state}. {reason}\n    → {fix}" in capsys.readouterr().out

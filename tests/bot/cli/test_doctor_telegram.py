@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.chats.installed import installed, model_of
 from bot.checks.chats import findings
-from bot.config.settings import Settings
 from tests.fakes.telegram import TOKEN, FakeTelegram
 
 OURS = "https://bot.example.org/telegram"
@@ -28,7 +28,7 @@ async def test_the_webhook_is_looked_at(there: str, wanted: str, error: str, ver
         fake.webhooks.url, fake.webhooks.error = there, error
         made: dict[str, Any] = {"telegram_bot_token": TOKEN, "telegram_allowed_user_ids": ("5",)}
         made |= {"telegram_base_url": fake.base_url, "telegram_webhook_url": wanted}
-        found = await findings(Settings.model_validate(made))
+        found = await findings(model_of(installed()).model_validate(made), installed())
     telegram = [one for one in found if one.text.startswith("Telegram:")]
     assert [(one.verdict, words in one.text) for one in telegram] == ([(verdict, True)] if words else [])
     assert TOKEN not in repr(found)

@@ -19,6 +19,6 @@ async def test_a_file_that_cannot_be_used_is_named_before_anything_starts(tmp_pa
     file.write_text("[approve.pay]\nlabels = 3\n", encoding="utf-8")
     settings = Settings(policy_file=file, data_dir=tmp_path / "data")
     with pytest.raises(SettingsError, match=r"POLICY_FILE.*rules\.toml.*approve\.pay"):
-        async with open_core(settings):
+        async with open_core(settings, ()):
             pass
     assert not (tmp_path / "data").exists()

@@ -11,9 +11,14 @@ from pathlib import Path
 import pytest
 
 from agent.models.pricing import Price
+from bot.chats.discord.manifest import DISCORD, DiscordSettings
+from bot.chats.installed import installed, model_of
+from bot.chats.telegram.manifest import TELEGRAM, TelegramSettings
 from bot.config.endpoints import model_settings
-from bot.config.settings import Settings, SettingsError, load_settings
+from bot.config.settings import Settings, SettingsError
+from bot.config.settings import load_settings as load
 
+MODEL = model_of(installed())
 EXAMPLE = Path(__file__).parents[3] / ".env.example"
 SECRETS = (
     "DISCORD_BOT_TOKEN",
@@ -28,8 +33,12 @@ SECRETS = (
 @pytest.fixture(autouse=True)
 def _empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.lower() in Settings.model_fields or name == "ANDROID_ADB_SERVER_PORT":
+        if name.lower() in MODEL.model_fields or name == "ANDROID_ADB_SERVER_PORT":
             monkeypatch.delenv(name)
+
+
+def load_settings(env_file: Path | None) -> Settings:
+    return load(env_file, MODEL)
 
 
 def from_text(tmp_path: Path, text: str) -> Settings:
@@ -40,16 +49,15 @@ def from_text(tmp_path: Path, text: str) -> Settings:
 
 def test_nothing_set_is_a_service_that_lets_nobody_in() -> None:
     settings = load_settings(None)
-    assert settings.discord_allowed_user_ids == ()
+    assert not DISCORD.lists.read(settings).any_set
     assert settings.adb_servers == (("127.0.0.1", 5037),)
-    assert settings.discord_refusal() == ""
-    assert settings.telegram_refusal() == ""
+    assert DISCORD.refusal(settings) == TELEGRAM.refusal(settings) == ""
 
 
 def test_the_example_lists_exactly_the_settings_with_their_defaults() -> None:
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
     names = [line.partition("=")[0] for line in lines if line and not line.startswith("#")]
-    assert sorted(names) == sorted(name.upper() for name in Settings.model_fields)
+    assert sorted(names) == sorted(name.upper() for name in MODEL.model_fields)
     assert load_settings(EXAMPLE) == load_settings(None)
     for before, line in itertools.pairwise(lines):
         if line and not line.startswith("#"):
@@ -60,7 +68,9 @@ def test_lists_are_separated_by_commas_and_telegram_ids_may_be_negative(tmp_path
     settings = from_text(
         tmp_path, "DISCORD_ALLOWED_GUILD_IDS= 1, 22 ,,3 \nTELEGRAM_ALLOWED_CHAT_IDS=-1001,5\nANDROID_SERIALS=a:1,b"
     )
+    assert isinstance(settings, DiscordSettings)
     assert settings.discord_allowed_guild_ids == ("1", "22", "3")
+    assert isinstance(settings, TelegramSettings)
     assert settings.telegram_allowed_chat_ids == ("-1001", "5")
     assert settings.android_serials == ("a:1", "b")
 
@@ -75,6 +85,7 @@ def test_blanks_count_as_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_byte_order_mark_and_quotes_are_tolerated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLM_MODEL", '"some-model"')
     settings = from_text(tmp_path, "\ufeffDISCORD_BOT_TOKEN='abc'\nLOG_LEVEL=\"debug\"\n")
+    assert isinstance(settings, DiscordSettings)
     assert settings.discord_bot_token.get_secret_value() == "abc"
     assert settings.vlm_model == "some-model"
     assert settings.log_level == "DEBUG"
@@ -143,12 +154,12 @@ def test_secrets_are_not_shown_by_repr_or_dump(tmp_path: Path) -> None:
 
 def test_a_token_without_any_list_is_refused_with_a_reason(tmp_path: Path) -> None:
     settings = from_text(tmp_path, "DISCORD_BOT_TOKEN=x\nTELEGRAM_BOT_TOKEN=y\nDISCORD_ADMIN_USER_IDS=1")
-    assert "DISCORD_ALLOWED_GUILD_IDS" in settings.discord_refusal()
-    assert "TELEGRAM_ALLOWED_CHAT_IDS" in settings.telegram_refusal()
+    assert "DISCORD_ALLOWED_GUILD_IDS" in DISCORD.refusal(settings)
+    assert "TELEGRAM_ALLOWED_CHAT_IDS" in TELEGRAM.refusal(settings)
     listed = from_text(
         tmp_path, "DISCORD_BOT_TOKEN=x\nDISCORD_ALLOWED_USER_IDS=1\nTELEGRAM_BOT_TOKEN=y\nTELEGRAM_ALLOWED_USER_IDS=1"
     )
-    assert listed.discord_refusal() == listed.telegram_refusal() == ""
+    assert DISCORD.refusal(listed) == TELEGRAM.refusal(listed) == ""
 
 
 def test_prices_are_an_object_of_models_and_reach_every_role(tmp_path: Path) -> None:
@@ -185,7 +196,8 @@ def test_settings_cannot_be_changed() -> None:
 
 def test_a_bad_start_shows_no_secret_in_its_traceback(tmp_path: Path) -> None:
     program = (
-        "from pathlib import Path; from bot.config.settings import load_settings; load_settings(Path('settings.env'))"
+        "from pathlib import Path; from bot.chats.installed import installed, model_of; "
+        "from bot.config.settings import load_settings; load_settings(Path('settings.env'), model_of(installed()))"
     )
     (tmp_path / "settings.env").write_text("DISCORD_BOT_TOKEN=very-secret\nDISCORD_ALLOWED_USER_IDS=very-secret\n")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(EXAMPLE.parent)}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.chats.installed import installed, model_of
 from bot.config.settings import secret_names
 from bot.monitoring.heartbeat import BEAT_S, DESK_STILL_S
 from bot.outbox.outbox import STOP_LIMIT
@@ -64,4 +65,4 @@ def test_the_watchdog_waits_longer_than_the_pulse_may_take() -> None:
 
 
 def test_every_secret_can_be_a_credential() -> None:
-    assert sorted(lines("LoadCredential")) == sorted(name.upper() for name in secret_names())
+    assert sorted(lines("LoadCredential")) == sorted(name.upper() for name in secret_names(model_of(installed())))

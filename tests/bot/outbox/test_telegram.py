@@ -12,7 +12,7 @@ from typing import TypeVar
 from agent.events import Started
 from agent.questions import QuestionKind
 from agent.run_id import RunId
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.chats.telegram.limits import CAPABILITIES, Times
 from bot.commands.dispatcher import Commands
 from bot.domain.address import Address, MessageRef, Person

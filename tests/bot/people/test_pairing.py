@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.chats.installed import installed, model_of
 from bot.config.settings import load_settings
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
@@ -128,5 +129,5 @@ async def test_the_lock_is_told(world: World) -> None:
 def test_with_pairing_a_chat_starts_without_lists(tmp_path: Path) -> None:
     file = tmp_path / "env"
     file.write_text("DISCORD_BOT_TOKEN=x\nTELEGRAM_BOT_TOKEN=1:x\nPAIRING=on\n", encoding="utf-8")
-    settings = load_settings(file)
-    assert settings.discord_refusal() == settings.telegram_refusal() == ""
+    settings = load_settings(file, model_of(installed()))
+    assert not any(platform.refusal(settings) for platform in installed())

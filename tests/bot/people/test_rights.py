@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
+from bot.chats.installed import installed
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Grant, Right
@@ -18,6 +19,7 @@ from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phon
 
 OPERATOR = Person("web", "operator", "operator")
 CONSOLE = Place(Address("web", "console", "home"))
+NAMINGS = {platform.name: platform.naming for platform in installed()}
 NURSE = replace(EVE, roles=frozenset({"guild/7"}))
 
 
@@ -169,9 +171,9 @@ async def test_the_audit_has_pages(world: World) -> None:
     ],
 )
 def test_whom_a_word_means(text: str, subject: Subject | None) -> None:
-    assert subject_named(text, CHANNEL.address) == subject
+    assert subject_named(text, CHANNEL.address, NAMINGS) == subject
     if subject is not None:
-        assert subject_named(str(subject), CONSOLE.address) == subject
+        assert subject_named(str(subject), CONSOLE.address, NAMINGS) == subject
 
 
 def _telegram(chat: str) -> Place:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.chats.installed import installed, model_of
 from bot.checks.setting_changes import in_force
 from bot.config.settings import Settings, SettingsError, load_settings, secret_names
 from bot.domain.outgoing import Message, Reply
@@ -106,11 +107,11 @@ async def test_quotas_of_tiers_and_new_tiers(tmp_path: Path) -> None:
 
 
 async def test_nothing_secret_and_no_address_can_be_set_or_shown(tmp_path: Path) -> None:
-    assert not set(FIELDS.values()) & set(secret_names())
+    assert not set(FIELDS.values()) & set(secret_names(model_of(installed())))
     assert not [field for field in FIELDS.values() if field.endswith(("_url", "_token", "_key", "_ids"))]
-    secret = Settings.model_validate({"vlm_api_key": "sk-secret", "discord_bot_token": "hidden"})
+    secret = model_of(installed()).model_validate({"vlm_api_key": "sk-secret", "discord_bot_token": "hidden"})
     async with a_world(tmp_path, settings=secret) as world:
-        for name in (*secret_names(), "vlm_base_url", "discord_admin_user_ids", "data_dir", "console_host"):
+        for name in (*secret_names(type(secret)), "vlm_base_url", "discord_admin_user_ids", "data_dir", "console_host"):
             with pytest.raises(UnknownSetting):
                 known(name)
             assert "cannot be changed here" in words(await world.type(f"set {name} x", ADA))

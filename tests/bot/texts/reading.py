@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.chats.installed import installed, model_of
 from bot.commands.spec import COMMANDS
-from bot.config.settings import Settings
 from bot.domain.outgoing import Message, Reply
 
 NAMES: Final = frozenset(
@@ -52,7 +52,7 @@ TYPED: Final = frozenset(
     [
         *(command.name for command in COMMANDS),
         *(option.name for command in COMMANDS for option in command.options),
-        *(name.upper() for name in Settings.model_fields),
+        *(name.upper() for name in model_of(installed()).model_fields),
         *[
             "allow",
             "deny",

@@ -16,10 +16,10 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
-from bot.checks.finding import Finding
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
 from bot.domain.address import MessageRef, Person, Place
+from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState

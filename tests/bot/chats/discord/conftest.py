@@ -14,7 +14,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from simcord.backend.models import Channel, Guild, Message, User
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.domain.address import Address
 from tests.bot.chats.discord.recording import Recording
 from tests.fakes.discord import TOKEN, FakeDiscord

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from simcord.backend.models import ResponseKind
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Button, Menu, Message, Reply
 from tests.bot.chats.discord.conftest import Home, running

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.domain.chat import ChatError
 from bot.domain.outgoing import Message
 from tests.bot.chats.discord.conftest import Home, running
@@ -107,7 +107,7 @@ async def test_the_gateway_may_be_named(home: Home, intake: Recording, tmp_path:
 ECHO = """
 import asyncio, os
 from bot.domain.outgoing import Message, Reply
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 
 class Echo:
     async def message(self, incoming):

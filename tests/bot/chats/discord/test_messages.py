@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.chats.discord.incoming import command_in
 from bot.domain.address import MessageRef, Person
 from bot.domain.incoming import Attachment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.chats.discord.permissions import REMEMBERED_SECONDS, WANTED, Permissions
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone

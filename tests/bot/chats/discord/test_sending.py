@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.outgoing import Button, Message, Picture

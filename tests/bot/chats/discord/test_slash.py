@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from simcord.backend.models import ResponseKind
 
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.chats.discord.slash import payload
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.incoming import Attachment, CommandCall

@@ -14,7 +14,7 @@ from agent.events import Asked, Started
 from agent.models.transcription import Transcriber
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
-from bot.chats.discord import DiscordChat
+from bot.chats.discord.chat import DiscordChat
 from bot.commands.dispatcher import Commands
 from bot.domain.task import Task, TaskState
 from bot.outbox.low_priority import Streaming

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.chats.telegram.limits import Times
 from bot.domain.address import Address
 from bot.domain.chat import Intake

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cards.buttons import stop_button
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.domain.chat import ChatGone, FloodWait
 from bot.domain.outgoing import Message, Picture
 from tests.bot.chats.contract import card, screenshot

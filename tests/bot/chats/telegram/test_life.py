@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
+from bot.chats.telegram.manifest import TELEGRAM, TelegramSettings
 from bot.config.settings import load_settings
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError
@@ -198,7 +199,9 @@ async def test_the_token_and_texts_stay_out_of_the_log(
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     try:
-        set_up_logs(load_settings(environment), quiet=False)
+        set_up_logs(
+            load_settings(environment, TelegramSettings), quiet=False, forms=TELEGRAM.secrets, chatty=TELEGRAM.chatty
+        )
         intake.replies = lambda _: Reply(toast="an answer to one person")
         async with running(home, intake) as chat:
             await home.fake.say(home.alice, home.private, "/answer hunter2", document=("a.bin", b"x"))

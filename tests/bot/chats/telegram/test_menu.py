@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.commands.spec import COMMANDS
 from bot.domain.right import Grant, Right
 from bot.people.access import Lists, Policy

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.chats.telegram.incoming import command_in
 from bot.chats.telegram.limits import ALBUM_SECONDS
 from bot.commands.spec import BY_NAME

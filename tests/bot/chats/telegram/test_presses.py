@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.cards.buttons import stop_button
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.domain.address import Person
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Message as Outgoing

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from bot.cards.buttons import stop_button
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatError, ChatGone, FloodWait
 from bot.domain.outgoing import Button, Message, Picture

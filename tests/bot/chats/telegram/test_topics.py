@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from bot.chats.telegram import TelegramChat
+from bot.chats.telegram.chat import TelegramChat
 from bot.domain.chat import FloodWait
 from bot.domain.outgoing import Message
 from tests.bot.chats.telegram.conftest import Home

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.chats.discord.manifest import INVITE, PERMISSIONS
+from bot.chats.installed import installed, model_of
+from bot.chats.telegram.manifest import TelegramSettings
 from bot.cli.setup.conversation import talk, with_values
-from bot.cli.setup.sections import INVITE, PERMISSIONS
 from bot.config.settings import Settings, load_settings
 from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import brain
@@ -55,7 +57,7 @@ class Typist:
 async def settings(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Settings]:
     async with VirtualPhone() as phone:
         await adb_server.connect(phone.address)
-        yield Settings.model_validate(
+        yield model_of(installed()).model_validate(
             {
                 "adb_servers": ((adb_server.host, adb_server.port),),
                 "android_serials": (phone.address,),
@@ -76,7 +78,8 @@ async def test_answers_are_tried_and_written_for_this_user_alone(settings: Setti
         assert f"the bot is @{fake.bot.username}" in typist.screen
     assert "numbers separated by commas" in typist.screen, "a name is no id"
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
-    written = load_settings(env)
+    written = load_settings(env, TelegramSettings)
+    assert isinstance(written, TelegramSettings)
     assert (written.vlm_base_url, written.vlm_model, written.max_steps) == (model.base_url, "a-model", 60)
     assert written.telegram_bot_token.get_secret_value() == TOKEN
     assert written.telegram_allowed_user_ids == ("1001",)
@@ -92,7 +95,9 @@ async def test_a_refused_token_is_asked_again(settings: Settings, tmp_path: Path
         typist = Typist(lines)
         assert await talk(typist, settings, env, tmp_path / "none") == 0
     assert "Telegram does not accept the token." in typist.screen
-    assert load_settings(env).telegram_bot_token.get_secret_value() == TOKEN
+    written = load_settings(env, TelegramSettings)
+    assert isinstance(written, TelegramSettings)
+    assert written.telegram_bot_token.get_secret_value() == TOKEN
 
 
 async def test_nothing_is_written_when_it_is_broken_off(settings: Settings, tmp_path: Path) -> None:

@@ -1,29 +1,12 @@
-"""What is said about one thing that was looked at, and a question to an address on the web within seconds and
-megabytes.
-"""
+"""A question to an address on the web, within seconds and megabytes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import aiohttp
-
-Area = Literal["computer", "files", "service", "adb", "phone", "model", "chat"]
-Verdict = Literal["good", "note", "bad"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at. `fix` is what to do, empty where nothing is to be done."""
-
-    area: Area
-    verdict: Verdict
-    text: str
-    fix: str = ""
-
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one answer: a list of a few thousand models has about one megabyte."""

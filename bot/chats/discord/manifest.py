@@ -1,0 +1,153 @@
+"""Discord as a platform: its settings, how it is set up and looked at, and how it is started."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, ClassVar, Final
+
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+from bot.checks.chats import accepted, ask, refused
+from bot.config.forms import listed
+from bot.config.settings import Settings
+from bot.domain.chat import Connected
+from bot.domain.finding import Finding
+from bot.people.subjects import Naming
+from bot.platform import Asked, ChatContext, ListFields, Platform
+from bot.texts import paragraph, say
+from devices.wording import said, sentence_of
+
+API: Final = "https://discord.com/api/v10"
+MESSAGE_CONTENT: Final = 1 << 18 | 1 << 19
+"""Application flags GATEWAY_MESSAGE_CONTENT and GATEWAY_MESSAGE_CONTENT_LIMITED: either lets the bot read messages."""
+INVITE: Final = (
+    "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
+)
+PERMISSIONS: Final = 309237754880
+"""View Channel, Send Messages (also in threads), Create Public Threads, Attach Files, Read Message History, Manage
+Messages: the bits of Discord's permission number."""
+
+Id = Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
+"""A snowflake: an unsigned 64-bit number."""
+Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
+
+
+class DiscordSettings(Settings):
+    """What can be set of Discord."""
+
+    EXPECTED: ClassVar[Mapping[str, str]] = {
+        "discord_client_id": "id",
+        "discord_allowed_guild_ids": "ids",
+        "discord_allowed_channel_ids": "ids",
+        "discord_allowed_user_ids": "ids",
+        "discord_admin_user_ids": "ids",
+        "discord_command_prefix": "prefix",
+        "discord_register_commands": "yes_no",
+    }
+
+    discord_bot_token: SecretStr = SecretStr("")
+    discord_client_id: Annotated[str, Field(pattern=r"^[0-9]{0,20}$")] = ""
+    discord_allowed_guild_ids: Ids = ()
+    discord_allowed_channel_ids: Ids = ()
+    discord_allowed_user_ids: Ids = ()
+    discord_admin_user_ids: Ids = ()
+    discord_command_prefix: Annotated[str, Field(max_length=32)] = "!opengui"
+    discord_register_commands: bool = False
+
+
+def _connect(settings: DiscordSettings, context: ChatContext) -> Connected:
+    # Here and not above: a service without Discord does not load its library.
+    from bot.chats.discord.chat import DiscordChat  # noqa: PLC0415 - see above
+
+    return DiscordChat(
+        settings.discord_bot_token.get_secret_value(),
+        context.intake,
+        prefix=settings.discord_command_prefix,
+        client_id=settings.discord_client_id,
+        guild_ids=settings.discord_allowed_guild_ids,
+        register_commands=settings.discord_register_commands,
+        state_directory=settings.data_dir,
+        welcome=context.welcome,
+        language=settings.language,
+        lost=context.lost,
+        api_base=os.environ.get("DISCORD_API_BASE"),
+    )
+
+
+async def _check(settings: DiscordSettings) -> list[Finding]:
+    token = settings.discord_bot_token.get_secret_value()
+    base = (os.environ.get("DISCORD_API_BASE") or API).rstrip("/")
+    headers = {"Authorization": f"Bot {token}"}
+    status, me = await ask(f"{base}/users/@me", headers)
+    if status != HTTPStatus.OK:
+        return [refused(DISCORD.title, DISCORD.token, status)]
+    bot = me.get("username")
+    status, application = await ask(f"{base}/applications/@me", headers)
+    if status == HTTPStatus.OK and not int(application.get("flags") or 0) & MESSAGE_CONTENT:
+        read = Finding("chat", "note", say("check.chat.unread", bot=bot), say("check.chat.unread_fix"))
+    else:
+        read = accepted(DISCORD.title, bot)
+    return [read, *await _places(settings, token)]
+
+
+async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
+    """What the bot lacks in each channel of the list, else in each server of the list."""
+    from bot.chats.discord.diagnostics import survey  # noqa: PLC0415 - loads Discord's library only where it is used
+
+    guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
+    if not guilds and not channels:
+        return []
+    try:
+        seen = await survey(token, guilds, channels, os.environ.get("DISCORD_API_BASE"))
+    except OSError as error:
+        return [Finding("chat", "note", said(sentence_of(error)), say("check.chat.later_fix"))]
+    findings = []
+    for one in seen:
+        if not one.found:
+            text = say("check.chat.unseen", place=one.place)
+            findings.append(Finding("chat", "bad", text, say("check.chat.unseen_fix")))
+        elif one.lacks:
+            text = say("check.chat.lacking", place=one.place)
+            findings.append(Finding("chat", "note", text, paragraph(*one.lacks)))
+        else:
+            findings.append(Finding("chat", "good", say("check.chat.enough", place=one.place)))
+    return findings
+
+
+def _invite(settings: DiscordSettings) -> str:
+    """Where the bot is invited with the rights that it uses; "" without an application id."""
+    if not settings.discord_client_id:
+        return ""
+    address = INVITE.format(client=settings.discord_client_id, permissions=PERMISSIONS)
+    return say("setup.invite", address=address)
+
+
+DISCORD: Final = Platform(
+    name="discord",
+    title="Discord",
+    settings=DiscordSettings,
+    token="discord_bot_token",  # noqa: S106 - the name of a setting
+    lists=ListFields(
+        guilds="discord_allowed_guild_ids",
+        chats="discord_allowed_channel_ids",
+        users="discord_allowed_user_ids",
+        admins="discord_admin_user_ids",
+    ),
+    connect=_connect,
+    check=_check,
+    asked=(
+        Asked("discord_bot_token", lambda: say("setup.ask.bot_token"), secret=True),
+        Asked("discord_client_id", lambda: say("setup.ask.client_id")),
+        Asked("discord_allowed_user_ids", lambda: say("setup.ask.allowed_user_ids")),
+        Asked("discord_admin_user_ids", lambda: say("setup.ask.admin_user_ids")),
+    ),
+    about=lambda: say("setup.about.discord"),
+    closing=_invite,
+    naming=Naming(mention=re.compile(r"<@(?P<role>&)?!?(?P<id>\d{1,20})>"), roles=True),
+    secrets=(r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}",),
+    chatty=("discord.gateway",),
+)
