@@ -1,15 +1,22 @@
-"""No file imports itself by way of others: what the import linter's contract cannot see of packages and their files."""
+"""What the import linter's contracts cannot see: circles between files, and names of platforms."""
 
 from __future__ import annotations
 
+import ast
 import tomllib
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
 import pytest
 
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+REPOSITORY = Path(__file__).parents[1]
+PROJECT = REPOSITORY / "pyproject.toml"
+PLATFORMS = sorted(
+    folder.name for folder in (REPOSITORY / "bot" / "chats").iterdir() if (folder / "manifest.py").exists()
+)
+MAY_NAME_PLATFORMS = {"bot/chats/installed.py": "the list of those that come with the program"}
 
 
 def imports() -> dict[str, set[str]]:
@@ -29,3 +36,29 @@ def test_there_is_no_import_circle() -> None:
         TopologicalSorter(imports()).prepare()
     except CycleError as error:
         pytest.fail(f"files import each other: {' ← '.join(error.args[1])}", pytrace=False)
+
+
+def words_of(file: Path) -> Iterator[tuple[int, str]]:
+    """Every identifier and text of a file with its line; docstrings and comments, which are documents, are left out."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and (not isinstance(node.value, str) or id(node) in documents):
+            continue
+        for name in ("value", "id", "attr", "name", "module", "arg"):
+            if isinstance(word := getattr(node, name, None), str):
+                yield getattr(node, "lineno", 0), word
+
+
+def test_only_a_platforms_own_package_names_it() -> None:
+    """Of the program before it had manifests the same look finds 161 such words."""
+    assert len(PLATFORMS) == 2
+    named = []
+    for file in sorted(path for part in ("bot", "agent", "devices") for path in (REPOSITORY / part).rglob("*.py")):
+        where = file.relative_to(REPOSITORY).as_posix()
+        own = next((one for one in PLATFORMS if where.startswith(f"bot/chats/{one}/")), "")
+        others = [one for one in PLATFORMS if one != own and where not in MAY_NAME_PLATFORMS]
+        named += [
+            f"{where}:{line} {word}" for line, word in words_of(file) if any(one in word.lower() for one in others)
+        ]
+    assert named == []
