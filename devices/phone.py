@@ -34,6 +34,14 @@ class Health(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a phone can do beside being seen and touched."""
+
+    files: bool = True
+    """Whether its shared storage can be read."""
+
+
+@dataclass(frozen=True, slots=True)
 class PhoneInfo:
     """What is known of a phone without asking it again.
 
@@ -63,6 +71,7 @@ class PhoneInfo:
     lane: str = ""
     lane_reason: str = ""
     pictures: str = ""
+    capabilities: Capabilities = Capabilities()
 
 
 @dataclass(frozen=True, slots=True)

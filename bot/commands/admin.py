@@ -13,7 +13,7 @@ from bot.domain.outgoing import Reply
 from bot.runtime.settings import RuntimeSettings, UnknownSetting, known, names_of, value_of
 from bot.runtime.settings import is_set as named_in
 from bot.store.audit import AuditEntry, AuditKind
-from bot.texts import known_as, listed, say
+from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
 DEFAULT = "default"
@@ -100,11 +100,9 @@ async def _turned_away(services: Services) -> list[str]:
 def _audit_line(entry: AuditEntry) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
     by = entry.person.name or entry.person.id
-    detail = " ".join(entry.detail.split())
-    if entry.kind in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
-        # What was kept is English, whoever did it.
-        detail = known_as("audit.detail.", detail, lambda _, value: value)
-    detail = detail[:SHOWN_DETAIL]
+    kept = entry.detail
+    told = kept if isinstance(kept, str) else say(f"audit.detail.{kept.what}", **kept.model_dump(exclude={"what"}))
+    detail = " ".join(told.split())[:SHOWN_DETAIL]
     if entry.kind is AuditKind.REFUSED:
         detail = say(f"access.{entry.detail}.failed")
     if entry.kind is AuditKind.UNANSWERED:

@@ -14,9 +14,9 @@ from bot.commands.resolve import open_phones, phone_named, require_usable, state
 from bot.domain.outgoing import Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
-from bot.store.audit import AuditKind
+from bot.store.audit import AuditKind, FileDetail
 from bot.tasks.input import health_words
-from bot.texts import listed, say, words
+from bot.texts import listed, say
 from devices.app_titles import readable
 from devices.errors import FileRejected, NameTaken, NameUnfit, PhoneError
 from devices.phone import Health, PhoneInfo
@@ -156,6 +156,8 @@ async def file(request: Request, services: Services) -> Reply:
     """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
     info = await phone_meant(request, services)
     require_usable(info)
+    if not info.capabilities.files:
+        raise Refused(say("fetch.no_files", name=info.name))
     wish = request.call.rest.strip()
     await _require_free(info, wish, request, services)
     try:
@@ -165,26 +167,26 @@ async def file(request: Request, services: Services) -> Reply:
         stopped = [say("fetch.stopped", name=info.name, number=search.stopped_at)] if search.stopped_at else []
         if not found:
             if search.files:
-                await _refused(words("audit.detail.hidden", file=f"{info.name} {wish}"), request, services)
+                await _refused(FileDetail(what="hidden", file=f"{info.name} {wish}"), request, services)
             raise Refused("\n".join([say("fetch.none", name=info.name, wish=wish[:WISH_SHOWN]), *stopped]))
         limit = _limit(request, services)
         if found[0].size > limit:
-            why = words("audit.detail.large", file=f"{info.name} {found[0].path}", size=found[0].size)
+            why = FileDetail(what="large", file=f"{info.name} {found[0].path}", size=found[0].size)
             await _refused(why, request, services)
             size, most = f"{found[0].size / MEGABYTE:.1f}", f"{limit / MEGABYTE:.0f}"
             raise Refused(say("fetch.too_large", file=found[0].path, name=info.name, size=size, limit=most))
         data = await phone.pull(found[0].path, limit=limit)
     except PhoneError as error:
         if isinstance(error, FileRejected):
-            await _refused(words("audit.detail.elsewhere", file=f"{info.name} {wish}"), request, services)
+            await _refused(FileDetail(what="elsewhere", file=f"{info.name} {wish}"), request, services)
         raise Refused(say("fetch.failed", name=info.name, why=said(sentence_of(error)))) from error
-    detail = words("audit.detail.fetched", file=f"{info.name} {found[0].path}", size=len(data))
+    detail = FileDetail(what="fetched", file=f"{info.name} {found[0].path}", size=len(data))
     await services.store.audit.note(AuditKind.FETCHED, request.person, detail=detail)
     body = "\n".join([_told(found), *stopped])
     return Reply(Message(heading=info.name, body=body, files=(Picture(safe_name(found[0].name), data),)))
 
 
-async def _refused(why: str, request: Request, services: Services) -> None:
+async def _refused(why: FileDetail, request: Request, services: Services) -> None:
     """Keep in the audit what was not given to somebody who may use the phone."""
     await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=why)
 
@@ -195,7 +197,7 @@ async def _require_free(phone: PhoneInfo, wish: str, request: Request, services:
     if used is None or services.policy.same(used.person, request.person):
         return
     if not verdict(request, services.policy, Right.ADMIN).allowed:
-        why = words("audit.detail.busy", file=f"{phone.name} {wish}", task=used.id)
+        why = FileDetail(what="busy", file=f"{phone.name} {wish}", task=used.id)
         await _refused(why, request, services)
         person = used.person.name or used.person.id
         raise Refused(say("fetch.used", name=phone.name, task=used.id, person=person))

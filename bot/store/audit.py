@@ -9,6 +9,9 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.domain.address import Person
 from bot.store.connection import Transaction
@@ -39,10 +42,24 @@ class AuditKind(StrEnum):
     NOT_FETCHED = "not_fetched"
 
 
+class FileDetail(BaseModel):
+    """What became of the wish for a file of a phone. It is kept as JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    what: Literal["fetched", "hidden", "large", "elsewhere", "busy"]
+    file: str
+    """The phone, and the path or what was asked for."""
+    size: int = 0
+    """Bytes, where the file was found."""
+    task: str = ""
+    """The task that works on the phone, where that is why."""
+
+
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, or
-    the phone and path of a file.
+    what became of the wish for a file; of that, former versions kept a text.
     """
 
     number: int
@@ -50,7 +67,7 @@ class AuditEntry:
     kind: AuditKind
     person: Person
     task: str
-    detail: str
+    detail: str | FileDetail
 
 
 class Audit:
@@ -61,7 +78,13 @@ class Audit:
         self._clock = clock
 
     async def add(
-        self, transaction: Transaction, kind: AuditKind, person: Person, *, task: str = "", detail: str = ""
+        self,
+        transaction: Transaction,
+        kind: AuditKind,
+        person: Person,
+        *,
+        task: str = "",
+        detail: str | FileDetail = "",
     ) -> None:
         """One more, together with what it tells of."""
         rows = await transaction.fetch(
@@ -74,12 +97,12 @@ class Audit:
                 person.id,
                 person.name,
                 int(task) if task else None,
-                detail[:DETAIL_LIMIT],
+                _kept(detail),
             ),
         )
         await transaction.fetch("DELETE FROM audit WHERE id <= ?", (int(rows[0]["id"]) - KEPT,))
 
-    async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: str = "") -> None:
+    async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: str | FileDetail = "") -> None:
         """One more, by itself. Raises StoreError."""
         await self._database.write(lambda transaction: self.add(transaction, kind, person, task=task, detail=detail))
 
@@ -91,12 +114,28 @@ class Audit:
         return tuple(_entry(row) for row in rows)
 
 
+def _kept(detail: str | FileDetail) -> str:
+    if isinstance(detail, str):
+        return detail[:DETAIL_LIMIT]
+    return detail.model_copy(update={"file": detail.file[:DETAIL_LIMIT]}).model_dump_json(exclude_defaults=True)
+
+
+def _detail(kind: AuditKind, text: str) -> str | FileDetail:
+    if kind not in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
+        return text
+    try:
+        return FileDetail.model_validate_json(text)
+    except ValidationError:
+        return text  # of a former version
+
+
 def _entry(row: sqlite3.Row) -> AuditEntry:
+    kind = AuditKind(row["kind"])
     return AuditEntry(
         row["id"],
         row["at"],
-        AuditKind(row["kind"]),
+        kind,
         Person(row["person_platform"], row["person_id"], row["person_name"]),
         "" if row["task"] is None else str(row["task"]),
-        row["detail"],
+        _detail(kind, row["detail"]),
     )

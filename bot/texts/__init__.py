@@ -10,7 +10,7 @@ said below it, in tasks and threads that begin there too, is in that language.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
@@ -19,7 +19,7 @@ from typing import Final
 
 from agent.wording import SENTENCES as AGENT_SENTENCES
 from devices.wording import SENTENCES as PHONE_SENTENCES
-from devices.wording import Words, flat, recognised, worded
+from devices.wording import Words, flat, worded
 
 AGENT: Final = "agent."
 """Begins the keys of what the agent and its phones say by themselves."""
@@ -88,17 +88,6 @@ def words(key: str, **values: object) -> Words:
     For what is kept, logged or raised in one place and read in another. Raises as `say`.
     """
     return Words(CATALOGUE[key], f"{_OWN}{key}", values)
-
-
-def known_as(area: str, text: str, value: Callable[[str, str], str]) -> str:
-    """A text that was kept as its English alone, as the sentence of this area ("effect.") that it is; any other text
-    as it stands. `value` is given the name and the text of each value, and tells how it is read.
-    """
-    english = {f"{_OWN}{key}": form for key, form in CATALOGUE.items() if key.startswith(area)}
-    found = recognised(text, english, f"{_OWN}{area}")
-    if not isinstance(found, Words):
-        return text
-    return _worded(found.kind, {name: value(name, str(told)) for name, told in found.values.items()})
 
 
 def _worded(kind: str, values: Mapping[str, object]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from importlib.metadata import entry_points
+from typing import Any, Final
 
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
@@ -37,7 +38,8 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from devices.adb.server import ServerAddress
-from devices.pool import AdbPhones, NameBook
+from devices.pool import AdbPhones, NameBook, Pool
+from devices.provider import DeviceProvider
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -54,7 +56,7 @@ class Core:
     """What the environment says; `live` has what holds."""
     store: Store
     checkpoints: LatestSaver
-    phones: AdbPhones
+    phones: Pool
     live: RuntimeSettings
     terms: RunConfigs
     task_service: TaskService
@@ -157,12 +159,13 @@ def policy_of(settings: Settings) -> Policy:
         raise SettingsError(words("settings.policy", why=sentence_of(error))) from error
 
 
-def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> AdbPhones:
-    """The phones that the settings name, not started yet, with the names of the `book`.
+def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> Pool:
+    """The phones that the settings name, and those of installed providers, not started yet, with the names of the
+    `book`.
 
-    `mends`: they get back what a crashed run left changed.
+    `mends`: they get back what a crashed run left changed. Raises SettingsError for a provider that cannot be loaded.
     """
-    return AdbPhones(
+    adb = AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],
         serials=settings.android_serials,
         names=settings.phone_names,
@@ -173,3 +176,20 @@ def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool =
         mends=mends,
         fast_lane=settings.fast_lane == "auto",
     )
+    return Pool([adb, *(make(settings, book) for make in _installed_providers())])
+
+
+MakeProvider = Callable[[Settings, NameBook | None], DeviceProvider]
+"""Makes the phones of another kind, not started yet; names that people give are kept in the book."""
+PROVIDERS: Final = "opengui.devices"
+"""Entry points of this group name a `MakeProvider`."""
+
+
+def _installed_providers() -> list[MakeProvider]:
+    found = []
+    for point in entry_points(group=PROVIDERS):
+        try:
+            found.append(point.load())
+        except (ImportError, AttributeError) as error:
+            raise SettingsError(words("settings.provider", name=point.name, why=str(error))) from error
+    return found

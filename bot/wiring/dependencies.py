@@ -54,7 +54,7 @@ async def _model(core: Core) -> str:
 
 
 async def _adb(core: Core) -> str:
-    away = len(core.phones.servers_away)
+    away = core.phones.away
     return words("waits.adb", number=away) if away else ""
 
 

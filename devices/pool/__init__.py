@@ -2,6 +2,7 @@
 
 from devices.pool.names import NameBook
 from devices.pool.phones import AdbPhones
+from devices.pool.pool import Pool
 from devices.pool.virtual_phones import VirtualPhones
 
-__all__ = ["AdbPhones", "NameBook", "VirtualPhones"]
+__all__ = ["AdbPhones", "NameBook", "Pool", "VirtualPhones"]

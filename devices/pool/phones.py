@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from devices.adb.connection import Connection
@@ -38,7 +38,7 @@ RETRY = 1.0
 
 
 class AdbPhones:
-    """Implements `devices.phone.Phones`. `start` before use, `stop` after it.
+    """Implements `devices.provider.DeviceProvider`. `start` before use, `stop` after it.
 
     `names` gives phones their names by id or serial, and `book` keeps those that people give. `serials`, when not
     empty, are the only phones that are used, and those of the form `host:port` are connected to, by the first server
@@ -78,11 +78,13 @@ class AdbPhones:
         self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()
         self._real_seen = False
+        self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
 
-    async def start(self) -> None:
+    async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
         """Follows the servers from now on. Returns when the attached phones are known, or after a while: whoever is
         late is added when it answers.
         """
+        self._elsewhere = others
         await self._names.load()
         networked = frozenset(serial for serial in self._serials if dialled(serial))
         for serial in networked:
@@ -96,7 +98,7 @@ class AdbPhones:
                 await asyncio.gather(self._following.told(), self._seen(networked))
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
-        await self._standins.start(alone=not self._serials and not self._real_seen)
+        await self._standins.start(alone=not self._serials and not self._real_seen and not others())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
                 await self._seen(self._standins.serials)
@@ -120,6 +122,11 @@ class AdbPhones:
     def servers_away(self) -> tuple[ServerAddress, ...]:
         """The adb servers that do not answer at the moment."""
         return self._following.away
+
+    @property
+    def away(self) -> int:
+        """See `DeviceProvider.away`."""
+        return len(self.servers_away)
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`. A virtual phone that stood in for a real one is left out once a real one was seen."""
@@ -242,7 +249,8 @@ class AdbPhones:
         return phone
 
     def _others(self, phone_id: str) -> Sequence[PhoneInfo]:
-        return [phone.info for each, phone in self._phones.items() if each != phone_id]
+        own = [phone.info for each, phone in self._phones.items() if each != phone_id]
+        return [*own, *self._elsewhere()]
 
     def _working(self) -> Sequence[AdbPhone]:
         return [phone for phone in self._phones.values() if self._works(phone)]

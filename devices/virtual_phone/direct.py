@@ -126,7 +126,7 @@ class DirectShell(Shell):
 
 
 class DirectPhones:
-    """Implements `devices.phone.Phones` for virtual phones that were started. `start` before use, `stop` after it."""
+    """Implements `devices.provider.DeviceProvider` for virtual phones that were started."""
 
     def __init__(self, phones: Sequence[VirtualPhone], aliases: Mapping[str, str] | None = None) -> None:
         """`aliases` are names of apps, name → package."""
@@ -136,9 +136,13 @@ class DirectPhones:
         self._behind: dict[str, VirtualPhone] = {}
         self._followers: list[asyncio.Task[None]] = []
         self._change = asyncio.Event()
+        self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
+        self.away = 0
+        """There is no server."""
 
-    async def start(self) -> None:
+    async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
         """Asks every phone who it is, and follows its link from now on. Raises PhoneError when one does not answer."""
+        self._elsewhere = others
         for virtual in self._virtual:
             connection = DirectConnection(virtual)
             shell = DirectShell(connection)
@@ -183,7 +187,7 @@ class DirectPhones:
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
         """See `Phones.rename`; the name is kept as long as this object is."""
         phone, given = self._known(phone_id), fit_name(name)
-        others = [info for info in self.list() if info.id != phone_id]
+        others = [*(info for info in self.list() if info.id != phone_id), *self._elsewhere()]
         if any(given.casefold() in {each.name.casefold(), each.id, each.serial} for each in others):
             raise NameTaken(f"Another phone is called {given} already.")
         phone.note(dataclasses.replace(phone.info, name=given))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+import tests.toy_phones
 import tests.toy_platform
 from tests.end_to_end.brain import FINISH, brain, call, tap
 from tests.end_to_end.service import Place
@@ -12,7 +14,7 @@ from tests.fakes.model_server import ModelServer
 from tests.toy_platform.server import SESSION, TOKEN, toy_server
 
 REPOSITORY = Path(__file__).parents[2]
-DIST = Path(tests.toy_platform.__file__).parent / "dist"
+DIST = Path(tests.toy_platform.__file__).parent / "packages"
 
 
 def with_packages(folder: Path) -> dict[str, str]:
@@ -73,3 +75,17 @@ async def test_nobody_gets_in_under_the_consoles_name(place: Place, tmp_path: Pa
     code, _, told = await place.opengui("doctor", **with_packages(package))
     assert code == 64
     assert "not_there" in told
+
+
+async def test_a_phone_of_another_kind_is_among_the_phones(place: Place) -> None:
+    """The service gives it out as any other, and says what it cannot do."""
+    packages = with_packages(Path(tests.toy_phones.__file__).parent / "packages")
+    async with toy_server() as toy:
+        both = {"PYTHONPATH": os.pathsep.join((packages["PYTHONPATH"], str(DIST)))}
+        chat = {"TOY_TOKEN": TOKEN, "TOY_SERVER": toy.address, "TOY_PEOPLE": "anna"}
+        async with place.service(**both, **chat) as service:
+            await service.says("Toy: logged in")
+            _, listed, _ = await place.opengui("devices", "--json", **both)
+            assert [json.loads(line)["name"] for line in listed.splitlines()] == ["Virtual Phone", "Toy"]
+            toy.says("anna", "!file --device Toy notes.txt")
+            await toy.until(lambda: any("files of Toy cannot be reached" in one["text"] for one in toy.of_bot("anna")))

@@ -1,4 +1,4 @@
 """A chat platform as another package would bring it: a manifest, a chat, and the platform itself as a double.
 
-`dist` on the path is what an installed package leaves there; nothing in `bot` names this platform.
+`packages` on the path is what an installed package leaves there; nothing in `bot` names this platform.
 """

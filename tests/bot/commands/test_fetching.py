@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.outgoing import Picture, Reply
-from bot.store.audit import AuditKind
+from bot.store.audit import AuditKind, FileDetail
 from devices.phone import Health
 from devices.storage import StoredFile
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
@@ -90,13 +90,15 @@ async def test_a_phone_that_cannot_be_used_says_so(stocked: World) -> None:
     assert "Plug it in again." in words(await stocked.type("file report"))
 
 
-async def kept(world: World) -> list[tuple[AuditKind, str, str]]:
+async def kept(world: World) -> list[tuple[AuditKind, str, str | FileDetail]]:
     return [(entry.kind, entry.person.id, entry.detail) for entry in await world.store.audit.page(9)]
 
 
 async def test_what_was_fetched_is_in_the_audit_without_what_is_in_it(stocked: World) -> None:
     await stocked.type("file report")
-    assert await kept(stocked) == [(AuditKind.FETCHED, ANNA.id, "Pixel /sdcard/Download/report.pdf (3 bytes)")]
+    assert await kept(stocked) == [
+        (AuditKind.FETCHED, ANNA.id, FileDetail(what="fetched", file="Pixel /sdcard/Download/report.pdf", size=3))
+    ]
     told = words(await stocked.type("audit", ADA))
     assert "fetched a file · Pixel /sdcard/Download/report.pdf" in told
     assert "new" not in told
@@ -112,9 +114,9 @@ async def test_what_was_refused_is_in_the_audit(stocked: World) -> None:
     await stocked.type("file finding")
     await stocked.type("file nothing of the kind")
     assert [entry for entry in await kept(stocked) if entry[0] is AuditKind.NOT_FETCHED] == [
-        (AuditKind.NOT_FETCHED, ANNA.id, "Pixel finding (given with a task that is not shown here)"),
-        (AuditKind.NOT_FETCHED, ANNA.id, f"Pixel {NEW.path} ({large.size} bytes are too many)"),
-        (AuditKind.NOT_FETCHED, BEN.id, f"Pixel report (task {task.id} works there)"),
+        (AuditKind.NOT_FETCHED, ANNA.id, FileDetail(what="hidden", file="Pixel finding")),
+        (AuditKind.NOT_FETCHED, ANNA.id, FileDetail(what="large", file=f"Pixel {NEW.path}", size=large.size)),
+        (AuditKind.NOT_FETCHED, BEN.id, FileDetail(what="busy", file="Pixel report", task=task.id)),
     ]
 
 
@@ -122,3 +124,20 @@ async def test_a_search_that_ended_early_says_so(stocked: World) -> None:
     stocked.phones.stopped_at = 50_000
     assert "more files than are looked at (50000 names)" in words(await stocked.type("file report"))
     assert "more files than are looked at (50000 names)" in words(await stocked.type("file invoice"))
+
+
+async def test_what_former_versions_kept_in_the_audit_is_shown_as_it_is(stocked: World) -> None:
+    for kind, text in (
+        (AuditKind.FETCHED, "Pixel /sdcard/Download/report.pdf (3 bytes)"),
+        (AuditKind.NOT_FETCHED, "Pixel report (task 7 works there)"),
+        (AuditKind.NOT_FETCHED, '{"what": "magic"}'),
+    ):
+        await stocked.store.audit.note(kind, ANNA, detail=text)
+        assert text in words(await stocked.type("audit", ADA))
+
+
+async def test_a_detail_of_a_very_long_path_can_be_read_again(stocked: World) -> None:
+    await stocked.store.audit.note(AuditKind.FETCHED, ANNA, detail=FileDetail(what="fetched", file='"' * 2000, size=3))
+    (entry,) = await stocked.store.audit.page(1)
+    assert isinstance(entry.detail, FileDetail)
+    assert entry.detail.file == '"' * 500

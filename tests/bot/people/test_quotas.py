@@ -39,7 +39,7 @@ def words(reply: Reply) -> str:
 
 
 async def audited(world: World) -> list[tuple[str, str, str]]:
-    return [(entry.kind, entry.person.id, entry.detail) for entry in await world.store.audit.page(50)]
+    return [(entry.kind, entry.person.id, str(entry.detail)) for entry in await world.store.audit.page(50)]
 
 
 async def test_the_last_task_of_the_day_is_accepted_and_the_next_is_told_how_much_and_until_when(

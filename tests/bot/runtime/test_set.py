@@ -24,7 +24,7 @@ def words(reply: Reply) -> str:
 
 
 async def audited(world: World) -> list[str]:
-    return [entry.detail for entry in await world.store.audit.page(50) if entry.kind == "setting"]
+    return [str(entry.detail) for entry in await world.store.audit.page(50) if entry.kind == "setting"]
 
 
 async def test_what_is_set_holds_at_once_and_after_a_restart_until_it_is_taken_back(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 
 async def audited(world: World) -> list[tuple[str, str, str]]:
-    return [(entry.kind, entry.person.id, entry.detail) for entry in await world.store.audit.page(9)]
+    return [(entry.kind, entry.person.id, str(entry.detail)) for entry in await world.store.audit.page(9)]
 
 
 async def shown(world: World, task: Task, question: str) -> tuple[OpenQuestion, str]:

@@ -50,10 +50,6 @@ def calls() -> Iterator[Said]:
                 found = beginning(node.args[0])
                 assert found is not None, where
                 yield Said(where, f"count.{found[0]}.", False, frozenset({"number"}))
-            elif node.func.id == "known_as":
-                found = beginning(node.args[0])
-                assert found is not None, where
-                yield Said(where, found[0], False, None)
             elif node.func.id in {"say", "words"}:
                 for key in (
                     [node.args[0].body, node.args[0].orelse] if isinstance(node.args[0], ast.IfExp) else node.args[:1]

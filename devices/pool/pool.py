@@ -1,0 +1,96 @@
+"""The pool: the phones of all providers as one list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+
+from devices.errors import PhoneGone
+from devices.phone import Phone, PhoneInfo
+from devices.provider import DeviceProvider
+from devices.wording import words
+
+
+class Pool:
+    """Implements `devices.phone.Phones` with the phones of these providers. `start` before use, `stop` after it.
+
+    The first provider lists its phones first and starts last, so that it knows of the others' phones.
+    """
+
+    def __init__(self, providers: Sequence[DeviceProvider]) -> None:
+        self._providers = tuple(providers)
+        self._change = asyncio.Event()
+        self._watching: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Starts every provider. Raises what a provider raises."""
+        for provider in reversed(self._providers):
+            await provider.start(partial(self._beside, provider))
+        for provider in self._providers:
+            self._watching.append(asyncio.create_task(self._watch(provider), name="news of phones"))
+
+    async def stop(self) -> None:
+        """Stops every provider."""
+        for watching in self._watching:
+            watching.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+        for provider in self._providers:
+            await provider.stop()
+
+    @property
+    def away(self) -> int:
+        """See `DeviceProvider.away`."""
+        return sum(provider.away for provider in self._providers)
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        """See `Phones.list`."""
+        return tuple(info for provider in self._providers for info in provider.list())
+
+    def get(self, phone_id: str) -> Phone:
+        """See `Phones.get`."""
+        return self._owner(phone_id).get(phone_id)
+
+    async def refresh(self) -> tuple[PhoneInfo, ...]:
+        """See `Phones.refresh`."""
+        await asyncio.gather(*(provider.refresh() for provider in self._providers))
+        return self.list()
+
+    async def rename(self, phone_id: str, name: str) -> PhoneInfo:
+        """See `Phones.rename`."""
+        return await self._owner(phone_id).rename(phone_id, name)
+
+    async def wait_for_change(self) -> None:
+        """See `Phones.wait_for_change`."""
+        await self._change.wait()
+
+    async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
+        """See `Phones.wait_for`. A phone that nobody knows yet is waited for wherever it may come."""
+        waiting = [asyncio.ensure_future(each.wait_for(phone_id, timeout=timeout)) for each in self._providers]
+        gone = PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
+        try:
+            for found in asyncio.as_completed(waiting):
+                try:
+                    return await found
+                except PhoneGone as missing:
+                    gone = missing  # the last to give up has waited longest, so it tells most
+        finally:
+            for each in waiting:
+                each.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+        raise gone
+
+    def _owner(self, phone_id: str) -> DeviceProvider:
+        """Who has the phone; one that nobody lists is the first one's to tell about."""
+        having = (each for each in self._providers if any(info.id == phone_id for info in each.list()))
+        return next(having, self._providers[0])
+
+    def _beside(self, own: DeviceProvider) -> Sequence[PhoneInfo]:
+        return [info for provider in self._providers if provider is not own for info in provider.list()]
+
+    async def _watch(self, provider: DeviceProvider) -> None:
+        """Between two changes nothing is awaited, so that none is missed."""
+        while True:
+            await provider.wait_for_change()
+            self._change.set()
+            self._change = asyncio.Event()
