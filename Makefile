@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: three at a time keep two cores busy.
 WORKERS ?= 3
 
-.PHONY: run test test-fast test-page chaos soak fuzz bench check format lock clean
+.PHONY: run test test-fast test-page gate chaos soak fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -20,6 +20,10 @@ test-fast: $(VENV)/.installed-dev
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)
+
+# What the gate holds and what it lets pass, of the table of presses; fails above the targets. ARGS="-v" names each.
+gate: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.agent.guards.table $(ARGS)
 
 # Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
 # three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.

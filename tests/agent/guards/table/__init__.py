@@ -1,0 +1,1 @@
+"""The table of presses: forms of windows, filled with the words of each language."""

@@ -1,0 +1,60 @@
+"""Prints what the rules hold and what they let pass, by class and by language; ends with 1 above the targets."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from agent.guards.policy import Policy
+from tests.agent.guards.table.cases import ASIDE_MISSED, HELD_MISSED, NEEDLESS, Case, cases
+
+
+def main(arguments: list[str]) -> int:
+    """`seen` leaves out what is set aside; `-v` names each case that went wrong."""
+    policy, table = Policy.default(), cases()
+    if "seen" in arguments:
+        table = tuple(case for case in table if not case.aside)
+    passed = {id(case): case.passes(policy) for case in table}
+
+    def wrong(case: Case) -> bool:
+        return passed[id(case)] is case.held
+
+    def lines(title: str, of: Iterable[Case], key: Callable[[Case], str]) -> None:
+        groups: dict[str, list[Case]] = defaultdict(list)
+        for case in of:
+            groups[key(case)].append(case)
+        sys.stdout.write(f"\n{title}\n")
+        for name, each in groups.items():
+            bad = sum(map(wrong, each))
+            sys.stdout.write(f"  {name:<48} {len(each) - bad:>5} right {bad:>5} wrong\n")
+
+    failed = False
+    parts = [
+        ("consequential, looked at", HELD_MISSED, [c for c in table if c.held and not c.aside]),
+        ("consequential, set aside", ASIDE_MISSED, [c for c in table if c.held and c.aside]),
+        ("ordinary, looked at", NEEDLESS, [c for c in table if not c.held and not c.aside]),
+        ("ordinary, set aside", NEEDLESS, [c for c in table if not c.held and c.aside]),
+    ]
+    for title, _, part in parts:
+        if part:
+            lines(f"{title}: by class", part, lambda case: case.kind)
+            lines(f"{title}: by language", part, lambda case: case.language)
+            if "-v" in arguments:
+                lines(f"{title}: by form", part, lambda case: case.form)
+                for case in filter(wrong, part):
+                    sys.stdout.write(f"    {case.name}\n")
+    sys.stdout.write("\n")
+    for title, most, part in parts:
+        if part:
+            bad = sum(map(wrong, part))
+            above = bad > most * len(part)
+            failed |= above
+            what = "passed" if part[0].held else "asked needlessly"
+            share = f"{bad} of {len(part)} {what} ({bad / len(part):.1%}, at most {most:.0%})"
+            sys.stdout.write(f"{title:<26} {share}{'  ABOVE THE TARGET' if above else ''}\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
