@@ -17,8 +17,10 @@ _UNSEEN: Final = re.compile(
 """Without a look of their own (Unicode, Default_Ignorable_Code_Point), beside those of category Cf."""
 _BLANK: Final = "\u2800"
 """A braille sign without dots."""
-_MARKS: Final = re.compile("[\u0300-\u036f]")
-"""Combining diacritical marks: a dot below a letter is easily overlooked."""
+_MARKS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0655]")
+"""Combining marks of letters, Hebrew points, Arabic vowels and lines: a dot below a letter is easily overlooked."""
+_TURNED: Final = re.compile("\u202e([^\u202a-\u202e]*)\u202c?")
+"""What is shown from right to left whatever its letters are."""
 _BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 """Apps set short captions wide: 确 定."""
 _SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
@@ -39,10 +41,20 @@ _TABLE: Final = _table()
 
 def folded(label: str) -> str:
     """The label in one case and one form of each sign, with single blanks."""
-    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", label)))
+    if label.isascii():  # most labels, and most of the work
+        words = " ".join(label.casefold().split())
+        return re.sub(r"[\W_]+", "", words) if _SPACED.fullmatch(words) else words
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", turned(label))))
     seen = "".join(sign for sign in seen if unicodedata.category(sign) != "Cf")
     bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", seen)))
-    words = " ".join(bare.translate(_TABLE).casefold().replace("\u2019", "'").split())
+    # Again in the lower case: not every letter looks like another one in both.
+    cased = bare.translate(_TABLE).casefold().translate(_TABLE)
+    words = " ".join(cased.replace("\u2019", "'").split())
     if _SPACED.fullmatch(words):
         return re.sub(r"[\W_]+", "", words)
     return _BETWEEN_CHINESE.sub("", words)
+
+
+def turned(label: str) -> str:
+    """The label as it is shown where it is told to be written from right to left."""
+    return _TURNED.sub(lambda part: part[1][::-1], label) if "\u202e" in label else label

@@ -12,6 +12,8 @@ LARGE_SHARE = 0.25
 """A container of more than this share of the screen is a page, no button: its words are not the button's."""
 ROWS = 3
 """So many alike ones below each other are a list."""
+MIN_ROW = 16
+"""Pixels: a row is higher, on any screen."""
 _COUNT = re.compile(r"\d")
 
 
@@ -41,11 +43,15 @@ class TouchTarget:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A label under the finger. `button` says that all of it is the button's own caption."""
+    """A label under the finger. `button` says that all of it is the button's own caption.
+
+    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about.
+    """
 
     element: Element
     label: str
     button: bool
+    row: bool = False
 
 
 def is_button(element: Element) -> bool:
@@ -70,11 +76,11 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
     target = spot.target
     found: dict[tuple[int, str], Words] = {}
 
-    def add(element: Element, *labels: str, button: bool) -> None:
+    def add(element: Element, *labels: str, button: bool, row: bool = False) -> None:
         for label in labels or (element.text, element.description, element.hint):
             known = found.get((id(element), label))
             if label and (known is None or button > known.button):
-                found[id(element), label] = Words(element, label, button)
+                found[id(element), label] = Words(element, label, button, row)
 
     if target is not None:
         add(target, button=is_button(target))
@@ -84,11 +90,13 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
     if holder is not None:
         add(holder, button=True)
         inside = [e for e in spot.around if e.label and e is not holder and not is_button(e) and _within(e, holder)]
-        alone = len(inside) > 1 and not _is_row(holder, spot.around)
+        listed = len(inside) > 1 and is_row(holder, spot.around)
+        alone = len(inside) > 1 and not listed
         whole = len(inside) == 1 or "button" in holder.class_name.lower()
         for element in inside:
             add(element, button=whole and not holder.label)
-        add(holder, *_read(inside), button=True)
+        if inside:
+            add(holder, *_read(inside), button=True, row=listed)
     for element in under:
         add(element, button=is_button(element) or (alone and (holder is None or element is target)))
     return tuple(found.values())
@@ -120,17 +128,21 @@ def _read(inside: list[Element]) -> list[str]:
     return [caption for caption in dict.fromkeys(captions) if caption]
 
 
-def _is_row(holder: Element, around: tuple[Element, ...]) -> bool:
-    """Whether it is one of a list of alike ones: those open what they are about, and quote its words."""
+def is_row(holder: Element, around: tuple[Element, ...]) -> bool:
+    """Whether it is one of a list of alike ones: those open what they are about, and quote its words.
+
+    Alike ones that lie on each other are no list.
+    """
     box = holder.bounds
-    alike = [
-        e
+    tops = {
+        e.bounds.top // MIN_ROW
         for e in around
         if e.clickable
         and e.class_name == holder.class_name
         and (e.bounds.left, e.bounds.right) == (box.left, box.right)
-    ]
-    return len(alike) >= ROWS
+        and e.bounds.bottom - e.bounds.top >= MIN_ROW
+    }
+    return len(tops) >= ROWS
 
 
 def beside(field: Element, button: Element) -> bool:

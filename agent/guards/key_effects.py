@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agent import actions as act
@@ -15,6 +16,8 @@ SLOP = 32
 (`ViewConfiguration.TOUCH_SLOP`) at 640 dpi, the most that phones have.
 """
 _SLIDERS = ("SeekBar", "Slider", "SlideToActView", "SwipeButton")
+_CONFIRMING = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
+"""Classes of controls that are slid to agree to something; a SeekBar sets a value as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,14 @@ def on_slider(spot: TouchTarget) -> bool:
     """Whether the finger comes down on what Android calls a slider."""
     start = spot.point
     return start is not None and any(e.bounds.holds(start) and e.class_name.endswith(_SLIDERS) for e in spot.around)
+
+
+def is_confirming_slider(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on a control that is made to be slid for a consent."""
+    start = spot.point
+    return start is not None and any(
+        e.bounds.holds(start) and _CONFIRMING.search(e.class_name.rsplit(".", 1)[-1]) for e in spot.around
+    )
 
 
 def focused_button(spot: TouchTarget) -> Element | None:

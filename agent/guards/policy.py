@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from agent import actions as act
-from agent.guards.dialogs import agreed, is_harmless
+from agent.guards.dialogs import Agreement, agreed
 from agent.guards.file_egress import asked_for
-from agent.guards.hit_test import TouchTarget, Words, beside, is_button, pressed, words_under
-from agent.guards.key_effects import focused_button, keys_of, on_slider, stays, stays_on_button, words_in_row
+from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
+from agent.guards.key_effects import (
+    focused_button,
+    is_confirming_slider,
+    keys_of,
+    on_slider,
+    stays,
+    stays_on_button,
+    words_in_row,
+)
+from agent.guards.lexicon import Lexicon
 from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
-from agent.guards.rules import App, Rules, fits, shipped
-from agent.guards.surfaces import consent
-from agent.guards.words import ends_with, id_words, mentions, plain, says
+from agent.guards.rules import App, Rules, fits, laid_over, shipped, switched_off
+from agent.guards.structure import by_id, is_price, is_swiped_away, message_field, sends_by_place
+from agent.guards.surfaces import consent, consent_reason
+from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
 from devices.inputs import Key
 from devices.phone import Element
@@ -29,6 +39,8 @@ from devices.wording import sentence_of
 
 MAX_SECRET = 64
 """Letters; longer texts are no codes or passwords."""
+APPS_KEPT = 64
+"""Packages of which it is remembered what the policy knows of them."""
 MAX_BUTTONS = 100
 """Buttons of one screen that a key may reach."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
@@ -36,7 +48,8 @@ SUBMITTED = ("send", "pay")
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
 _TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
-_SLIDES = ("slide", "swipe", "drag", "pull", "hold", "滑动", "滑块", "右滑", "左滑", "上滑", "拖动", "按住")
+HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
+"""What is known as harmless where no rule holds it."""
 
 
 class PolicyError(Exception):
@@ -45,13 +58,24 @@ class PolicyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What stands before an action: nothing, a person's approval, a refusal, or a person who types it instead."""
+    """What stands before an action: nothing, a person's approval, a refusal, or a person who types it instead.
+
+    `standing` is what the rules know of it: `held` with its `consequence` (the name of a rule of the policy), its
+    `object` in the window's own words and `how` it was recognised; `harmless`; or `unknown`, of which `sensitive` says
+    whether it was met where that may pay or agree to something. By rules alone what is unknown and sensitive is held.
+    """
 
     verdict: Literal["allow", "approve", "refuse", "secret"]
     reason: str = ""
+    standing: Literal["held", "harmless", "unknown"] = "held"
+    consequence: str = ""
+    object: str = ""
+    how: str = ""
+    sensitive: bool = False
 
 
-ALLOWED = Gate("allow")
+ALLOWED = Gate("allow", standing="unknown")
+HARMLESS = Gate("allow", standing="harmless")
 
 
 class Policy:
@@ -64,12 +88,14 @@ class Policy:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
+        self._lexicon = Lexicon(self._rules)
+        self._one_app = lru_cache(APPS_KEPT)(self._find_app)
 
     @classmethod
     def load(cls, path: Path) -> Policy:
-        """The policy in a file. Raises PolicyError."""
+        """The policy that ships with the program, with that of a file laid over it. Raises PolicyError."""
         try:
-            return cls(tomllib.loads(path.read_text(encoding="utf-8")))
+            return cls(laid_over(tomllib.loads(path.read_text(encoding="utf-8"))))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, PolicyError) as error:
             raise PolicyError(words("policy.unusable", path=path, why=sentence_of(error))) from error
 
@@ -78,6 +104,10 @@ class Policy:
     def default(cls) -> Policy:
         """The policy that ships with the program."""
         return cls(shipped().model_dump())
+
+    def switched_off(self) -> tuple[str, ...]:
+        """What the shipped rules stop and this policy does not, each as "approve.pay.labels: tip"."""
+        return switched_off(self._rules)
 
     def app_name(self, package: str) -> str:
         """What people call an app, as far as the file knows it; else its package."""
@@ -108,17 +138,21 @@ class Policy:
         A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
         it, and so does a finger that moves on it.
         """
-        if isinstance(action, _TOUCHES) or (isinstance(action, _MOVES) and stays(spot)):
-            return self._touch(spot)
-        if isinstance(action, _MOVES):
-            return self._move(action, spot)
         gate = ALLOWED
-        if spot.target is None or not spot.target.editable:
-            if isinstance(action, act.Type) and action.target is not None:
-                gate = self._touch(spot)
-            elif isinstance(action, act.EnterSecret) and spot.target is not None:
-                gate = self._named(spot)
-        return self._keys(action, spot) if gate is ALLOWED else gate
+        if isinstance(action, _TOUCHES) or (isinstance(action, _MOVES) and stays(spot)):
+            gate = self._touch(spot)
+        elif isinstance(action, _MOVES):
+            gate = self._move(action, spot)
+        else:
+            if spot.target is None or not spot.target.editable:
+                if isinstance(action, act.Type) and action.target is not None:
+                    gate = self._touch(spot)
+                elif isinstance(action, act.EnterSecret) and spot.target is not None:
+                    gate = self._named(spot)
+            gate = self._keys(action, spot) if gate.verdict == "allow" else gate
+        if gate is ALLOWED and isinstance(action, HARMLESS_ACTIONS):
+            return HARMLESS
+        return gate
 
     def file_gate(self, path: str, *, asked: str) -> Gate:
         """What stands before a file that is to leave the phone for the chat; `asked` is the task as it was written."""
@@ -150,6 +184,14 @@ class Policy:
             return self.closes(package) and action.key not in LEAVING
         return self.closes(package)
 
+    def _held(self, rule: str, how: str, about: str = "", *, answers: bool = False) -> Gate:
+        """The gate of a rule; ALLOWED where the policy has no such rule."""
+        known = self._rules.approve.get(rule)
+        if known is None:
+            return ALLOWED
+        reason = f"{ANSWERS}{known.reason}" if answers else known.reason
+        return Gate("approve", reason, consequence=rule, object=about, how=how)
+
     def _touch(self, spot: TouchTarget) -> Gate:
         gate = self._named(spot)
         if gate is not ALLOWED or words_under(spot) or (spot.target is not None and spot.target.resource_id):
@@ -157,52 +199,85 @@ class Policy:
         return self._blind(spot)
 
     def _named(self, spot: TouchTarget) -> Gate:
-        """The gate of what is touched: by its words, its id, whose consent it gives, or what stands above it."""
+        """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
         app, touched = self._app(spot.package), pressed(spot)
         if app is not None and touched is not None and _id(touched) in app.harmless:
-            return ALLOWED
-        gate = self._captions(spot)
+            return HARMLESS
+        said = words_under(spot)
+        gate = self._captions(spot, said)
         if gate is not ALLOWED:
             return gate
-        captions = [w.label for w in words_under(spot) if w.button]
-        if not (captions and all(is_harmless(each, self._rules) for each in captions)) and (reason := consent(spot)):
-            return Gate("approve", reason)
-        rule = agreed(spot, self._rules)
-        return Gate("approve", f"{ANSWERS}{rule.reason}") if rule is not None else ALLOWED
+        captions = [w.label for w in said if w.button]
+        harmless = bool(captions) and all(self._lexicon.read(each).harmless for each in captions)
+        if not harmless and (kind := consent(spot)):
+            about = next(iter(captions), "")
+            return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
+        if harmless:
+            return HARMLESS
+        if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
+            return gate
+        return self._agreed(agreed(spot, self._lexicon)) if touched is not None else ALLOWED
 
-    def _captions(self, spot: TouchTarget) -> Gate:
+    def _agreed(self, found: Agreement | None) -> Gate:
+        if found is None:
+            return ALLOWED
+        if found.rule:
+            return self._held(found.rule, found.how, found.object, answers=True)
+        kind = self._rules.approve.get("permission")
+        reason = f"{ANSWERS}{kind.reason}" if kind is not None else NAMELESS
+        return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
+
+    def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
+        """The gate of a control by where it stands, whatever its words."""
+        if is_price(touched, spot):
+            return self._held("pay", "price", touched.label)
+        field = message_field(spot, self._lexicon)
+        written = field is not None and field.text not in {"", field.hint}
+        if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
+            return self._held("send", "place", field.text)
+        return ALLOWED
+
+    def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
         """The gate of what is touched by its own words and ids."""
-        gate = self._first(words_under(spot), spot.package, tuple(self._rules.approve))
+        gate = self._first(said, spot.package, tuple(self._rules.approve))
         if gate is not ALLOWED:
             return gate
         for element in filter(None, {id(each): each for each in (spot.target, pressed(spot))}.values()):
-            if rule := self._by_id(element, spot.package):
-                return Gate("approve", self._rules.approve[rule].reason)
+            if rule := self._by_id(element, spot):
+                return self._held(rule, "id", element.label)
         return ALLOWED
 
     def _move(self, action: act.Action, spot: TouchTarget) -> Gate:
         """A drag begins with a long press and drops what it holds; a swipe presses the button that it does not leave;
-        each of them slides the knob that it begins on, and so does a scroll.
+        each of them slides the knob that it begins on or takes a row away, and so does a scroll.
         """
         if isinstance(action, act.Drag) or (isinstance(action, act.Swipe) and stays_on_button(spot)):
             gate = self._named(spot)
-            if gate is not ALLOWED:
+            if gate.verdict != "allow":
                 return gate
         if isinstance(action, act.Drag) and spot.end is not None:
-            gate = self._captions(replace(spot, target=None, point=spot.end, end=None))
+            onto = replace(spot, target=None, point=spot.end, end=None)
+            gate = self._captions(onto, words_under(onto))
             if gate is not ALLOWED:
                 return gate
-        return self._slid(spot)
+        gate = self._slid(spot)
+        if gate is ALLOWED and is_swiped_away(spot):
+            return self._held("delete", "row swiped away")
+        return gate
 
     def _slid(self, spot: TouchTarget) -> Gate:
         """The gate of a control that is slid, by the words in its row."""
         row = words_in_row(spot)
-        if any(mentions(label, word) for _, label in row for word in _SLIDES):
-            for rule in self._rules.approve.values():
-                if any(mentions(label, word) for _, label in row for word in rule.labels):
-                    return Gate("approve", rule.reason)
-        words = [Words(element, label, True) for element, label in row]
-        return self._first(words, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
+        readings = [self._lexicon.read(label) for _, label in row]
+        if any(read.slide for read in readings):
+            meant = {rule for read in readings for rule in read.mentions}
+            rule = next((name for name in self._rules.approve if name in meant), "")
+            if rule:
+                return self._held(rule, "slide", next((label for _, label in row), ""))
+        if is_confirming_slider(spot):
+            return self._held("pay", "slide", next((label for _, label in row), ""))
+        said = [Words(element, label, True) for element, label in row]
+        return self._first(said, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
 
     def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
         """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
@@ -211,68 +286,87 @@ class Policy:
             return gate
         if keys.moved:
             buttons = [e for e in spot.around if is_button(e) and not e.editable]
-            words = [Words(e, label, True) for e in buttons for label in (e.text, e.description) if label]
-            gate = self._first(words, spot.package, tuple(self._rules.approve))
+            said = [Words(e, label, True) for e in buttons for label in (e.text, e.description) if label]
+            gate = self._first(said, spot.package, tuple(self._rules.approve))
             if gate is ALLOWED:
                 gate = self._any(buttons, spot)
         elif spot.target is None and (pressed := focused_button(spot)) is not None:
             gate = self._named(replace(spot, target=pressed, point=None))
-        return self._enter(spot) if gate is ALLOWED and keys.enter else gate
+        return self._enter(spot) if gate.verdict == "allow" and keys.enter else gate
 
     def _any(self, buttons: list[Element], spot: TouchTarget) -> Gate:
         """The gate of the first button that has one; so many that nobody reads them are as good as nameless."""
         if len(buttons) > MAX_BUTTONS:
-            return Gate("approve", NAMELESS)
+            return Gate("approve", NAMELESS, standing="unknown", how="keys", sensitive=True)
         gates = (self._named(replace(spot, target=button, point=None)) for button in buttons)
-        return next((gate for gate in gates if gate is not ALLOWED), ALLOWED)
+        return next((gate for gate in gates if gate.verdict != "allow"), ALLOWED)
 
     def _enter(self, spot: TouchTarget) -> Gate:
         package, around = spot.package, spot.around
         field = spot.target or _focused(around)
+        writes = field is not None and message_field(spot, self._lexicon, field) is not None
         for element in around:
             near = field is None or field is element or beside(field, element)
             if not is_button(element) or element.editable:
                 continue
-            words = [Words(element, label, True) for label in (element.text, element.description) if label]
-            gate = self._first(words, package, SUBMITTED if near else SUBMITTED[1:])
-            if gate is ALLOWED and near and self._by_id(element, package) in SUBMITTED:
-                gate = Gate("approve", self._rules.approve[self._by_id(element, package)].reason)
+            said = [Words(element, label, True) for label in (element.text, element.description) if label]
+            gate = self._first(said, package, SUBMITTED if near else SUBMITTED[1:])
+            if gate is ALLOWED and near and (rule := self._by_id(element, spot)) in SUBMITTED:
+                gate = self._held(rule, "id", element.label)
+            if gate is ALLOWED and writes and field is not None and sends_by_place(element, field, spot, self._lexicon):
+                gate = self._held("send", "place", field.text)
             if gate is not ALLOWED:
                 return gate
         return ALLOWED
 
-    def _first(self, words: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:
+    def _first(self, said: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:
         """The gate of the first rule that one of these labels sets off."""
         app = self._app(package)
-        for name in rules:
-            rule = self._rules.approve.get(name)
-            if rule is None:
-                continue
-            own = app.labels.get(name, ()) if app is not None else ()
-            for each in words:
-                if any(says(each.label, word, button=each.button, unless=rule.unless) for word in (*rule.labels, *own)):
-                    return Gate("approve", rule.reason)
-                if each.button and any(ends_with(each.label, word) for word in rule.endings):
-                    return Gate("approve", rule.reason)
-        return ALLOWED
+        own = app.labels if app is not None else {}
+        found: dict[str, str] = {}
+        for each in said:
+            read = self._lexicon.read(each.label)
+            caption = read.own if each.row else read.button if each.button else read.exact
+            for rule in filter(None, (caption, "" if each.row else read.exact)):
+                found.setdefault(rule, each.label)
+            for rule, labels in own.items():
+                unless = self._rules.approve[rule].unless
+                if any(says(each.label, word, button=each.button, unless=unless) for word in labels):
+                    found.setdefault(rule, each.label)
+        rule = next((name for name in rules if name in found), "")
+        return self._held(rule, "words", found[rule]) if rule else ALLOWED
 
-    def _by_id(self, element: Element, package: str) -> str:
+    def _by_id(self, element: Element, spot: TouchTarget) -> str:
         """The rule that an element sets off by its resource id, "" for none."""
-        app = self._app(package)
+        app = self._app(spot.package)
         for rule, ids in (app.ids if app is not None else {}).items():
             if _id(element) in ids:
                 return rule
-        if element.label or not is_button(element):
+        if not element.resource_id or not is_button(element):
             return ""
-        name = " ".join(id_words(element.resource_id))
-        return next((rule for rule, have in self._rules.approve.items() if name and name in have.labels), "")
+        if element.label:
+            known = self._lexicon.read(element.label)
+            if known.harmless or known.confirm or is_row(element, spot.around):
+                return ""
+        else:
+            name = " ".join(id_words(element.resource_id))
+            if rule := next((rule for rule, have in self._rules.approve.items() if name and name in have.labels), ""):
+                return rule
+        rule = by_id(element)
+        return rule if rule in self._rules.approve else ""
 
     def _blind(self, spot: TouchTarget) -> Gate:
         screens = self._rules.screens
-        sensitive = fits(spot.package, screens.packages) or any(
-            says(e.label, word, button=is_button(e)) for e in spot.around for word in screens.labels
-        )
-        return Gate("approve", NAMELESS) if sensitive else ALLOWED
+        sensitive = fits(spot.package, screens.packages) or any(self._shows_money(e) for e in spot.around)
+        if not sensitive:
+            return ALLOWED
+        return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)
+
+    def _shows_money(self, element: Element) -> bool:
+        if not element.label:
+            return False
+        read = self._lexicon.read(element.label)
+        return read.money or (read.money_button and is_button(element))
 
     def _address(self, url: str) -> Gate:
         scheme = url.strip().partition(":")[0].casefold()
@@ -287,6 +381,9 @@ class Policy:
         return self.is_secret_field(field) and (field.password or short)
 
     def _app(self, package: str) -> App | None:
+        return self._one_app(package)
+
+    def _find_app(self, package: str) -> App | None:
         return next((app for app in self._rules.app if app.is_for(package)), None)
 
 

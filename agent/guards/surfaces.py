@@ -49,7 +49,7 @@ def shipped() -> Surfaces:
 
 
 def consent(spot: TouchTarget) -> str:
-    """The reason to ask before this touch, "" where it gives no consent to Android itself.
+    """The kind of consent that this touch gives to Android itself ("permission", "install", "pay"), "" for none.
 
     Windows without an activity lie over the app in front, so the package of what is touched counts as well.
     """
@@ -60,8 +60,13 @@ def consent(spot: TouchTarget) -> str:
         return ""
     for surface in shipped().surface:
         if any(fits(package, surface.packages) for package in packages) and _waits(surface, spot, touched, name):
-            return SENTENCES[f"reason.{surface.reason}"]
+            return surface.reason
     return ""
+
+
+def consent_reason(kind: str) -> str:
+    """What a person is told of such a consent."""
+    return SENTENCES[f"reason.{kind}"]
 
 
 def _waits(surface: Surface, spot: TouchTarget, touched: Element | None, name: str) -> bool:

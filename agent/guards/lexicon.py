@@ -1,0 +1,285 @@
+"""What the words of a label mean to the rules: looked up once for each label, in all languages that have a table."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Final
+
+from agent.guards.confusables import turned
+from agent.guards.rules import Rules
+from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says
+
+JOINED: Final = re.compile(
+    "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
+MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
+"""Words, and letters where words are joined, up to which a label is a caption or a title."""
+MAX_LABEL = 4000
+MAX_QUESTION, MAX_SENTENCE = 160, 300
+"""Letters: of a question that a dialog asks above its buttons; longer sentences are something to read."""
+KEPT = 4096
+"""Labels whose reading is kept: those of the last dozens of screens."""
+MARKED_UP_TO = 5
+"""Letters of a word up to which its marks tell it from others."""
+FOREIGN_WORDS = 4
+"""So many words in a row of which no table has one are of a language without a table."""
+_TOKEN: Final = re.compile(r"\w+")
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
+_QUESTION: Final = re.compile(r"[?؟]|;\Z")
+_FOREIGN_SCRIPT: Final = re.compile(
+    "[\u0530-\u058f\u10a0-\u10ff\u0a00-\u0dff\u0e80-\u0fff\u1000-\u109f\u1200-\u137f\u1780-\u17ff\u1800-\u18af]"
+)
+"""Scripts of languages without a table."""
+_RULE_KEYS: Final = ("pay", "send", "delete", "install", "permission", "account")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a label means: names of rules, "" for none.
+
+    `exact`: it is the word of a rule and nothing else; `button`: as the caption of a button; `asks`, `states`,
+    `orders`: as a question, a statement or the title of a dialog; `mentions`: wherever a word stands in it.
+    """
+
+    exact: str = ""
+    own: str = ""
+    """As the caption of a button by the words of the policy alone: those of tables count wherever they stand in it."""
+    button: str = ""
+    asks: str = ""
+    states: str = ""
+    orders: str = ""
+    mentions: frozenset[str] = frozenset()
+    confirm: bool = False
+    harmless: bool = False
+    slide: bool = False
+    search: bool = False
+    foreign: bool = False
+    """It is of a language without a table."""
+    money: bool = False
+    """It is one of the words of screens where a place without a name waits; `money_button` as a button's caption."""
+    money_button: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    rule: str
+    kind: str
+    """label, told, ending, or that of a mark: slide, search, screen."""
+    word: str
+    tokens: tuple[str, ...]
+    """Empty where the word is looked for inside longer ones."""
+    stem: bool
+    language: str
+    """Empty for the words of the policy file."""
+    marked: str
+    """A short word with its marks, where they alone tell it from another ("öde" pays, "ode" is a poem); else empty."""
+    whole: bool
+    """It counts as a whole label only."""
+
+
+_NOTHING: Final = Reading()
+
+
+@cache
+def tables() -> dict[str, dict[str, tuple[str, ...]]]:
+    """The tables of languages that ship with the program."""
+    text = resources.files("agent.guards").joinpath("languages.toml").read_text(encoding="utf-8")
+    return {
+        language: {
+            name: tuple(word for each in words.split(",") if (word := each.strip())) for name, words in table.items()
+        }
+        for language, table in tomllib.loads(text).items()
+    }
+
+
+class Lexicon:
+    """The words of one policy and of all tables, found in one pass over a label."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._rank = {name: number for number, name in enumerate(rules.approve)}
+        self._spaced: dict[str, list[_Entry]] = {}
+        self._stems: dict[str, list[_Entry]] = {}
+        self._joined: dict[str, list[_Entry]] = {}
+        self._known: set[str] = set()
+        for name, rule in rules.approve.items():
+            for kind, words in (("label", rule.labels), ("told", rule.statements), ("ending", rule.endings)):
+                self._add(name, kind, words, "")
+        self._add("", "screen", rules.screens.labels, "")
+        self._confirm = {plain(word) for word in rules.confirm.labels}
+        self._harmless = {plain(word) for word in rules.confirm.harmless}
+        self._says_no: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
+        for language, table in tables().items():
+            self._add_table(language, table)
+        self.read = lru_cache(KEPT)(self._read)
+
+    def _add_table(self, language: str, table: dict[str, tuple[str, ...]]) -> None:
+        for name in _RULE_KEYS:
+            if name in self._rules.approve:
+                self._add(name, "label", table.get(name, ()), language)
+                self._add(name, "told", table.get(f"told_{name}", ()), language)
+        for mark in ("slide", "search"):
+            self._add("", mark, table.get(mark, ()), language)
+        self._confirm |= {plain(word) for word in table.get("confirm", ())}
+        self._harmless |= {plain(word) for word in table.get("harmless", ())}
+        no = (*table.get("negations", ()), *table.get("unless", ()))
+        joined = tuple(word for word in no if JOINED.search(word))
+        apart = tuple(" " * word.startswith("_") + plain(word.strip("_")) + " " * word.endswith("_") for word in joined)
+        self._says_no[language] = (frozenset(plain(word) for word in no if word not in joined), apart)
+        for words in table.values():
+            self._known.update(token for word in words for token in _TOKEN.findall(plain(word)))
+
+    def _add(self, rule: str, kind: str, words: Iterable[str], language: str) -> None:
+        for each in words:
+            word = plain(each.rstrip("*").lstrip("="))
+            if not word:
+                continue
+            tokens = () if JOINED.search(word) else tuple(_TOKEN.findall(word))
+            seen = _marked(each.rstrip("*").lstrip("="))
+            differs = any(map(unicodedata.combining, unicodedata.normalize("NFD", seen)))
+            marked = seen if tokens and language and differs and len(word) <= MARKED_UP_TO else ""
+            whole = each.startswith("=") and bool(language)
+            entry = _Entry(rule, kind, word, tokens, each.endswith("*"), language, marked, whole)
+            self._known.update(tokens)
+            if not tokens:
+                self._joined.setdefault(word[0], []).append(entry)
+            elif entry.stem and len(tokens) == 1:
+                self._stems.setdefault(word[:3], []).append(entry)
+            else:
+                self._spaced.setdefault(tokens[0], []).append(entry)
+
+    def _read(self, label: str) -> Reading:
+        """What this label means."""
+        text, tokens, found = self._look(label[:MAX_LABEL])
+        if not text:
+            return _NOTHING
+        harmless, confirm = text in self._harmless, text in self._confirm
+        own = () if harmless or confirm else self._captions(found, text, tokens, MAX_CAPTION)
+        of_policy = [e for e, _ in found if not e.language]
+        captions = tuple(self._policy_captions(of_policy, label))
+        screens = [e for e in of_policy if e.kind == "screen"]
+        return Reading(
+            exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
+            own=self._first(captions),
+            button=self._first((*captions, *own)),
+            asks=self._first(e.rule for e, _ in found if e.rule) if _QUESTION.search(text[:MAX_QUESTION]) else "",
+            states=self._first(self._stated(label, text, found)),
+            orders=self._first(self._ordered(label)),
+            mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
+            confirm=confirm,
+            harmless=harmless or text.startswith(NEGATIONS),
+            slide=any(e.kind == "slide" for e, _ in found),
+            search=any(e.kind == "search" for e, _ in found),
+            foreign=self._is_foreign(text, tokens),
+            money=any(e.word == text for e in screens),
+            money_button=any(says(label, e.word, button=True) for e in screens),
+        )
+
+    def _look(self, label: str) -> tuple[str, list[str], list[tuple[_Entry, int]]]:
+        """A label as it is compared, its words, and those of the tables that stand in it."""
+        text = plain(label)
+        tokens = _TOKEN.findall(text)
+        found = list(self._found(text, tokens))
+        if any(entry.marked or entry.whole for entry, _ in found):
+            marks = _marked(label)
+            found = [
+                (entry, at) for entry, at in found if entry.marked in marks and (not entry.whole or entry.word == text)
+            ]
+        return text, tokens, found
+
+    def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
+        """Every word of the tables in this text, and where it stands."""
+        for at, token in enumerate(tokens):
+            for entry in self._spaced.get(token, ()):
+                size = len(entry.tokens)
+                if size == 1 or _same(tokens[at : at + size], entry):
+                    yield entry, at
+            for entry in self._stems.get(token[:3], ()):
+                if token.startswith(entry.word):
+                    yield entry, at
+        if JOINED.search(text):
+            for at, sign in enumerate(text):
+                for entry in self._joined.get(sign, ()):
+                    if text.startswith(entry.word, at):
+                        yield entry, at
+
+    def _policy_captions(self, entries: list[_Entry], label: str) -> Iterator[str]:
+        for entry in entries:
+            if entry.kind == "label":
+                if says(label, entry.word, button=True, unless=self._rules.approve[entry.rule].unless):
+                    yield entry.rule
+            elif entry.kind == "ending" and ends_with(label, entry.word):
+                yield entry.rule
+
+    def _captions(
+        self, found: list[tuple[_Entry, int]], text: str, tokens: list[str], most: tuple[int, int]
+    ) -> tuple[str, ...]:
+        """The rules of a short label by the tables: their words count wherever they stand, as languages order them."""
+        if len(text.split()) > most[0] or (len(text) > most[1] and JOINED.search(text)):
+            return ()
+        if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
+            return ()
+        labels = [e for e, _ in found if e.kind == "label" and e.language]
+        return tuple(
+            e.rule
+            for e in labels
+            if not (self._is_denied(e.language, text, tokens) or text.endswith(self._rules.approve[e.rule].unless))
+        )
+
+    def _is_denied(self, language: str, text: str, tokens: list[str]) -> bool:
+        spaced, joined = self._says_no[language]
+        return not spaced.isdisjoint(tokens) or any(word in f" {text} " for word in joined)
+
+    def _stated(self, label: str, text: str, found: list[tuple[_Entry, int]]) -> Iterator[str]:
+        if len(text) <= MAX_SENTENCE:
+            yield from (e.rule for e, _ in found if e.kind == "told")
+            return
+        for sentence in _SENTENCES.split(label[:MAX_LABEL]):
+            if len(sentence) <= MAX_SENTENCE:
+                yield from (e.rule for e, _ in self._look(sentence)[2] if e.kind == "told")
+
+    def _ordered(self, label: str) -> Iterator[str]:
+        """The rules of which a sentence is an order ("Delete the file"): by the policy's words at its beginning."""
+        for sentence in _SENTENCES.split(label[:MAX_LABEL]):
+            if len(sentence) > MAX_SENTENCE:
+                continue
+            text, tokens, found = self._look(sentence)
+            if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
+                continue
+            for entry, at in found:
+                first = entry.kind == "label" and not entry.language and at == 0 and text.startswith(entry.word)
+                if first and not text.endswith(self._rules.approve[entry.rule].unless):
+                    yield entry.rule
+            yield from self._captions(found, text, tokens, MAX_TITLE)
+
+    def _is_foreign(self, text: str, tokens: list[str]) -> bool:
+        if _FOREIGN_SCRIPT.search(text):
+            return True
+        if JOINED.search(text):
+            return False
+        words = [token for token in tokens if not any(sign.isdigit() for sign in token)]
+        return len(words) >= FOREIGN_WORDS and self._known.isdisjoint(words)
+
+    def _first(self, rules: Iterable[str]) -> str:
+        return min(rules, key=self._rank.__getitem__, default="")
+
+
+def _marked(label: str) -> str:
+    """The label in one case, with the marks of its letters."""
+    seen = "".join(sign for sign in unicodedata.normalize("NFKC", turned(label)) if unicodedata.category(sign) != "Cf")
+    return unicodedata.normalize("NFC", seen.casefold().replace("i\u0307", "i"))
+
+
+def _same(tokens: list[str], entry: _Entry) -> bool:
+    if tuple(tokens) == entry.tokens:
+        return True
+    if not entry.stem or len(tokens) != len(entry.tokens):
+        return False
+    return tuple(tokens[:-1]) == entry.tokens[:-1] and tokens[-1].startswith(entry.tokens[-1])

@@ -1,0 +1,134 @@
+"""What a control does by where it stands and what its id is made of, in whatever language it speaks."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.guards.amounts import has_amount, is_amount
+from agent.guards.hit_test import TouchTarget, beside, is_button, is_row
+from agent.guards.lexicon import Lexicon
+from agent.guards.words import id_words
+from devices.phone import Element
+
+_VERBS: Final = {
+    "send": {"send", "publish", "resend"},
+    "pay": {"pay", "buy", "purchase", "checkout", "transfer", "withdraw", "subscribe", "donate"},
+    "delete": {"delete", "remove", "erase", "uninstall", "wipe"},
+    "install": {"install"},
+    "permission": {"allow", "grant", "authorize", "authorise"},
+    "account": {"logout", "signout"},
+}
+"""What ids call a consequence. "post", "order" and "share" are more often things than deeds."""
+_THINGS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "list history tab tabs header title count counter filter filters chip tag log logs items folder status method "
+        "methods settings screen page pager avatar label hint options option info help mode sender recipient progress "
+        "divider background spinner error success name date time query search field input edit",
+    )
+)
+"""Parts of ids that name a thing: "transfer_history" shows something."""
+_FURNITURE: Final = frozenset(
+    re.findall(r"\w+", "iv img image bt imagebutton layout container ll rl tv text cta main primary bottom item")
+)
+_CARD: Final = re.compile(r"\b(?:mm ?/ ?(?:yy|aa|jj|гг|rr)|cvv2?|cvc2?|iban|bic)\b", re.IGNORECASE)
+_ACCOUNT: Final = re.compile(
+    r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b|[•*·xX●]{2,4}[ -]?\d{4}\b|\b(?:\d{4}[ -]){3}\d{1,7}\b"
+)
+"""An IBAN, or a card of which the last digits are shown, or all."""
+_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff]")
+_PAGERS: Final = ("ViewPager", "ViewPager2", "HorizontalScrollView", "TabLayout", "Carousel", "Gallery")
+WIDE_SHARE, BOTTOM_SHARE = 0.5, 0.6
+ICON_SHARE = 0.25
+"""Of the screen's width: what is wider is no icon beside a field."""
+LOW_FIELD_SHARE = 0.4
+"""Of the screen's height: fields of conversations stand lower, also above a keyboard."""
+SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
+"""Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
+
+
+def by_id(element: Element) -> str:
+    """The rule that the parts of a control's id name ("iv_send", "composerSend", "pay_now"), "" for none."""
+    if not is_button(element) or element.editable or element.checkable or not element.resource_id:
+        return ""
+    parts = [part for part in id_words(element.resource_id) if part not in _FURNITURE]
+    if not parts or not _THINGS.isdisjoint(parts):
+        return ""
+    ends = {
+        parts[0],
+        parts[-1],
+        *([parts[1]] if parts[0] in {"confirm", "click", "do", "on"} and len(parts) > 1 else []),
+    }
+    return next((rule for rule, verbs in _VERBS.items() if not verbs.isdisjoint(ends)), "")
+
+
+def is_price(element: Element, spot: TouchTarget) -> bool:
+    """Whether a button's whole caption is an amount: that buys."""
+    if not element.class_name.endswith("Button") or is_row(element, spot.around):
+        return False
+    return any(is_amount(label) for label in (element.text, element.description) if label)
+
+
+def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
+    """Whether it is the wide button that ends a page with an amount, an account or the fields of a card."""
+    if spot.size is None or not is_button(touched) or touched.editable:
+        return False
+    box, width = touched.bounds, spot.size.width
+    if box.right - box.left < width * WIDE_SHARE or box.top < spot.size.height * BOTTOM_SHARE:
+        return False
+    for e in spot.around:
+        if e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable:
+            return False
+    labels = [label for e in spot.around for label in (e.text, e.description, e.hint) if label]
+    return any(has_amount(label) or _CARD.search(label) or _ACCOUNT.search(label) for label in labels)
+
+
+def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = None) -> Element | None:
+    """The field of a conversation that is on the screen (or this one, if it is one): low, and not for searches."""
+    if spot.size is None:
+        return None
+    low = spot.size.height * LOW_FIELD_SHARE
+    fields = [field] if field is not None else [e for e in spot.around if e.editable]
+    for each in fields:
+        words = (each.hint, each.description, " ".join(id_words(each.resource_id)))
+        if each.bounds.top >= low and not each.password and not any(lexicon.read(w).search for w in words if w):
+            return each
+    return None
+
+
+def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
+    """Whether it is the icon at the end of a message field's row, and no word says that it does something else."""
+    if spot.size is None or not is_button(button) or button.editable or not beside(field, button):
+        return False
+    if button.bounds.right - button.bounds.left > spot.size.width * ICON_SHARE:
+        return False
+    row = [e for e in spot.around if is_button(e) and not e.editable and beside(field, e)]
+    label = button.text or button.description
+    if label and (lexicon.read(label).harmless or any(sign.isdigit() for sign in label)):
+        return False
+    if not any(e.bounds.left > button.bounds.left for e in row) and button.bounds.left >= field.bounds.left:
+        return True
+    turned = any(_RIGHT_TO_LEFT.search(e.label) for e in spot.around if e.label)
+    return (
+        turned and not any(e.bounds.left < button.bounds.left for e in row) and button.bounds.left <= field.bounds.left
+    )
+
+
+def is_swiped_away(spot: TouchTarget) -> bool:
+    """Whether a finger takes a row of a list to the side: mail, tasks and notifications are deleted so."""
+    start, end = spot.point, spot.end
+    if start is None or end is None or spot.size is None:
+        return False
+    way, width = abs(end.x - start.x), spot.size.width
+    if way < width * SWIPED_SHARE or abs(end.y - start.y) > way // 2:
+        return False
+    rows = [
+        e
+        for e in spot.around
+        if is_button(e) and e.bounds.holds(start) and FULL_SHARE * width <= e.bounds.right - e.bounds.left
+    ]
+    row = min(rows, key=lambda e: e.bounds.area, default=None)
+    if row is None or not is_row(row, spot.around):
+        return False
+    return not any(e.class_name.endswith(_PAGERS) for e in spot.around)
