@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib import resources
 from typing import Final
 
@@ -23,19 +24,25 @@ _BARE: Final = re.compile(r"[-+−]?\d{1,3}(?:[., \u00a0\u202f'’]?\d{3}){0,5}[
 _WORD: Final = r"[^\W\d_]{1,12}(?:\.[^\W\d_]{1,3})*"
 _BEHIND: Final = re.compile(rf"[\s.,\-]{{0,8}}(?:(?P<free>{_FREE})|(?P<word>{_WORD}))")
 _AHEAD: Final = re.compile(rf"(?:(?P<free>{_FREE})|(?<![^\W\d_])(?P<word>{_WORD}))[\s.,\-]{{0,8}}\Z")
+KEPT = 2048
+"""Labels of which it is remembered whether they tell money."""
 _REACH: Final = 24
 """Signs before a number that are looked at: the longest word for a currency, and blanks."""
 
 
+@lru_cache(KEPT)
 def has_amount(label: str) -> bool:
     """Whether money is told in this label."""
-    return any(True for _ in _amounts(_seen(label)))
+    return _NUMBER.search(label) is not None and any(True for _ in _amounts(_seen(label)))
 
 
+@lru_cache(KEPT)
 def is_amount(label: str, *, bare: bool = False) -> bool:
     """Whether the label is an amount and nothing else; with `bare` also a number with two decimals, which is one where
     something is paid.
     """
+    if _NUMBER.search(label) is None:
+        return False
     seen = _seen(label).strip()
     whole = any(not (seen[:start] + seen[end:]).strip("-+− ") for start, end in _amounts(seen))
     return whole or (bare and _BARE.fullmatch(seen) is not None)
@@ -63,4 +70,6 @@ def _is_currency(word: str) -> bool:
 
 def _seen(label: str) -> str:
     """The label without signs that have no look: right-to-left amounts carry them, and so do disguised ones."""
+    if label.isascii():
+        return label
     return "".join(sign for sign in unicodedata.normalize("NFC", label) if unicodedata.category(sign) != "Cf")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount
-from agent.guards.hit_test import TouchTarget, is_button, pressed, words_under
+from agent.guards.hit_test import TouchTarget, is_button
 from agent.guards.lexicon import Lexicon, Reading
 from agent.guards.structure import is_last_of_payment
 from devices.geometry import Bounds
@@ -69,15 +69,13 @@ def is_dialog(spot: TouchTarget) -> bool:
     return top >= height * LOW_SHARE or (clear and top >= height * BAR_SHARE)
 
 
-def agreed(spot: TouchTarget, lexicon: Lexicon) -> Agreement | None:
-    """What a touch would agree to because of what it answers, None when it answers nothing of the kind.
+def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Lexicon) -> Agreement | None:
+    """What a touch of this button would agree to because of what it answers, None when it answers nothing of the kind.
 
     In a dialog every button counts but the harmless ones, on a page those that say no more than yes.
     """
-    touched = pressed(spot)
-    if touched is None or touched.editable or touched.checkable:
+    if touched.editable or touched.checkable:
         return None
-    captions = [w.label for w in words_under(spot) if w.button]
     if not is_button(touched) and all(len(caption.split()) > MAX_CAPTION_WORDS for caption in captions):
         return None
     if captions and all(lexicon.read(caption).harmless for caption in captions):
@@ -106,15 +104,19 @@ def _read(spot: TouchTarget, touched: Element, lexicon: Lexicon) -> _Said:
 def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
     """What the window says beside its buttons, and what is chosen in its list."""
     page = spot.area * PAGE_SHARE
-    buttons = [e for e in spot.around if is_button(e) and e.bounds.area <= page]
+    buttons = [(e, e.bounds) for e in spot.around if is_button(e) and e.bounds.area <= page]
     if len(buttons) > MANY:
         buttons = []
     for element in spot.around:
         if element is touched or element.editable or not element.label:
             continue
-        centre = element.bounds.centre
-        within = (b for b in buttons if b is element or b.bounds.holds(centre))
-        if all(b.checked or b.selected for b in within):
+        box = element.bounds
+        x, y = (box.left + box.right) // 2, (box.top + box.bottom) // 2
+        if all(
+            b.checked or b.selected
+            for b, at in buttons
+            if b is element or (at.left <= x < at.right and at.top <= y < at.bottom)
+        ):
             yield from ((label, element.bounds) for label in (element.text, element.description) if label)
 
 

@@ -107,7 +107,8 @@ def _under(spot: TouchTarget) -> list[Element]:
     point = spot.point or (spot.target.bounds.centre if spot.target is not None else None)
     if point is None:
         return []
-    return [e for e in spot.around if e.bounds.holds(point) and e.bounds.area <= spot.area * LARGE_SHARE]
+    most = spot.area * LARGE_SHARE
+    return [e for e in spot.around if e.bounds.holds(point) and e.bounds.area <= most]
 
 
 def _read(inside: list[Element]) -> list[str]:

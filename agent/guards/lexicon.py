@@ -84,6 +84,8 @@ class _Entry:
     """It counts as a whole label only."""
 
 
+_Look = tuple[str, list[str], list[tuple[_Entry, int]]]
+"""A label as it is compared, its words, and those of the tables that stand in it."""
 _NOTHING: Final = Reading()
 
 
@@ -157,9 +159,10 @@ class Lexicon:
 
     def _read(self, label: str) -> Reading:
         """What this label means."""
-        text, tokens, found = self._look(label[:MAX_LABEL])
+        whole = text, tokens, found = self._look(label[:MAX_LABEL])
         if not text:
             return _NOTHING
+        sentences = self._sentences(label, whole)
         harmless, confirm = text in self._harmless, text in self._confirm
         own = () if harmless or confirm else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
@@ -170,8 +173,8 @@ class Lexicon:
             own=self._first(captions),
             button=self._first((*captions, *own)),
             asks=self._first(e.rule for e, _ in found if e.rule) if _QUESTION.search(text[:MAX_QUESTION]) else "",
-            states=self._first(self._stated(label, text, found)),
-            orders=self._first(self._ordered(label)),
+            states=self._first(self._stated(whole, sentences)),
+            orders=self._first(self._ordered(sentences)),
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
             confirm=confirm,
             harmless=harmless or text.startswith(NEGATIONS),
@@ -182,7 +185,7 @@ class Lexicon:
             money_button=any(says(label, e.word, button=True) for e in screens),
         )
 
-    def _look(self, label: str) -> tuple[str, list[str], list[tuple[_Entry, int]]]:
+    def _look(self, label: str) -> _Look:
         """A label as it is compared, its words, and those of the tables that stand in it."""
         text = plain(label)
         tokens = _TOKEN.findall(text)
@@ -237,21 +240,20 @@ class Lexicon:
         spaced, joined = self._says_no[language]
         return not spaced.isdisjoint(tokens) or any(word in f" {text} " for word in joined)
 
-    def _stated(self, label: str, text: str, found: list[tuple[_Entry, int]]) -> Iterator[str]:
-        if len(text) <= MAX_SENTENCE:
-            yield from (e.rule for e, _ in found if e.kind == "told")
-            return
-        for sentence in _SENTENCES.split(label[:MAX_LABEL]):
-            if len(sentence) <= MAX_SENTENCE:
-                yield from (e.rule for e, _ in self._look(sentence)[2] if e.kind == "told")
+    def _sentences(self, label: str, whole: _Look) -> list[_Look]:
+        """The label's sentences, looked at; those that are too long left out."""
+        parts = _SENTENCES.split(label[:MAX_LABEL])
+        looks = [whole] if len(parts) == 1 else map(self._look, parts)
+        return [look for look in looks if look[0] and len(look[0]) <= MAX_SENTENCE]
 
-    def _ordered(self, label: str) -> Iterator[str]:
+    def _stated(self, whole: _Look, sentences: list[_Look]) -> Iterator[str]:
+        for _, _, found in [whole] if len(whole[0]) <= MAX_SENTENCE else sentences:
+            yield from (entry.rule for entry, _ in found if entry.kind == "told")
+
+    def _ordered(self, sentences: list[_Look]) -> Iterator[str]:
         """The rules of which a sentence is an order ("Delete the file"): by the policy's words at its beginning."""
-        for sentence in _SENTENCES.split(label[:MAX_LABEL]):
-            if len(sentence) > MAX_SENTENCE:
-                continue
-            text, tokens, found = self._look(sentence)
-            if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
+        for text, tokens, found in sentences:
+            if not found or text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
                 continue
             for entry, at in found:
                 first = entry.kind == "label" and not entry.language and at == 0 and text.startswith(entry.word)
@@ -264,8 +266,9 @@ class Lexicon:
             return True
         if JOINED.search(text):
             return False
-        words = [token for token in tokens if not any(sign.isdigit() for sign in token)]
-        return len(words) >= FOREIGN_WORDS and self._known.isdisjoint(words)
+        if len(tokens) < FOREIGN_WORDS or not self._known.isdisjoint(tokens):
+            return False
+        return sum(token.isalpha() for token in tokens) >= FOREIGN_WORDS
 
     def _first(self, rules: Iterable[str]) -> str:
         return min(rules, key=self._rank.__getitem__, default="")

@@ -193,17 +193,18 @@ class Policy:
         return Gate("approve", reason, consequence=rule, object=about, how=how)
 
     def _touch(self, spot: TouchTarget) -> Gate:
-        gate = self._named(spot)
-        if gate is not ALLOWED or words_under(spot) or (spot.target is not None and spot.target.resource_id):
+        said = words_under(spot)
+        gate = self._named(spot, said)
+        if gate is not ALLOWED or said or (spot.target is not None and spot.target.resource_id):
             return gate
         return self._blind(spot)
 
-    def _named(self, spot: TouchTarget) -> Gate:
+    def _named(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
         """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
         app, touched = self._app(spot.package), pressed(spot)
         if app is not None and touched is not None and _id(touched) in app.harmless:
             return HARMLESS
-        said = words_under(spot)
+        said = words_under(spot) if said is None else said
         gate = self._captions(spot, said)
         if gate is not ALLOWED:
             return gate
@@ -216,7 +217,7 @@ class Policy:
             return HARMLESS
         if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
             return gate
-        return self._agreed(agreed(spot, self._lexicon)) if touched is not None else ALLOWED
+        return self._agreed(agreed(spot, touched, captions, self._lexicon)) if touched is not None else ALLOWED
 
     def _agreed(self, found: Agreement | None) -> Gate:
         if found is None:
