@@ -50,7 +50,8 @@ def folded(label: str) -> str:
     # Again in the lower case: not every letter looks like another one in both.
     cased = bare.translate(_TABLE).casefold().translate(_TABLE)
     words = " ".join(cased.replace("\u2019", "'").split())
-    if _SPACED.fullmatch(words):
+    # Vowels of Indic scripts are marks, and stand between no letters of their own.
+    if _SPACED.fullmatch(words) and not any(unicodedata.category(sign)[0] == "M" for sign in words):
         return re.sub(r"[\W_]+", "", words)
     return _BETWEEN_CHINESE.sub("", words)
 

@@ -135,8 +135,8 @@ def _paid(said: _Said) -> Agreement | None:
 
 
 def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexicon) -> Agreement | None:
-    if not is_button(touched):
-        return None
-    if any(read.foreign for _, read, _ in said) or any(lexicon.read(caption).foreign for caption in captions):
-        return Agreement("", next((label for label, read, _ in said if read.foreign), ""), "foreign")
+    unknown = [caption for caption in captions if not lexicon.read(caption).confirm]
+    labels = [label for label, _, _ in said]
+    if is_button(touched) and lexicon.is_foreign([*labels, *unknown]):
+        return Agreement("", next(iter(labels), ""), "foreign")
     return None

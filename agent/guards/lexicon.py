@@ -28,11 +28,13 @@ KEPT = 4096
 """Labels whose reading is kept: those of the last dozens of screens."""
 MARKED_UP_TO = 5
 """Letters of a word up to which its marks tell it from others."""
-FOREIGN_WORDS = 4
-"""So many words in a row of which no table has one are of a language without a table."""
+FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
+"""So many words of which the tables have less than this share are of a language without a table."""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
+_CAPITALS: Final = re.compile("[\u0386-\u03ab\u0400-\u042f]")
+"""Greek and Cyrillic: a capital looks like another Latin letter than its small one, so both are read."""
 _FOREIGN_SCRIPT: Final = re.compile(
     "[\u0530-\u058f\u10a0-\u10ff\u0a00-\u0dff\u0e80-\u0fff\u1000-\u109f\u1200-\u137f\u1780-\u17ff\u1800-\u18af]"
 )
@@ -60,8 +62,6 @@ class Reading:
     harmless: bool = False
     slide: bool = False
     search: bool = False
-    foreign: bool = False
-    """It is of a language without a table."""
     money: bool = False
     """It is one of the words of screens where a place without a name waits; `money_button` as a button's caption."""
     money_button: bool = False
@@ -180,7 +180,6 @@ class Lexicon:
             harmless=harmless or text.startswith(NEGATIONS),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
-            foreign=self._is_foreign(text, tokens),
             money=any(e.word == text for e in screens),
             money_button=any(says(label, e.word, button=True) for e in screens),
         )
@@ -190,12 +189,19 @@ class Lexicon:
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
+        if _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
+            words = _TOKEN.findall(lower)
+            if self._is_known(lower, words) or not found:
+                text, tokens, found = lower, words, [*self._found(lower, words), *found]
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
             found = [
                 (entry, at) for entry, at in found if entry.marked in marks and (not entry.whole or entry.word == text)
             ]
         return text, tokens, found
+
+    def _is_known(self, text: str, tokens: list[str]) -> bool:
+        return text in self._harmless or text in self._confirm or not self._known.isdisjoint(tokens)
 
     def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
         """Every word of the tables in this text, and where it stands."""
@@ -261,14 +267,18 @@ class Lexicon:
                     yield entry.rule
             yield from self._captions(found, text, tokens, MAX_TITLE)
 
-    def _is_foreign(self, text: str, tokens: list[str]) -> bool:
-        if _FOREIGN_SCRIPT.search(text):
-            return True
-        if JOINED.search(text):
-            return False
-        if len(tokens) < FOREIGN_WORDS or not self._known.isdisjoint(tokens):
-            return False
-        return sum(token.isalpha() for token in tokens) >= FOREIGN_WORDS
+    def is_foreign(self, labels: Iterable[str]) -> bool:
+        """Whether these, taken together, are of a language without a table."""
+        tokens: list[str] = []
+        for label in labels:
+            if _FOREIGN_SCRIPT.search(label):
+                return True
+            text = plain(label[:MAX_LABEL])
+            if JOINED.search(text):
+                return False
+            tokens += (token for token in _TOKEN.findall(text) if token.isalpha())
+        known = sum(token in self._known for token in tokens)
+        return len(tokens) >= FOREIGN_WORDS and known < len(tokens) * KNOWN_SHARE
 
     def _first(self, rules: Iterable[str]) -> str:
         return min(rules, key=self._rank.__getitem__, default="")

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from agent import actions as act
+from agent.guards.amounts import has_amount
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.file_egress import asked_for
 from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
@@ -273,6 +274,8 @@ class Policy:
         if any(read.slide for read in readings):
             meant = {rule for read in readings for rule in read.mentions}
             rule = next((name for name in self._rules.approve if name in meant), "")
+            if not rule and any(has_amount(e.label) for e in spot.around):
+                rule = "pay"
             if rule:
                 return self._held(rule, "slide", next((label for _, label in row), ""))
         if is_confirming_slider(spot):
