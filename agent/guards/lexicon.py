@@ -30,6 +30,8 @@ MARKED_UP_TO = 5
 """Letters of a word up to which its marks tell it from others."""
 FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
 """So many words of which the tables have less than this share are of a language without a table."""
+MANY_WORDS = 40
+"""So many are enough to tell a language by."""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
@@ -277,6 +279,8 @@ class Lexicon:
             if JOINED.search(text):
                 return False
             tokens += (token for token in _TOKEN.findall(text) if token.isalpha())
+            if len(tokens) >= MANY_WORDS:
+                break
         known = sum(token in self._known for token in tokens)
         return len(tokens) >= FOREIGN_WORDS and known < len(tokens) * KNOWN_SHARE
 

@@ -6,10 +6,10 @@ Nothing that is typed or stands on the screen opens a gate: words are only ever 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from agent import actions as act
 from agent.guards.amounts import has_amount
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.file_egress import asked_for
+from agent.guards.gate import ALLOWED, HARMLESS, Gate
 from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
     focused_button,
@@ -28,8 +29,9 @@ from agent.guards.key_effects import (
     words_in_row,
 )
 from agent.guards.lexicon import Lexicon
+from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
-from agent.guards.rules import App, Rules, fits, laid_over, shipped, switched_off
+from agent.guards.rules import App, Rules, fits, shipped
 from agent.guards.structure import by_id, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
@@ -55,28 +57,6 @@ HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.
 
 class PolicyError(Exception):
     """The policy file cannot be used; the message names the file and the fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What stands before an action: nothing, a person's approval, a refusal, or a person who types it instead.
-
-    `standing` is what the rules know of it: `held` with its `consequence` (the name of a rule of the policy), its
-    `object` in the window's own words and `how` it was recognised; `harmless`; or `unknown`, of which `sensitive` says
-    whether it was met where that may pay or agree to something. By rules alone what is unknown and sensitive is held.
-    """
-
-    verdict: Literal["allow", "approve", "refuse", "secret"]
-    reason: str = ""
-    standing: Literal["held", "harmless", "unknown"] = "held"
-    consequence: str = ""
-    object: str = ""
-    how: str = ""
-    sensitive: bool = False
-
-
-ALLOWED = Gate("allow", standing="unknown")
-HARMLESS = Gate("allow", standing="harmless")
 
 
 class Policy:
@@ -218,7 +198,11 @@ class Policy:
             return HARMLESS
         if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
             return gate
-        return self._agreed(agreed(spot, touched, captions, self._lexicon)) if touched is not None else ALLOWED
+        if touched is None:
+            return ALLOWED
+        gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
+        opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
+        return HARMLESS if gate is ALLOWED and opens_only else gate
 
     def _agreed(self, found: Agreement | None) -> Gate:
         if found is None:

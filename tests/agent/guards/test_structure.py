@@ -1,0 +1,96 @@
+"""What is told without a word: places, ids, moves, and decoys that hide them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from agent import actions as act
+from agent.guards.gate import Gate
+from agent.guards.hit_test import TouchTarget
+from agent.guards.policy import Policy
+from devices.geometry import Bounds, Point, Size
+from devices.inputs import Key
+from devices.phone import Element
+from tests.agent.guards.screens import HERE, SIZE, touch
+
+TAP = act.Tap(target=HERE)
+
+
+def at(left: int, top: int, right: int, bottom: int, **more: Any) -> Element:
+    return Element(Bounds(left, top, right, bottom), **more)
+
+
+PAGE = at(0, 0, 1080, 2400, scrollable=True)
+FIELD = at(130, 2250, 950, 2370, text="hello", hint="…", editable=True, clickable=True, focused=True)
+ICON = at(960, 2250, 1080, 2370, clickable=True, class_name="android.widget.ImageView")
+
+
+def gate(action: act.Action, target: Element | None, *around: Element, end: Point | None = None) -> Gate:
+    start = target.bounds.centre if target is not None else None
+    spot = TouchTarget("com.example", target, (PAGE, *around), start, end, size=SIZE)
+    return Policy.default().gate(action, spot)
+
+
+def test_what_is_held_says_why() -> None:
+    """The decision names the consequence and its object in the window's own words."""
+    window = {"window": "dialog", "title": "Diese Datei löschen?", "buttons": ["Abbrechen", "OK"]}
+    held = Policy.default().gate(*touch(window, "OK"))
+    assert (held.standing, held.consequence, held.object) == ("held", "delete", "Diese Datei löschen?")
+    assert Policy.default().gate(*touch(window, "Abbrechen")).standing == "harmless"
+    foreign = {"window": "dialog", "title": "Ungependa kufuta mazungumzo haya kabisa?", "buttons": ["Sawa"]}
+    unknown = Policy.default().gate(*touch(foreign, "Sawa"))
+    assert (unknown.verdict, unknown.standing, unknown.sensitive) == ("approve", "unknown", True)
+    plain = Policy.default().gate(*touch({"buttons": ["Blurb"]}, "Blurb"))
+    assert (plain.verdict, plain.standing, plain.sensitive) == ("allow", "unknown", False)
+
+
+def test_the_last_icon_beside_a_written_message_sends_it() -> None:
+    """Seen passing before, for whatever has neither a word nor an id that tells."""
+    empty = at(130, 2250, 950, 2370, text="", hint="…", editable=True, clickable=True, focused=True)
+    search = at(130, 2250, 950, 2370, text="hello", hint="Suchen", editable=True, clickable=True, focused=True)
+    first = at(0, 2250, 120, 2370, clickable=True)
+    assert gate(TAP, ICON, FIELD, ICON).consequence == "send"
+    assert gate(TAP, first, first, FIELD, ICON).verdict == "allow"
+    assert gate(TAP, ICON, empty, ICON).verdict == "allow"
+    assert gate(TAP, ICON, search, ICON).verdict == "allow"
+    assert gate(act.PressKey(key=Key.ENTER), None, FIELD, ICON).consequence == "send"
+    assert gate(act.PressKey(key=Key.ENTER), None, search, ICON).verdict == "allow"
+
+
+@pytest.mark.parametrize(("end", "expected"), [((900, 560), "approve"), ((300, 560), "allow"), ((560, 1200), "allow")])
+def test_a_row_that_a_finger_takes_away(end: tuple[int, int], expected: str) -> None:
+    """Seen passing before: of a move only a button at its start, and a slider, were looked at."""
+    rows = [at(0, 200 + 200 * n, 1080, 400 + 200 * n, text=f"Anna {n}", clickable=True) for n in range(4)]
+    start = at(299, 559, 301, 561)
+    for action in (act.Swipe(start=HERE, end=HERE), act.Scroll(direction="left")):
+        assert gate(action, None, *rows).verdict == "allow"
+        spot = TouchTarget("com.example", None, (PAGE, *rows), start.bounds.centre, Point(*end), size=SIZE)
+        assert Policy.default().gate(action, spot).verdict == expected
+
+
+def test_decoys_hide_nothing_and_take_no_time() -> None:
+    """Specks at the edges make no page of a dialog; thousands of nodes hold nobody up."""
+    text = at(100, 1000, 980, 1060, text="This file will be permanently deleted")
+    ok = at(540, 1100, 980, 1200, text="Go on", clickable=True, class_name="android.widget.Button")
+    specks = [at(0, n % 2400, 1, n % 2400 + 1, text=f"item {n}", clickable=True) for n in range(5000)]
+    around = (*specks, text, ok)
+    spot = TouchTarget("com.example", ok, around, ok.bounds.centre, size=Size(1080, 2400))
+    begun = time.process_time()
+    assert Policy.default().gate(TAP, spot).consequence == "delete"
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("identifier", "expected"),
+    [("iv_send", "send"), ("composerSend", "send"), ("pay_now", "pay"), ("btnDeleteAll", "delete")]
+    + [(other, "") for other in ("send_history", "delete_filter_chip", "sender_icon", "buy_list", "google_pay_logo")],
+)
+def test_ids_are_read_by_their_parts(identifier: str, expected: str) -> None:
+    """Seen passing before: an id had to be a word of a rule and nothing else."""
+    icon = at(900, 80, 1000, 180, resource_id=f"com.example:id/{identifier}", clickable=True)
+    assert gate(TAP, icon, icon).consequence == expected
+    labelled = at(900, 80, 1000, 180, text="Cancel", resource_id=f"com.example:id/{identifier}", clickable=True)
+    assert gate(TAP, labelled, labelled).verdict == "allow"

@@ -1,0 +1,33 @@
+"""The whole table of presses against the rules: forms of windows in the words of each language."""
+
+from __future__ import annotations
+
+from agent.guards.policy import Policy
+from tests.agent.guards.table.cases import ASIDE_MISSED, HELD_MISSED, NEEDLESS, Case, cases
+
+
+def wrong(part: list[Case]) -> list[str]:
+    policy = Policy.default()
+    return [case.name for case in part if case.passes(policy) is case.held]
+
+
+def test_the_table_is_large_and_wide() -> None:
+    held = [case for case in cases() if case.held]
+    assert len(held) >= 500
+    assert len({case.language for case in held}) > 30
+    assert len({case.form for case in held}) >= 15
+    assert len({case.language for case in held if case.aside} - {case.language for case in held if not case.aside}) >= 8
+    assert sum(not case.held for case in cases()) >= 1000
+
+
+def test_what_has_a_consequence_is_held() -> None:
+    """Seen failing with the rules before the tables of languages: 63.6 % passed, and 71.3 % of what is set aside."""
+    held = [case for case in cases() if case.held]
+    seen, aside = ([case for case in held if case.aside is part] for part in (False, True))
+    assert len(wrong(seen)) <= HELD_MISSED * len(seen), wrong(seen)
+    assert len(wrong(aside)) <= ASIDE_MISSED * len(aside), wrong(aside)
+
+
+def test_ordinary_presses_of_all_languages_are_not_asked_about() -> None:
+    ordinary = [case for case in cases() if not case.held]
+    assert len(wrong(ordinary)) <= NEEDLESS * len(ordinary), wrong(ordinary)
