@@ -80,8 +80,11 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         return None
     if captions and all(lexicon.read(caption).harmless for caption in captions):
         return None
+    opens = bool(captions) and all(lexicon.read(caption).opens for caption in captions)
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
+        if opens:
+            return _named(said, title=True)
         return _named(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
     if any(lexicon.read(caption).confirm for caption in captions):
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
@@ -89,7 +92,7 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
         if found := _named(said) or _named(near, title=True) or _paid(said):
             return found
-    if is_last_of_payment(touched, spot):
+    if not opens and is_last_of_payment(touched, spot):
         return Agreement("pay", next((c for c in captions if c), ""), "last button")
     return None
 

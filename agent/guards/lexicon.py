@@ -62,6 +62,8 @@ class Reading:
     mentions: frozenset[str] = frozenset()
     confirm: bool = False
     harmless: bool = False
+    """It only closes what it stands in; `opens`: it shows or arranges something."""
+    opens: bool = False
     slide: bool = False
     search: bool = False
     money: bool = False
@@ -119,6 +121,7 @@ class Lexicon:
         self._add("", "screen", rules.screens.labels, "")
         self._confirm = {plain(word) for word in rules.confirm.labels}
         self._harmless = {plain(word) for word in rules.confirm.harmless}
+        self._opens: set[str] = set()
         self._says_no: dict[str, tuple[frozenset[str], tuple[str, ...]]] = {}
         for language, table in tables().items():
             self._add_table(language, table)
@@ -133,6 +136,7 @@ class Lexicon:
             self._add("", mark, table.get(mark, ()), language)
         self._confirm |= {plain(word) for word in table.get("confirm", ())}
         self._harmless |= {plain(word) for word in table.get("harmless", ())}
+        self._opens |= {plain(word) for word in table.get("opens", ())}
         no = (*table.get("negations", ()), *table.get("unless", ()))
         joined = tuple(word for word in no if JOINED.search(word))
         apart = tuple(" " * word.startswith("_") + plain(word.strip("_")) + " " * word.endswith("_") for word in joined)
@@ -165,8 +169,8 @@ class Lexicon:
         if not text:
             return _NOTHING
         sentences = self._sentences(label, whole)
-        harmless, confirm = text in self._harmless, text in self._confirm
-        own = () if harmless or confirm else self._captions(found, text, tokens, MAX_CAPTION)
+        harmless, confirm, opens = text in self._harmless, text in self._confirm, text in self._opens
+        own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
         captions = tuple(self._policy_captions(of_policy, label))
         screens = [e for e in of_policy if e.kind == "screen"]
@@ -180,6 +184,7 @@ class Lexicon:
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
             confirm=confirm,
             harmless=harmless or text.startswith(NEGATIONS),
+            opens=opens,
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
             money=any(e.word == text for e in screens),
@@ -203,7 +208,9 @@ class Lexicon:
         return text, tokens, found
 
     def _is_known(self, text: str, tokens: list[str]) -> bool:
-        return text in self._harmless or text in self._confirm or not self._known.isdisjoint(tokens)
+        return any(text in each for each in (self._harmless, self._opens, self._confirm)) or not self._known.isdisjoint(
+            tokens
+        )
 
     def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
         """Every word of the tables in this text, and where it stands."""

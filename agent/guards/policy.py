@@ -202,6 +202,7 @@ class Policy:
             return ALLOWED
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
+        opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
         return HARMLESS if gate is ALLOWED and opens_only else gate
 
     def _agreed(self, found: Agreement | None) -> Gate:
@@ -334,7 +335,7 @@ class Policy:
             return ""
         if element.label:
             known = self._lexicon.read(element.label)
-            if known.harmless or known.confirm or is_row(element, spot.around):
+            if known.harmless or known.confirm or known.opens or is_row(element, spot.around):
                 return ""
         else:
             name = " ".join(id_words(element.resource_id))

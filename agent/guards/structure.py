@@ -105,7 +105,8 @@ def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: 
         return False
     row = [e for e in spot.around if is_button(e) and not e.editable and beside(field, e)]
     label = button.text or button.description
-    if label and (lexicon.read(label).harmless or any(sign.isdigit() for sign in label)):
+    read = lexicon.read(label)
+    if read.harmless or read.opens or any(sign.isdigit() for sign in label):
         return False
     if not any(e.bounds.left > button.bounds.left for e in row) and button.bounds.left >= field.bounds.left:
         return True

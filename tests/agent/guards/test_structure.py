@@ -94,3 +94,11 @@ def test_ids_are_read_by_their_parts(identifier: str, expected: str) -> None:
     assert gate(TAP, icon, icon).consequence == expected
     labelled = at(900, 80, 1000, 180, text="Cancel", resource_id=f"com.example:id/{identifier}", clickable=True)
     assert gate(TAP, labelled, labelled).verdict == "allow"
+
+
+@pytest.mark.parametrize("word", ["Next", "Weiter", "Bearbeiten", "Play", "Обновить", "再生"])
+def test_a_word_that_only_shows_something_agrees_to_what_a_dialog_states(word: str) -> None:
+    """Seen failing with all harmless words in one list, as buttons that close a dialog."""
+    window = {"window": "dialog", "texts": ["3 photos will be permanently deleted"], "buttons": ["Cancel", word]}
+    assert Policy.default().gate(*touch(window, word)).verdict == "approve"
+    assert Policy.default().gate(*touch(window, "Cancel")).verdict == "allow"
