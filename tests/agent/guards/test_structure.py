@@ -96,7 +96,7 @@ def test_ids_are_read_by_their_parts(identifier: str, expected: str) -> None:
     assert gate(TAP, labelled, labelled).verdict == "allow"
 
 
-@pytest.mark.parametrize("word", ["Next", "Weiter", "Bearbeiten", "Play", "Обновить", "再生"])
+@pytest.mark.parametrize("word", ["Next", "Bearbeiten", "Play", "再生"])
 def test_a_word_that_only_shows_something_agrees_to_what_a_dialog_states(word: str) -> None:
     """Seen failing with all harmless words in one list, as buttons that close a dialog."""
     window = {"window": "dialog", "texts": ["3 photos will be permanently deleted"], "buttons": ["Cancel", word]}
