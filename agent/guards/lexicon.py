@@ -30,8 +30,6 @@ MARKED_UP_TO = 5
 """Letters of a word up to which its marks tell it from others."""
 FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
 """So many words of which the tables have less than this share are of a language without a table."""
-MANY_WORDS = 40
-"""So many are enough to tell a language by."""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
@@ -64,6 +62,10 @@ class Reading:
     harmless: bool = False
     """It only closes what it stands in; `opens`: it shows or arranges something."""
     opens: bool = False
+    joined: bool = False
+    """Its script ties words to each other, and has a table; else it has so many `words`, of which `known` are in one."""
+    words: int = 0
+    known: int = 0
     slide: bool = False
     search: bool = False
     money: bool = False
@@ -185,6 +187,9 @@ class Lexicon:
             confirm=confirm,
             harmless=harmless or text.startswith(NEGATIONS),
             opens=opens,
+            joined=JOINED.search(text) is not None,
+            words=sum(map(str.isalpha, tokens)),
+            known=sum(token in self._known for token in tokens if token.isalpha()),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
             money=any(e.word == text for e in screens),
@@ -278,18 +283,15 @@ class Lexicon:
 
     def is_foreign(self, labels: Iterable[str]) -> bool:
         """Whether these, taken together, are of a language without a table."""
-        tokens: list[str] = []
+        total = known = 0
         for label in labels:
             if _FOREIGN_SCRIPT.search(label):
                 return True
-            text = plain(label[:MAX_LABEL])
-            if JOINED.search(text):
+            read = self.read(label)
+            if read.joined:
                 return False
-            tokens += (token for token in _TOKEN.findall(text) if token.isalpha())
-            if len(tokens) >= MANY_WORDS:
-                break
-        known = sum(token in self._known for token in tokens)
-        return len(tokens) >= FOREIGN_WORDS and known < len(tokens) * KNOWN_SHARE
+            total, known = total + read.words, known + read.known
+        return total >= FOREIGN_WORDS and known < total * KNOWN_SHARE
 
     def _first(self, rules: Iterable[str]) -> str:
         return min(rules, key=self._rank.__getitem__, default="")
