@@ -63,7 +63,7 @@ class Reading:
     """It only closes what it stands in; `opens`: it shows or arranges something."""
     opens: bool = False
     joined: bool = False
-    """Its script ties words to each other, and has a table; else it has so many `words`, of which `known` are in one."""
+    """Its script ties words to each other, and has a table; else it has `words`, of which `known` are in tables."""
     words: int = 0
     known: int = 0
     slide: bool = False
