@@ -15,9 +15,10 @@ from agent.effect_facts import Effect
 from agent.events import RunEvent
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.gate import ALLOWED, Gate
 from agent.guards.hit_test import TouchTarget
 from agent.guards.masking import Mask
-from agent.guards.policy import ALLOWED, Gate, Policy
+from agent.guards.policy import Policy
 from agent.models.base import Models, Usage
 from agent.observing import ScreenView
 from agent.ports.frames import Frames

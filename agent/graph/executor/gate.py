@@ -13,8 +13,8 @@ from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
+from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
-from agent.guards.policy import Gate
 from agent.observing import ScreenView
 from devices.inputs import Input
 

@@ -9,7 +9,7 @@ from agent.actions import SendFile
 from agent.effect_facts import FileSent
 from agent.events import FileFound
 from agent.graph.executor.action_spec import ActionError, Done, PhoneContext, Situation
-from agent.guards.policy import Gate
+from agent.guards.gate import Gate
 from devices.errors import FileRejected, PhoneError
 from devices.storage import checked_path
 

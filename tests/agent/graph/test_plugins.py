@@ -16,7 +16,7 @@ from agent.effect_facts import Worded, in_english
 from agent.events import Asked
 from agent.graph.executor.action_spec import ActionSpec, Done, InputAction, Situation, Tool, ToolContext, ungated
 from agent.graph.executor.built_in import BUILT_IN
-from agent.guards.policy import Gate
+from agent.guards.gate import Gate
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
