@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -75,7 +76,7 @@ class Database:
                 # FULL: a journalled action must survive a power cut, not only the end of the process.
                 await writer.execute_fetchall("PRAGMA synchronous = FULL")
                 await writer.execute_fetchall("PRAGMA foreign_keys = ON")
-                await migrate(writer, path)
+                await writer.run(partial(migrate, path=path))
                 await shrink(writer, path)
             reader = await _connect(path)
         except BaseException:

@@ -6,6 +6,7 @@ import logging
 import re
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from bot.texts import words
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 
 
+@cache
 def migrations() -> tuple[tuple[int, str], ...]:
     """Every migration as (number, SQL), in order."""
     files = resources.files("bot.store.migrations").iterdir()
@@ -25,30 +27,30 @@ def migrations() -> tuple[tuple[int, str], ...]:
     return tuple(sorted(found))
 
 
-async def migrate(connection: aiosqlite.Connection, path: Path) -> None:
-    """Apply what is missing. The version is kept in the file's `user_version`, changed in the same transaction.
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Apply what is missing, all of it or nothing. The version is kept in the file's `user_version`.
 
     Raises StoreTooNew when the file is from a later program.
     """
     known = migrations()
-    version = int(next(iter(await connection.execute_fetchall("PRAGMA user_version")))[0])
-    if version > known[-1][0]:
-        raise StoreTooNew(words("store.too_new", path=path, version=version, known=known[-1][0]))
-    for number, script in known:
-        if number > version:
-            await _apply(connection, number, script)
-
-
-async def _apply(connection: aiosqlite.Connection, number: int, script: str) -> None:
-    await connection.execute_fetchall("BEGIN IMMEDIATE")
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    newest = known[-1][0]
+    if version > newest:
+        raise StoreTooNew(words("store.too_new", path=path, version=version, known=newest))
+    if version == newest:
+        return
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        # One by one: `executescript` would commit first and so take the transaction away.
-        for statement in _statements(script):
-            await connection.execute_fetchall(statement)
-        await connection.execute_fetchall(f"PRAGMA user_version = {number}")
-        await connection.commit()
+        for number, script in known:
+            if number > version:
+                # One by one: `executescript` would commit first and so take the transaction away.
+                for statement in _statements(script):
+                    connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {newest}")
+        connection.execute("COMMIT")
     finally:
-        await connection.rollback()
+        if connection.in_transaction:
+            connection.rollback()
 
 
 def _statements(script: str) -> Iterator[str]:
