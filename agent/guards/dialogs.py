@@ -138,6 +138,8 @@ def _paid(said: _Said) -> Agreement | None:
 
 
 def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexicon) -> Agreement | None:
+    if len(set(captions)) > 1:  # a row of a list: a button has one caption
+        return None
     unknown = [caption for caption in captions if not lexicon.read(caption).confirm]
     labels = [label for label, _, _ in said]
     if is_button(touched) and lexicon.is_foreign([*labels, *unknown]):

@@ -31,6 +31,7 @@ from agent.effect_facts import (
     ScreenTurned,
     SwitchedTo,
     TextNow,
+    Worded,
     effects_data,
     effects_of,
     in_english,
@@ -73,6 +74,11 @@ EACH: tuple[tuple[Effect, str, str], ...] = (
     (CameTrue(seconds=0.4), "so after 0.4 s", "0.4 秒后满足"),
     (NotWithin(seconds=20), "not so within 20 s", "20 秒内没有满足"),
     (FileSent(name="a.txt", size=12), "sent a.txt (12 bytes)", "已发送 a.txt（12 字节）"),
+    (
+        Worded(sentence="dice.rolled", values={"n": "4"}, form="rolled {n}", translations={"zh": "掷出了 {n}"}),
+        "rolled 4",
+        "掷出了 4",
+    ),
     (Answered(text="the blue one; now"), "answer: the blue one; now", "回答：the blue one; now"),
     (PlainText(text="what a model said"), "what a model said", "what a model said"),
 )
