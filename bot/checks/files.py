@@ -1,4 +1,4 @@
-"""Files, room on the disk, and the console's port."""
+"""Files, room on the disk, the operator's own rules, and the console's port."""
 
 from __future__ import annotations
 
@@ -8,17 +8,32 @@ import shutil
 import stat
 from pathlib import Path
 
+from agent.guards.policy import Policy, PolicyError
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.domain.retention import LITTLE_ROOM
 from bot.store.housekeeping import kept_in
 from bot.texts import say
+from devices.wording import said, sentence_of
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """The data directory, its disk and the file of settings."""
+    """The data directory, its disk, the file of settings and that of rules."""
     found = await asyncio.to_thread(_findings, settings.data_dir, Path(".env"))
+    if settings.policy_file is not None:
+        found.append(await asyncio.to_thread(_rules, settings.policy_file))
     return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found
+
+
+def _rules(path: Path) -> Finding:
+    """Whether the operator's own rules can be used, and what of the shipped ones they switch off."""
+    try:
+        off = Policy.load(path).switched_off()
+    except PolicyError as error:
+        return Finding("files", "bad", said(sentence_of(error)), say("check.files.rules_fix"))
+    if not off:
+        return Finding("files", "good", say("check.files.rules_good", path=path))
+    return Finding("files", "note", say("check.files.rules_off", path=path, rules="; ".join(off)))
 
 
 async def console_port(settings: Settings) -> Finding | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from bot.chats.installed import installed, model_of
-from bot.checks import chats, model, service
+from bot.checks import chats, files, model, service
 from bot.checks.service import waited
 from bot.config.settings import Settings
 from bot.views.tasks import phone_json
@@ -57,3 +58,20 @@ def test_what_is_waited_for() -> None:
     chat = waited("discord", "It does not answer.", 0.0, installed())
     assert "for Discord since" in chat.text
     assert "chats" in chat.fix
+
+
+@pytest.mark.parametrize(
+    ("written", "verdict", "words"),
+    [
+        ('[refuse]\npackages = ["com.bank"]\n', "good", "nothing"),
+        ('[approve.install]\nlabels = ["install"]\n', "note", "approve.install.labels: "),
+        ("[approve", "bad", "POLICY"),
+    ],
+)
+async def test_what_the_operators_rules_switch_off(tmp_path: Path, written: str, verdict: str, words: str) -> None:
+    own = tmp_path / "rules.toml"
+    own.write_text(written, encoding="utf-8")
+    found = await files.findings(Settings(data_dir=tmp_path / "data", policy_file=own))
+    (rules,) = [each for each in found if str(own) in each.text]
+    assert rules.verdict == verdict
+    assert words in rules.text + rules.fix
