@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import scale, settling, single, stopping
+from benchmarks import foreign, scale, settling, single, stopping
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -16,6 +16,10 @@ Options = argparse.Namespace
 
 async def _single(options: Options) -> list[Row]:
     return await single.measured(options.runs, options.model_seconds)
+
+
+async def _foreign(options: Options) -> list[Row]:
+    return await foreign.measured(options.runs, options.model_seconds)
 
 
 async def _scale(options: Options) -> list[Row]:
@@ -41,6 +45,7 @@ async def _stop(options: Options) -> list[Row]:
 
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
+    "foreign": _foreign,
     "settle": _settle,
     "stop": _stop,
     "scale": _scale,

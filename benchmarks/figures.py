@@ -13,10 +13,11 @@ from tests.fakes.model_server import ModelServer, Recorded
 @dataclass(frozen=True)
 class Figures:
     """One task. `gaps` are seconds from the end of a step's answer to the arrival of the request that the next step
-    was decided on: everything the service, adb and the phone took between them.
+    was decided on: everything the service, adb and the phone took between them. `numbers` are those steps.
     """
 
     gaps: tuple[float, ...]
+    numbers: tuple[int, ...]
     upload: int
     tokens: int
     steps: int
@@ -38,6 +39,10 @@ def figures_in(requests: Sequence[Recorded], tokens: int = 0) -> Figures:
             last[step] = request
             acting += 1
     ordered = [last[step] for step in sorted(last)]
-    gaps = tuple(after.arrived - before.answered for before, after in pairwise(ordered) if before.answered is not None)
+    gaps = {
+        number: last[after].arrived - answered
+        for number, after in pairwise(sorted(last))
+        if (answered := last[number].answered) is not None
+    }
     upload = sum(int(request.headers.get("Content-Length", 0)) for request in requests)
-    return Figures(gaps, upload, tokens, len(ordered), acting - len(ordered))
+    return Figures(tuple(gaps.values()), tuple(gaps), upload, tokens, len(ordered), acting - len(ordered))

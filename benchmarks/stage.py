@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.ground import TASK_S, Ground, ground
-from benchmarks.journey import think
+from benchmarks.ground import REAL_PHONE, TASK_S, Ground, ground
+from benchmarks.journey import STEPS, think
+from devices.virtual_phone.faults import FaultValue
+from tests.end_to_end.brain import Act
 from tests.fakes.model_server import ModelServer
 
 
@@ -21,12 +23,14 @@ class Stage:
     ground: Ground
     model_seconds: float
 
-    async def run(self, settings: Mapping[str, str] | None = None) -> ModelServer:
-        """One task from its start to its end. Returns the endpoint with the requests that it got.
+    async def run(
+        self, settings: Mapping[str, str] | None = None, steps: Sequence[tuple[str, Act]] = STEPS
+    ) -> ModelServer:
+        """One task from its start to its end, of these steps. Returns the endpoint with the requests that it got.
 
         Raises RuntimeError with what the service said when the task did not succeed.
         """
-        async with ModelServer(partial(think, self.model_seconds)) as server:
+        async with ModelServer(partial(think, self.model_seconds, steps=steps)) as server:
             await do(self.ground, server.base_url, settings or {})
         return server
 
@@ -57,7 +61,7 @@ async def do(place: Ground, base_url: str, settings: Mapping[str, str]) -> None:
 
 
 @asynccontextmanager
-async def stage(model_seconds: float) -> AsyncIterator[Stage]:
+async def stage(model_seconds: float, faults: Mapping[str, FaultValue] = REAL_PHONE) -> AsyncIterator[Stage]:
     """A stage with a virtual phone as slow as a real one; everything of it is gone afterwards."""
-    async with ground() as place:
+    async with ground(faults=faults) as place:
         yield Stage(place, model_seconds)

@@ -11,6 +11,8 @@ from types import MappingProxyType
 FaultValue = int | bool | str
 NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
+TREE_COMMANDS = re.compile(r"\buiautomator\b")
+SERVICE_COMMANDS = re.compile(r"\bdumpsys\b")
 INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
 
@@ -18,8 +20,9 @@ INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 class Faults:
     """Milliseconds are added to each answer; the rest are switches.
 
-    frame_ms: screencap and uiautomator answer later. lane_ms: uiautomator2's server does. input_ms: input, am and
-    monkey answer later. effect_ms: what an input does shows that much later than it was answered.
+    frame_ms: screencap and uiautomator answer later. tree_ms: uiautomator answers later still. dumpsys_ms: each dumpsys
+    of a line does. lane_ms: uiautomator2's server does; lane_frame_ms: its pictures come later still. input_ms: input,
+    am and monkey answer later. effect_ms: what an input does shows that much later than it was answered.
     page_ms: the browser's pages stay "Loading…" that long. app_ms: the same for every page of every app that is
     opened anew.
     hang: commands whose line holds this text, and file requests such as `sync SEND /path`, never answer (empty: none;
@@ -34,7 +37,10 @@ class Faults:
     """
 
     frame_ms: int = 0
+    tree_ms: int = 0
+    dumpsys_ms: int = 0
     lane_ms: int = 0
+    lane_frame_ms: int = 0
     input_ms: int = 0
     effect_ms: int = 0
     page_ms: int = 0
@@ -89,10 +95,12 @@ class Faults:
     async def before_command(self, line: str) -> None:
         """Waits as the faults say before a line is run."""
         await self.hold(line)
+        late = self.dumpsys_ms * len(SERVICE_COMMANDS.findall(line))
         if FRAME_COMMANDS.search(line):
-            await asyncio.sleep(self.frame_ms / 1000)
+            late += self.frame_ms + (self.tree_ms if TREE_COMMANDS.search(line) else 0)
         elif INPUT_COMMANDS.search(line):
-            await asyncio.sleep(self.input_ms / 1000)
+            late += self.input_ms
+        await asyncio.sleep(late / 1000)
 
 
 def parse_fault(text: str) -> tuple[str, FaultValue]:

@@ -86,7 +86,8 @@ async def _call(phone: Device, request: Mapping[str, object], receipt: str) -> b
     await phone.faults.hold(line)
     answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
     try:
-        await asyncio.sleep(phone.faults.lane_ms / 1000)
+        late = phone.faults.lane_ms + (phone.faults.lane_frame_ms if method == "takeScreenshot" else 0)
+        await asyncio.sleep(late / 1000)
         answer["result"] = await _do(phone, method, parameters)
         entry.code = 0
     except MethodFailed as failed:
