@@ -14,7 +14,7 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.shell import Result, Shell
-from devices.adb.state import State, read_front, read_state
+from devices.adb.state import State, read_front, read_keyboard, read_package
 from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
@@ -257,7 +257,7 @@ class Hands:
     async def _wait_for_app(self, package: str) -> str:
         until = self._clock() + APP_PATIENCE
         while True:
-            front = (await read_state(self._shell)).package
+            front = await read_package(self._shell)
             if front == package or self._clock() >= until:
                 return front
             await asyncio.sleep(POLL)
@@ -324,7 +324,7 @@ class Hands:
         """
         until = self._clock() + FOCUS_PATIENCE
         while True:
-            if (await read_state(self._shell)).keyboard_shown or self._clock() >= until:
+            if await read_keyboard(self._shell) or self._clock() >= until:
                 return
             await asyncio.sleep(POLL)
 

@@ -96,6 +96,18 @@ async def read_front(shell: Shell) -> State:
     return parse_state(f"{_SECTION}window\n{answer.out}")
 
 
+async def read_keyboard(shell: Shell) -> bool:
+    """Asks only whether the keyboard is shown, in a fifth of the time of all. Raises as `read_state`."""
+    answer = await shell.run(_SECTIONS["keyboard"], timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
+    return _keyboard_shown(answer.out)
+
+
+async def read_package(shell: Shell) -> str:
+    """Asks only for the package of the app in front, empty when there is none. Raises as `read_state`."""
+    # Before Android 10 the window with the focus stands elsewhere.
+    return (await read_front(shell)).package or (await read_state(shell)).package
+
+
 def parse_state(output: str) -> State:
     """Reads what the command printed; unknown forms give the harmless value and never an error."""
     parts = _split(output)
