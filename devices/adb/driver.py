@@ -139,6 +139,7 @@ class AdbPhone:
         fit: Fit | None = None,
     ) -> Observation:
         """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
+        tree_left = self._hands.take_left()
         if after is None:
             return await self._look(fit)
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
@@ -147,7 +148,7 @@ class AdbPhone:
         capture = partial(self._camera.capture, fit=fit)
         glance = not settle and after.small is not None and self._seen.size is not None
         until = asyncio.get_running_loop().time() + patience
-        seen = await self._watch(capture, before, first_change, patience, glance=glance)
+        seen = await self._watch(capture, before, first_change, patience, glance=glance, left=tree_left)
         while not seen.secure and loads(seen.elements):
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
@@ -163,8 +164,12 @@ class AdbPhone:
         patience: float,
         *,
         glance: bool,
+        left: tuple[Element, ...] | None = None,
     ) -> Observation:
-        """The screen when it has come to rest, or with `glance` when it begins to change."""
+        """The screen when it has come to rest, or with `glance` when it begins to change.
+
+        `left` are the elements as the input left them: those of an early look, if they were read.
+        """
         reading = Reading(self._trees, self._shell)
 
         def shown(frame: Frame, new: bool) -> None:
@@ -174,7 +179,8 @@ class AdbPhone:
         screen = self._seen.size
         try:
             if glance and screen is not None:
-                reading.begin(screen)
+                # Whoever is shown an early look asks for the elements again before anything is done (`stands_still`).
+                reading.begin(screen, left)
             rest = await settled(
                 capture,
                 before,

@@ -198,9 +198,11 @@ class Hands:
         self._preparation = preparation
         self._apps = apps
         self._clock = clock
+        self._left: tuple[Element, ...] | None = None
 
     async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
         """Sends the input, unless it is meant for a screen that is not there any more."""
+        self._left = None
         act = Act(self._shell, receipt)
         screen = seen.size
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
@@ -220,6 +222,11 @@ class Hands:
                 return await self._start(act, launch_command(app), app.shown, app.package)
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
+
+    def take_left(self) -> tuple[Element, ...] | None:
+        """The tree that was read after the last command of the last input; once, and None when none was."""
+        left, self._left = self._left, None
+        return left
 
     async def _check_front(self, then: State | None) -> None:
         """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
@@ -293,13 +300,17 @@ class Hands:
                 lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
-        read = await self._read_back(screen, what.at)
+        tree = await self._tree_left(screen)
+        field = _field(tree or (), what.at)
+        read = None if field is None else field_text(field)
         if read is not None and what.secret:
             read = "•" * len(read)
         if read is not None and not _holds(read, what):
             enter = (words("phone.note.no_enter"),) if what.submit else ()
+            self._left = tree
             return Done(read, (*enter, words("phone.note.keyboard_made")) if by_keys else enter)
         if not what.submit:
+            self._left = tree
             return Done(read)
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return Done(read)
@@ -328,16 +339,14 @@ class Hands:
                 return
             await asyncio.sleep(POLL)
 
-    async def _read_back(self, screen: Size | None, at: Point | None) -> str | None:
+    async def _tree_left(self, screen: Size | None) -> tuple[Element, ...] | None:
         if screen is None:
             return None
         try:
-            elements = await self._trees.read(screen, insist=True)
+            return await self._trees.read(screen, insist=True)
         except PhoneError as lost:
             logger.info("the field could not be read back: %s", lost)
             return None
-        field = _field(elements or (), at)
-        return None if field is None else field_text(field)
 
 
 def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:

@@ -28,9 +28,9 @@ class Reading:
         """Whether one is under way, or done."""
         return self._task is not None
 
-    def begin(self, size: Size) -> None:
-        """Read a screen of this size; what was being read counts no more."""
-        self._task = asyncio.create_task(self._read(size, self._task))
+    def begin(self, size: Size, elements: tuple[Element, ...] | None = None) -> None:
+        """Read a screen of this size; what was being read counts no more. With `elements` only its state is read."""
+        self._task = asyncio.create_task(self._read(size, elements, self._task))
         self.size = size
 
     async def result(self) -> tuple[tuple[Element, ...] | None, State]:
@@ -44,14 +44,19 @@ class Reading:
             await _end(self._task)
 
     async def _read(
-        self, size: Size, earlier: asyncio.Task[tuple[tuple[Element, ...] | None, State]] | None
+        self,
+        size: Size,
+        elements: tuple[Element, ...] | None,
+        earlier: asyncio.Task[tuple[tuple[Element, ...] | None, State]] | None,
     ) -> tuple[tuple[Element, ...] | None, State]:
         if earlier is not None:
             await _end(earlier)
+        if elements is not None:
+            return elements, await read_state(self._shell)
         async with together() as group:
-            elements = group.create_task(self._trees.read(size))
+            tree = group.create_task(self._trees.read(size))
             state = group.create_task(read_state(self._shell))
-        return elements.result(), state.result()
+        return tree.result(), state.result()
 
 
 def same_facts(then: Observation, now: State) -> bool:
