@@ -118,6 +118,11 @@ class AutoGlmDialect:
         """The current screen only."""
         return 1
 
+    @property
+    def lightens_past(self) -> bool:
+        """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        return False
+
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

@@ -52,6 +52,11 @@ class Dialect(Protocol):
         """How many screenshots, the current one included, the model is best shown."""
         ...
 
+    @property
+    def lightens_past(self) -> bool:
+        """Whether the pictures of past steps are sent with fewer bytes, at the same size: places stay what they are."""
+        ...
+
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
         """The same dialect, for these actions: those of agent.actions and others, all of which a model is told of.
 

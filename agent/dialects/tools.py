@@ -52,6 +52,11 @@ class ToolsDialect:
         """The current screen only."""
         return 1
 
+    @property
+    def lightens_past(self) -> bool:
+        """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        return False
+
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect. Where calls are printed, they are read, but not told of."""
         return type(self)(models, printed=self._printed)

@@ -191,6 +191,15 @@ class UiTarsDialect:
         """These models are trained on conversations with the last five screenshots."""
         return _IMAGE_WINDOW
 
+    @property
+    def lightens_past(self) -> bool:
+        """Five pictures a step are much to send, and of the earlier ones counts what happened.
+
+        Measured over 16 steps with the window of 5: 196 kB a step instead of 327. An endpoint that keeps prompts has
+        to read one picture more a step, of 178 thousand tokens 78 instead of 105 come from its cache.
+        """
+        return True
+
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

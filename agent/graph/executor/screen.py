@@ -23,8 +23,9 @@ from agent.wording import sentence
 from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
-from devices.jpeg import Fit
+from devices.jpeg import Fit, lightened
 from devices.phone import Observation, Phone, Phones
+from devices.recent import Recent
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,9 @@ FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 10.0
 """Seconds between two tries to find memory, doubled each time."""
 
+LIGHT_PICTURES: Final = 8
+"""How many pictures of past steps are kept as they are sent again; no model is trained on a larger window."""
+
 Result = TypeVar("Result")
 
 
@@ -49,12 +53,14 @@ class Looks:
 
     `view` is what the model was shown last. `fresh` is an observation that no model has been shown yet, secrets
     uncovered, settled unless `pending` says otherwise. `pending` is the early look of which nobody knows yet whether it
-    stood still, or which is known to have moved and is not corrected yet.
+    stood still, or which is known to have moved and is not corrected yet. `light` are pictures of past steps by their
+    reference, as they are sent again.
     """
 
     view: ScreenView | None = None
     fresh: Observation | None = None
     pending: EarlyLook | None = None
+    light: Recent[str, bytes] = field(default_factory=lambda: Recent(LIGHT_PICTURES))
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
 
@@ -210,14 +216,20 @@ class PhoneScreen:
             return None
         return await self._frames.save(observation.jpeg.data, suffix="jpg")
 
-    async def stored(self, reference: str | None, size: Size) -> ImagePart | None:
-        """A picture that was stored before; None when it is there no more."""
+    async def stored(self, reference: str | None, size: Size, *, light: bool = False) -> ImagePart | None:
+        """A picture that was stored before, with `light` in fewer bytes; None when it is there no more."""
         if reference is None:
             return None
-        try:
-            return ImagePart(await self._frames.load(reference), "image/jpeg", size)
-        except KeyError:
-            return None
+        lightened_before = self._looks.light
+        data = lightened_before.get(reference) if light else None
+        if data is None:
+            try:
+                data = await self._frames.load(reference)
+            except KeyError:
+                return None
+            if light:
+                data = lightened_before[reference] = await asyncio.to_thread(lightened, data)
+        return ImagePart(data, "image/jpeg", size)
 
     async def _observed(self) -> Observation:
         """What was seen last, or a look now.

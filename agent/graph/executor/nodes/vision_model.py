@@ -25,6 +25,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     past = state["past"]
     first = first_in_window(len(past), context.image_window)
     said = context.live.shown
+    light = context.dialect.lightens_past
     steps = [
         PastStep(
             number=step["number"],
@@ -33,7 +34,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
             did=did_of(step["did"]),
             effect=effects_of(step["effect"]),
             app=step["app"],
-            image=await context.screen.stored(step["frame"], view.screen.space) if i >= first else None,
+            image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((state["subtask"], step["number"]), "") if i >= first else "",
         )
         for i, step in enumerate(past)
