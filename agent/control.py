@@ -10,6 +10,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from langgraph.runtime import RunControl
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.wording import words
+from devices.wording import Words
+
 T = TypeVar("T")
 
 STAND_STILL_S = 5.0
@@ -48,6 +51,11 @@ class Cancel(_Signal):
 
 Signal = Annotated[Pause | Resume | Steer | Cancel, Field(discriminator="kind")]
 """What is asked of work that is going on."""
+
+
+def done_by_hand(who: str) -> Words:
+    """The note that a person did something on the phone themselves."""
+    return words("note.by_hand", who=who)
 
 
 class Stopped(Exception):

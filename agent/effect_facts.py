@@ -167,6 +167,12 @@ class Answered(_Fact):
     text: str
 
 
+class DoneByHand(_Fact):
+    """A person did it on the phone themselves, or what else was needed there."""
+
+    kind: Literal["by_hand"] = "by_hand"
+
+
 class PlainText(_Fact):
     """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
 
@@ -193,6 +199,7 @@ Effect = Annotated[
     | FileSent
     | Worded
     | Answered
+    | DoneByHand
     | PlainText,
     Field(discriminator="kind"),
 ]
@@ -282,6 +289,8 @@ def _english(effect: Effect) -> str:
             return f"sent {name} ({size} bytes)"
         case Answered(text=text):
             return f"answer: {text}"
+        case DoneByHand():
+            return "a person did something on the phone by hand"
         case PlainText(text=text):
             return text
         case _:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agent.effect_facts import Effect
 from agent.picture import ImagePart
@@ -46,6 +48,17 @@ class Screen:
 
 
 @dataclass(frozen=True, slots=True)
+class NotDone:
+    """Why the last action of a step was not done, or (`uncertain`) why nobody knows whether it was.
+
+    `reason` is a sentence for a person (`devices.wording.Words`), "" where there are only words for the model.
+    """
+
+    reason: str = ""
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PastStep:
     """One step taken: what the model said, what was done, what came of it.
 
@@ -62,6 +75,9 @@ class PastStep:
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
     shown: str = ""
+    not_done: NotDone | None = None
+    memo: Mapping[str, Any] = field(default_factory=dict)
+    """What the model has kept with its answer, as data."""
 
     @property
     def done(self) -> str:
@@ -89,5 +105,8 @@ class Scene:
     told: tuple[str, ...] = ()
     """New since the last step, in order: why an answer could not be used, a person's answer, a steering note, a
     reminder."""
+    steers: tuple[str, ...] = ()
+    """What the person has written during the run, in order: their words, or a sentence of the agent for what they did
+    (`devices.wording.Words`). The new ones are in `told`, too."""
     files: tuple[str, ...] = ()
     """Paths on the phone of what came with the task."""

@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any, Final
 
 from devices.wording import Words, said, sentences_of
+from devices.wording import words as phone_words
 
 SENTENCES: Final = sentences_of("agent")
 """Kind → English, with named placeholders."""
@@ -70,7 +71,9 @@ def restored(data: str | dict[str, Any]) -> str:
     values = {name: restored(value) if isinstance(value, dict) else value for name, value in data["values"].items()}
     if "form" in data:
         return Words(data["form"], data["sentence"], values, data["translations"])
-    return words(data["sentence"], **values)
+    # What an error of a phone says is a sentence of the devices.
+    made = words if data["sentence"] in SENTENCES else phone_words
+    return made(data["sentence"], **values)
 
 
 class Spoken(Exception):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -106,6 +106,8 @@ class ModelReply:
     usage: Usage = Usage()
     model: str = ""
     finish_reason: str = ""
+    memo: Mapping[str, Any] = field(default_factory=dict)
+    """What the model wants to find again with this step (agent.scene.PastStep.memo): plain data, ready for JSON."""
     waited: float = 0.0
     """Seconds for which the endpoint was away before it answered: what was shown to it may be no more."""
 

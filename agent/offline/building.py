@@ -27,7 +27,7 @@ from agent.offline.clauses import (
     Wait,
     WriteNote,
 )
-from agent.offline.matching import GOOD, SAME, likeness
+from agent.offline.matching import GOOD, SAME, is_chinese, likeness, place_of
 from agent.offline.patterns import Rule, is_quote, patterns
 from agent.offline.progress import time_of_day
 from agent.offline.vocabulary import labels
@@ -146,7 +146,11 @@ def _is_switch(label: str) -> bool:
 
 def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del rule, first
-    text, to = text_of(groups["text"]), _plain(groups["to"])
+    to = _plain(groups["to"])
+    if "text" not in groups:
+        question = "给{name}发什么内容" if is_chinese(groups["whole"]) else "what to write to {name}"
+        return (Ask(question.format(name=to)), SendMessage(to, THE_ANSWER))
+    text = text_of(groups["text"])
     if text is None or patterns().words["answer"].fullmatch(to):
         return None
     if found := _APP.fullmatch(to):
@@ -156,6 +160,8 @@ def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | No
 
 def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del rule, first
+    if "text" not in groups:
+        return (Ask("便签的内容" if is_chinese(groups["whole"]) else "what the note is to say"), WriteNote(THE_ANSWER))
     text = text_of(groups["text"])
     return None if text is None else (WriteNote(text, groups.get("title", "")),)
 
@@ -199,12 +205,19 @@ def is_field(name: str) -> bool:
 
 
 def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
-    if rule.later and first:
+    what = groups.get("what", "")
+    if (rule.later and first and place_of(what) is None) or (rule.switches and not _is_switch(what)):
         return None
     if "nth" in groups:
         return (Read(nth=number_of(groups["nth"])),)
-    what = groups.get("what", "")
+    if first and any(likeness(what, name) >= SAME for names in labels().apps.values() for name in names):
+        return (Open(what), Read())
     return (Read(),) if _RESULTS.fullmatch(what) else (Read(what),)
+
+
+def _thread(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
+    del rule, first
+    return (Open(labels().apps["messages"][is_chinese(groups["whole"])]), Tap(groups["to"]), Read())
 
 
 def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
@@ -236,6 +249,7 @@ _BUILDERS: dict[str, Callable[[Rule, Groups, bool], tuple[Clause, ...] | None]] 
     "search": _search,
     "type": _type,
     "read": _read,
+    "thread": _thread,
     "tap": _tap,
     "open": _open,
 }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from agent.actions import Action, Finish, Note, Tap, Wait, WaitFor
+from agent.actions import Action, AskUser, Finish, Note, Tap, Wait, WaitFor
 from agent.actions import PressKey as PressKeyAction
 from agent.offline.clauses import (
     THE_ANSWER,
     Clause,
-    Instruction,
     Press,
     Read,
     Scroll,
@@ -21,18 +20,18 @@ from agent.offline.clauses import (
 from agent.offline.clauses import Ask as AskClause
 from agent.offline.clauses import Tap as TapClause
 from agent.offline.clauses import Wait as WaitClause
-from agent.offline.grammar import ignorable, read
+from agent.offline.grammar import ignorable, read, topic_of
 from agent.offline.matching import is_chinese
+from agent.offline.nearest import nearest
 from agent.offline.page import Page
-from agent.offline.progress import Taken, added, answer_of, mark, taken
+from agent.offline.progress import OFFER, REPEATABLE, STEER, SURE, Taken, answer_of, memo_of, taken
 from agent.offline.strategies.dispatch import done_words, next_move
 from agent.offline.view import Act, Move, Stuck, View, on
-from agent.offline.vocabulary import wording
+from agent.offline.vocabulary import in_both, wording
 from agent.scene import Scene
 from devices.inputs import Key
+from devices.wording import Words
 
-PERSON_WRITES = "The person writes: "
-"""How the graph hands on a person's note."""
 MAX_STEPS = 40
 """Steps for one clause; none needs as many."""
 MAX_POPUPS = 3
@@ -43,50 +42,101 @@ MAX_BLIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The step: an action, the thought that marks the place, and the words for the card."""
+    """The step: an action, the thought for people, the words for the card, and what is kept to find the place again."""
 
     action: Action
     thought: str
     say: str
+    memo: Mapping[str, int | str] = field(default_factory=dict)
 
 
 def choose(scene: Scene) -> Choice:
-    """What to do on this scene. Never raises: what cannot be done ends in finish(failure)."""
+    """What to do on this scene. Never raises: what cannot be done ends in finish(failure), or in an offer of what comes
+    near to it.
+    """
     text = scene.goal or scene.task
-    noted = tuple(told.removeprefix(PERSON_WRITES) for told in scene.told if told.startswith(PERSON_WRITES))
-    also = tuple(note for note in noted if not ignorable(note))
+    chinese = is_chinese(text)
+    speech = _Speech(chinese, begins=not scene.past)
+    if topic := topic_of(text):
+        answer = wording(topic, chinese=chinese)
+        return Choice(Finish(status="success", summary=answer), answer, "")
+    steps = taken(scene.past, in_both("it_happened"))
+    clauses: list[Clause] = []
+    unread: Unreadable | None = None
     try:
-        instruction = read(text)
+        clauses += read(text).clauses
     except Unreadable as error:
-        return _failed(wording("unread", chinese=is_chinese(text), name=error.part), (), chinese=is_chinese(text))
-    clauses = list(instruction.clauses)
-    for note in (*added(scene.past), *also):
+        unread = error
+    replaced = {step.index: step.answer for step in steps if step.stage == STEER}
+    for number, written in enumerate(scene.steers):
+        steer = replaced.get(number, written)
+        if isinstance(steer, Words) or ignorable(steer) or steer in in_both("go_on"):
+            continue
         try:
-            clauses += read(note).clauses
+            clauses += read(steer).clauses
         except Unreadable:
-            reason = wording("note_unread", chinese=instruction.chinese, name=note)
-            return _failed(reason, (), chinese=instruction.chinese)
-    return _Work(scene, Instruction(tuple(clauses), instruction.chinese), also).choice()
+            reason = wording("note_unread", chinese=chinese, name=steer)
+            return speech.offer(reason, nearest(steer, chinese=chinese), "go_on", memo_of(number, STEER))
+    place: tuple[Taken, ...] = ()
+    for step in steps:
+        if step.stage == OFFER:
+            if step.answer in in_both("nothing"):
+                return speech.failed(wording("not_wanted", chinese=chinese), ())
+            place, unread = (), None
+            try:
+                clauses = [*read(step.answer).clauses, *clauses[step.index + 1 :]]
+            except Unreadable as error:
+                unread = error
+        elif step.stage != STEER:
+            place += (step,)
+    if unread is not None:
+        reason = wording("unread", chinese=chinese, name=unread.part)
+        near = nearest(unread.part, chinese=chinese)
+        return speech.offer(reason, near, "nothing", memo_of(-1, OFFER)) if near else speech.failed(reason, ())
+    return _Work(scene, tuple(clauses), place, speech).choice()
 
 
-def _failed(reason: str, done: tuple[str, ...], *, chinese: bool, data: str | None = None) -> Choice:
-    if done:
-        so_far = wording("so_far", chinese=chinese, done=wording("join", chinese=chinese).join(done))
-    else:
-        so_far = wording("nothing_done", chinese=chinese)
-    summary = wording("failed", chinese=chinese, reason=reason, done=so_far)
-    return Choice(Finish(status="failure", summary=summary, data=data), summary, "")
+@dataclass(frozen=True, slots=True)
+class _Speech:
+    """How the pilot says things in a task; what it is it says when it `begins`, and not again."""
+
+    chinese: bool
+    begins: bool
+
+    def failed(self, reason: str, done: tuple[str, ...], *, able: bool = False, data: str | None = None) -> Choice:
+        """The end. `able` says that a model could not do it either."""
+        so_far = self._words("so_far", done=self._words("join").join(done)) if done else self._words("nothing_done")
+        parts = [self._words("i_am") if self.begins else "", reason, so_far, "" if able else self._words("model")]
+        summary = self._row(parts)
+        return Choice(Finish(status="failure", summary=summary, data=data), summary, "")
+
+    def offer(self, reason: str, near: tuple[str, ...], none: str, memo: Mapping[str, int | str]) -> Choice:
+        """A question with what comes near, and with the way out (a key of wording.toml)."""
+        question = self._row([self._words("i_am") if self.begins else "", reason, self._words("offer") if near else ""])
+        say = self._words("asking")
+        return Choice(AskUser(question=question, choices=(*near, self._words(none))), say, say, memo)
+
+    def act(self, move: Act, memo: Mapping[str, int | str]) -> Choice:
+        """A step of the work."""
+        say = f"{self._words('i_am_short')} {move.say}" if self.begins else move.say
+        return Choice(move.action, move.say, say, memo)
+
+    def _row(self, sentences: list[str]) -> str:
+        return ("" if self.chinese else " ").join(filter(None, sentences))
+
+    def _words(self, key: str, **values: str) -> str:
+        return wording(key, chinese=self.chinese, **values)
 
 
 class _Work:
     """The clauses of one scene, walked through from the one that is worked on."""
 
-    def __init__(self, scene: Scene, instruction: Instruction, also: tuple[str, ...]) -> None:
+    def __init__(self, scene: Scene, clauses: tuple[Clause, ...], steps: tuple[Taken, ...], speech: _Speech) -> None:
         self._scene = scene
-        self._clauses = instruction.clauses
-        self._chinese = instruction.chinese
-        self._also = also
-        self._steps = taken(scene.past)
+        self._clauses = clauses
+        self._chinese = speech.chinese
+        self._speech = speech
+        self._steps = steps
         self._page = Page(scene.screen)
 
     def choice(self) -> Choice:
@@ -117,9 +167,7 @@ class _Work:
 
     def _view(self, index: int) -> View:
         mine = tuple(step for step in self._steps if step.index == index)
-        current = bool(mine) and mine[-1] is self._steps[-1]
-        told = tuple(each for each in self._scene.told if not each.startswith(PERSON_WRITES)) if current else ()
-        return View(self._page, self._clauses, index, mine, told, self._chinese)
+        return View(self._page, self._clauses, index, mine, self._chinese)
 
     def _move(self, clause: Clause, view: View) -> Move:
         """What has to be got out of the way first, else what the clause needs."""
@@ -127,6 +175,8 @@ class _Work:
             return view.stuck("no_answer")
         if view.steps and view.steps[-1].denied:
             return view.stuck("denied")
+        if view.steps and view.steps[-1].uncertain and view.steps[-1].stage not in REPEATABLE:
+            return self._sure(clause, view)
         if len(view.steps) >= MAX_STEPS:
             return view.stuck("too_long", name=done_words(clause, chinese=self._chinese))
         if self._page.unreadable:
@@ -138,6 +188,12 @@ class _Work:
                 return view.stuck("loading")
             return view.act(WaitFor(what="gone", text=sign, seconds=LOADING_S), "loading", "waiting_for", name=sign)
         return self._popup(clause, view) or next_move(clause, view)
+
+    def _sure(self, clause: Clause, view: View) -> Move:
+        """Nothing that may have happened is done twice: a person looks."""
+        choices = tuple(view.words(key) for key in ("it_happened", "do_again"))
+        question = view.words("uncertain", name=done_words(clause, chinese=self._chinese))
+        return Act(AskUser(question=question, choices=choices), SURE, view.words("asking"))
 
     def _popup(self, clause: Clause, view: View) -> Move | None:
         """Closes a pop-up that hides what the clause is about, with the button that agrees to nothing."""
@@ -157,8 +213,7 @@ class _Work:
         return view.act(Tap(target=on(button)), "dismiss", "dismissing", name=button.text)
 
     def _acted(self, index: int, move: Act) -> Choice:
-        thought = mark(index, len(self._clauses), move.stage, move.say, self._also)
-        return Choice(move.action, thought, move.say)
+        return self._speech.act(move, memo_of(index, move.stage))
 
     def _done(self, until: int) -> tuple[str, ...]:
         answer = answer_of(self._steps)
@@ -167,7 +222,9 @@ class _Work:
 
     def _stuck(self, move: Stuck, index: int) -> Choice:
         data = "\n".join(self._noted()) or None
-        return _failed(move.reason, self._done(index), chinese=self._chinese, data=data)
+        if move.near:
+            return self._speech.offer(move.reason, move.near, "nothing", memo_of(index, OFFER))
+        return self._speech.failed(move.reason, self._done(index), able=move.kind == "denied", data=data)
 
     def _noted(self) -> tuple[str, ...]:
         """What was read before the clause of this step."""
@@ -177,6 +234,8 @@ class _Work:
     def _finished(self, found: str) -> Choice:
         text = wording("join", chinese=self._chinese).join(self._done(len(self._clauses)))
         summary = text[:1].upper() + text[1:] + wording("end", chinese=self._chinese)
+        if isinstance(self._clauses[-1], Read) and found and "\n" not in found:
+            summary = found  # what was asked for, and nothing around it
         data = "\n".join([*self._noted(), found]).strip()
         return Choice(Finish(status="success", summary=summary, data=data or None), summary, "")
 

@@ -164,8 +164,11 @@ def _direct(text: str, *, first: bool) -> list[Clause] | None:
 
 
 def _groups(found: re.Match[str]) -> Groups:
-    """The groups that took part; those of a second way to say it (`text2`) under the plain name."""
-    return {name.rstrip("23"): value.strip() for name, value in found.groupdict().items() if value and value.strip()}
+    """The groups that took part; those of a second way to say it (`text2`) under the plain name. `whole` is all."""
+    groups = found.groupdict()
+    return {"whole": found[0]} | {
+        name.rstrip("234"): value.strip() for name, value in groups.items() if value and value.strip()
+    }
 
 
 def _referred(clauses: list[Clause]) -> list[Clause]:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
-from agent.offline.vocabulary import labels
+from agent.offline.vocabulary import Place, labels
 
 EXACT = 1.0
 SAME = 0.97
@@ -128,3 +128,10 @@ def _same_word(wanted: str, label: str) -> float:
         return 0.0
     ratio = difflib.SequenceMatcher(None, wanted, label).ratio()
     return ratio if ratio >= _SLIP_RATIO else 0.0
+
+
+def place_of(what: str) -> Place | None:
+    """Where a phone tells this."""
+    return next(
+        (place for place in labels().places if any(likeness(what, thing) >= SAME for thing in place.things)), None
+    )

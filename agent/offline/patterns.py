@@ -46,6 +46,15 @@ class Chat(BaseModel):
     pattern: re.Pattern[str]
 
 
+class Near(BaseModel):
+    """What cannot be done, and instructions that come near to it; the pattern's groups go into them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    pattern: re.Pattern[str]
+    en: tuple[str, ...]
+    zh: tuple[str, ...]
+
+
 class Patterns(BaseModel):
     """The whole table."""
 
@@ -58,6 +67,7 @@ class Patterns(BaseModel):
     where: tuple[Where, ...]
     rules: tuple[Rule, ...]
     chat: tuple[Chat, ...]
+    near: tuple[Near, ...]
     words: dict[str, re.Pattern[str]]
     numbers: dict[str, int]
 
@@ -91,6 +101,7 @@ def patterns() -> Patterns:
         ),
         rules=tuple(Rule(**row) for row in rows("clause")),
         chat=tuple(Chat(**row) for row in rows("chat")),
+        near=tuple(Near(**row) for row in rows("near")),
         words={name: compiled(pattern) for name, pattern in raw["words"].items()},
         numbers=raw["numbers"],
     )

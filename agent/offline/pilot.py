@@ -15,6 +15,7 @@ from agent.offline.clauses import Unreadable
 from agent.offline.deciding import choose
 from agent.offline.grammar import read, topic_of
 from agent.offline.matching import is_chinese
+from agent.offline.nearest import nearest
 from agent.offline.vocabulary import wording
 
 NAME = "offline"
@@ -71,7 +72,7 @@ def _act(request: ModelRequest) -> ModelReply:
     if choice.say:
         arguments[SAY] = choice.say
     call = ToolCall(f"step-{request.scene.step}", choice.action.kind, json.dumps(arguments, ensure_ascii=False))
-    return ModelReply(choice.thought, (call,), model=NAME, finish_reason="tool_calls")
+    return ModelReply(choice.thought, (call,), model=NAME, finish_reason="tool_calls", memo=choice.memo)
 
 
 def _arguments(action: Action) -> dict[str, Any]:
@@ -89,6 +90,8 @@ def _intent(text: str) -> dict[str, Any]:
     try:
         read(text)
     except Unreadable as error:
+        if nearest(error.part, chinese=chinese):
+            return {"kind": "simple", "need_plan": False, "answer": ""}
         answer = wording("refused", chinese=chinese, name=error.part)
         return {"kind": "refuse", "need_plan": False, "answer": answer}
     return {"kind": "simple", "need_plan": False, "answer": ""}

@@ -1,19 +1,38 @@
-"""Where the work is, read from the pilot's own earlier thoughts (it keeps nothing), and times of day as people write
-them.
+"""Where the work is: what the pilot has kept with its own earlier steps (it keeps nothing itself), and what came of
+them; and times of day as people write them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agent.effect_facts import Answered, Effect, EffectUnseen, NothingChanged, NotWithin
-from agent.scene import PastStep
+from agent.effect_facts import Answered, Effect, EffectUnseen, NothingChanged, NotWithin, ScreenChanged
+from agent.scene import NotDone, PastStep
 from devices.wording import Words
 
-_MARK = re.compile(r"(?P<index>\d+)/\d+ (?P<stage>[a-z]+): ")
-_ALSO = "also: "
+REPEATABLE = frozenset(
+    {
+        "open",
+        "url",
+        "back",
+        "lookdown",
+        "lookup",
+        "keyboard",
+        "settle",
+        "wait",
+        "blind",
+        "loading",
+        "note",
+        "ask",
+        "secret",
+    }
+)
+"""What steps are for that may be done once more when nobody knows whether they were: they change nothing that counts,
+or ask anew by themselves."""
+OFFER, STEER, SURE = "offer", "steer", "sure"
+"""Questions of the pilot's own: which of these instead; what a note of the person means; did it happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +43,7 @@ class Taken:
     stage: str
     did: tuple[str, ...]
     effect: tuple[Effect, ...]
+    not_done: NotDone | None = None
 
     @property
     def worked(self) -> bool:
@@ -44,36 +64,52 @@ class Taken:
 
     @property
     def uncertain(self) -> bool:
-        """Whether it may or may not have happened."""
-        return self._says("did.interrupted")
+        """Whether it may or may not have happened: it was cut off, or the phone did not confirm it."""
+        if self.effect or self._says("did.not_allowed", "did.refused", "did.not_done", "did.interrupted_before"):
+            return False
+        return self.not_done is None or self.not_done.uncertain
+
+    @property
+    def answer(self) -> str:
+        """What the person answered to it, "" when nothing."""
+        return next((fact.text for fact in reversed(self.effect) if isinstance(fact, Answered)), "")
 
     def _says(self, *kinds: str) -> bool:
         return any(isinstance(each, Words) and each.kind in kinds for each in self.did)
 
 
-def mark(index: int, total: int, stage: str, say: str, also: Iterable[str] = ()) -> str:
-    """The thought of a step; `index` counts from 0. `also` are notes of the person that now belong to the task."""
-    return "\n".join([f"{index + 1}/{total} {stage}: {say}", *(f"{_ALSO}{' '.join(note.split())}" for note in also)])
+def memo_of(index: int, stage: str) -> dict[str, int | str]:
+    """What is kept with a step; `index` counts from 0."""
+    return {"clause": index, "stage": stage}
 
 
-def taken(past: Iterable[PastStep]) -> tuple[Taken, ...]:
-    """The steps that the pilot took, in order."""
-    steps = [(step, _MARK.match(step.thought)) for step in past]
-    return tuple(
-        Taken(int(found["index"]) - 1, found["stage"], step.did, step.effect) for step, found in steps if found
-    )
+_FORMER = re.compile(r"(?P<clause>\d+)/\d+ (?P<stage>[a-z]+): ")
+"""How the thoughts of a former version began, which kept nothing else with a step."""
 
 
-def added(past: Iterable[PastStep]) -> tuple[str, ...]:
-    """What the person added while the work went on, in order."""
-    lines = [line for step in past for line in step.thought.splitlines() if line.startswith(_ALSO)]
-    return tuple(line.removeprefix(_ALSO) for line in lines)
+def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
+    """The steps that the pilot took, in order. Where it had to ask whether one was done, the answer tells (`yes` are
+    the answers that say so), and one that was not done is left out.
+    """
+    steps: list[Taken] = []
+    for step in past:
+        index, stage = step.memo.get("clause"), step.memo.get("stage")
+        if index is None and (former := _FORMER.match(step.thought)):
+            index, stage = int(former["clause"]) - 1, former["stage"]
+        if index is None or stage is None:
+            continue
+        now = Taken(index, stage, step.did, step.effect, step.not_done)
+        if stage == SURE and steps:
+            cut = steps.pop()
+            steps += [replace(cut, did=(), effect=(ScreenChanged(),))] if now.answer in yes else []
+        else:
+            steps.append(now)
+    return tuple(steps)
 
 
 def answer_of(steps: Iterable[Taken]) -> str:
     """The person's last answer, "" when there is none."""
-    answers = [fact.text for step in steps if step.stage == "ask" for fact in step.effect if isinstance(fact, Answered)]
-    return answers[-1] if answers else ""
+    return next((step.answer for step in reversed(tuple(steps)) if step.stage == "ask" and step.answer), "")
 
 
 _TIME = re.compile(

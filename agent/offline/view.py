@@ -9,10 +9,9 @@ from agent.offline.clauses import Clause
 from agent.offline.page import Page
 from agent.offline.progress import Taken
 from agent.offline.vocabulary import wording
-from agent.scene import ScreenElement
-from agent.wording import SENTENCES, paragraph
-from devices.wording import SENTENCES as PHONE_SENTENCES
-from devices.wording import recognised, said
+from agent.scene import NotDone, ScreenElement
+from agent.wording import paragraph
+from devices.wording import Words, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +33,26 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """It cannot go on; `reason` is a sentence for the person."""
+    """It cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are instructions
+    that come near to what was wanted and can be followed.
+    """
 
     reason: str
+    kind: str = ""
+    near: tuple[str, ...] = ()
 
 
 Move = Act | Done | Stuck
 
 
-_NOT_DONE = "Not done: "
-_REFUSED = "Refused and not done: "
-
-
 @dataclass(frozen=True, slots=True)
 class View:
-    """One clause, now. `steps` are those taken for it; `told` is what was told since the last step."""
+    """One clause, now. `steps` are those taken for it."""
 
     page: Page
     clauses: tuple[Clause, ...]
     index: int
     steps: tuple[Taken, ...]
-    told: tuple[str, ...]
     chinese: bool
 
     @property
@@ -90,17 +88,26 @@ class View:
 
     def stuck(self, key: str, **values: str) -> Stuck:
         """The end of the way, with its words; why the phone or the policy refused is added."""
-        return Stuck(paragraph(self.words(key, **values), *map(_refusal, self.told)))
+        return Stuck(paragraph(self.words(key, **values), _refusal(self.steps)), key)
+
+    @property
+    def unknown_app(self) -> bool:
+        """Whether the phone said of the last step that it has no such app."""
+        return bool(self.steps) and self.steps[-1].not_done is not None and _unknown_app(self.steps[-1].not_done)
 
 
-def _refusal(told: str) -> str:
-    """The reason in what a model is told of a refused action, "" in what is told of anything else."""
-    if told.startswith(_NOT_DONE):
-        return said(recognised(told.removeprefix(_NOT_DONE), PHONE_SENTENCES, "phone.rejected."))
-    if told.startswith(_REFUSED):
-        reason = told.removeprefix(_REFUSED).partition(". ")[0]
-        return said(recognised(reason, SENTENCES, "reason.closed")) + "."
-    return ""
+def _refusal(steps: tuple[Taken, ...]) -> str:
+    """Why the phone or the policy refused the last step, as a sentence; "" when neither did."""
+    refused = steps[-1].not_done if steps else None
+    # That an app is not there is said already, and better than for a model.
+    if refused is None or not refused.reason or _unknown_app(refused):
+        return ""
+    reason = said(refused.reason)
+    return reason if reason.endswith((".", "。", "!", "?")) else f"{reason}."
+
+
+def _unknown_app(refused: NotDone) -> bool:
+    return isinstance(refused.reason, Words) and refused.reason.kind.startswith("phone.rejected.no_app")
 
 
 def on(element: ScreenElement) -> ElementTarget:

@@ -10,6 +10,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 
+class Place(BaseModel):
+    """Where things can be read: in an app of [apps] ("home" is the home screen), on a page of it ("" is the first)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    app: str
+    page: str = ""
+    things: tuple[str, ...] = ()
+
+
 class Labels(BaseModel):
     """labels.toml."""
 
@@ -21,6 +30,7 @@ class Labels(BaseModel):
     fields: dict[str, tuple[str, ...]]
     buttons: dict[str, tuple[str, ...]]
     apps: dict[str, tuple[str, ...]]
+    places: tuple[Place, ...]
     signs: dict[str, tuple[str, ...]]
 
 
@@ -54,6 +64,11 @@ def wording(key: str, *, chinese: bool, **values: str) -> str:
     """A sentence; names in it are shortened to one line."""
     text = (_table().zh if chinese else _table().en)[key]
     return text.format_map({name: value if name in _WHOLE else short(value) for name, value in values.items()})
+
+
+def in_both(key: str) -> tuple[str, str]:
+    """A sentence without values in both languages."""
+    return _table().en[key], _table().zh[key]
 
 
 _WHOLE = frozenset({"reason", "done", "texts"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+from agent.control import done_by_hand
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from bot.domain.address import Person
 from bot.domain.task import NotStill, Task, TaskState, WrongState
@@ -45,7 +46,7 @@ class Hands:
         Raises AgentFailed: the task is paused then, and can be resumed.
         """
         name = by.name or by.id
-        note = f"{name} did something on the phone by hand. Look at the screen anew before you go on."
+        note = done_by_hand(name)
         with suppress(WrongState):
             await self._control.resume(task, note)
 

@@ -12,6 +12,7 @@ from agent.effect_facts import (
     Appeared,
     CameTrue,
     Disappeared,
+    DoneByHand,
     Effect,
     EffectUnseen,
     FileSent,
@@ -84,6 +85,8 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.file", name=name, size=size)
         case Answered(text=text):
             return say("effect.answer", text=text)
+        case DoneByHand():
+            return say("effect.by_hand")
         case PlainText(text=text):
             return text
         case _:

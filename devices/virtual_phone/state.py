@@ -142,6 +142,14 @@ def first_conversations() -> list[Conversation]:
     ]
 
 
+def first_chats() -> list[Conversation]:
+    """WeChat of a fresh phone; it keeps a conversation with oneself for files."""
+    return [
+        Conversation("文件传输助手", []),
+        Conversation("小明", [ChatLine("到家了吗？", mine=False)]),
+    ]
+
+
 @dataclass(slots=True)
 class PhoneState:
     """The document."""
@@ -189,6 +197,8 @@ class PhoneState:
     notes: list[Note] = field(default_factory=lambda: [Note(1, "Groceries", "Milk, bread, coffee")])
     deleted_notes: list[Note] = field(default_factory=list)
     conversations: list[Conversation] = field(default_factory=first_conversations)
+    chats: list[Conversation] = field(default_factory=first_chats)
+    """Of WeChat."""
     cart: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     account: Account = field(default_factory=Account)

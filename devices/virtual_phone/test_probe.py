@@ -50,6 +50,7 @@ class GroundTruth:
     notes: tuple[SavedNote, ...]
     deleted_notes: tuple[SavedNote, ...]
     messages: tuple[SentMessage, ...]
+    chats: tuple[SentMessage, ...]
     toggles: dict[str, bool]
     cart: tuple[str, ...]
     orders: tuple[PlacedOrder, ...]
@@ -80,6 +81,7 @@ def truth_of(state: PhoneState) -> GroundTruth:
         messages=tuple(
             SentMessage(talk.person, line.text) for talk in state.conversations for line in talk.lines if line.mine
         ),
+        chats=tuple(SentMessage(talk.person, line.text) for talk in state.chats for line in talk.lines if line.mine),
         toggles={toggle.name: is_on(state, toggle.name) for toggle in TOGGLES},
         cart=tuple(state.cart),
         orders=tuple(PlacedOrder(tuple(order.items), order.total_cents) for order in state.orders),

@@ -56,6 +56,15 @@ async def test_no_english_anywhere(place: Place) -> None:
     assert [run for words in (*told, *shown, *printed) for run in english_in(words, *NAMES)] == []
 
 
+async def test_the_demonstration_at_the_terminal(place: Place) -> None:
+    """Without a service, a token or a key; the message goes out once it is allowed."""
+    line = ("do", "打开微信发消息给文件传输助手：测试成功", "--answer", "allow")
+    code, out, err = await place.opengui(*line, LC_ALL="zh_CN.UTF-8")
+    assert code == 0, err
+    assert "信息已发送给文件传输助手" in out + err
+    assert [(each.to, each.text) for each in place.phone.truth.chats] == [("文件传输助手", "测试成功")]
+
+
 async def answered(fake: FakeTelegram, person: User, chat: Chat, line: str) -> None:
     """Type a line, and wait for what the bot says to it."""
     known = len(fake.from_bot(chat))

@@ -17,6 +17,7 @@ from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable
 from devices.inputs import Input
+from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun
     LeaseLost when the phone belongs to somebody else now.
     """
     if not await context.journal.begin(key, data, fence=context.fence):
-        raise ActionError(begun)
+        raise ActionError(begun, uncertain=True)
 
 
 async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
@@ -73,7 +74,7 @@ async def send_input(
         raise
     except InputRejected as error:
         await context.journal.finish(key, "rejected", str(error))
-        raise ActionError(f"Not done: {error}") from error
+        raise ActionError(f"Not done: {error}", reason=sentence_of(error)) from error
     except PhoneError as error:
         state: ActionState = "uncertain" if error.uncertain else "rejected"
         await context.journal.finish(key, state, type(error).__name__)
@@ -81,7 +82,7 @@ async def send_input(
         if isinstance(error, PhoneUnavailable) and not error.uncertain:
             raise
         if not error.uncertain:
-            raise ActionError(f"Not done: {error}") from error
+            raise ActionError(f"Not done: {error}", reason=sentence_of(error)) from error
         raise ActionError(
             "The phone did not confirm the last action; it may or may not have happened and was not sent again. "
             "Look at the screen before you decide.",

@@ -39,11 +39,12 @@ what lets a screen scroll; and what does nothing but wait.
 class ActionError(Exception):
     """An action did not work out, and nothing of it was done; the sentence is for the model.
 
-    With `uncertain` nobody knows whether it was done.
+    `reason` is why, in a sentence for people, where there is one. With `uncertain` nobody knows whether it was done.
     """
 
-    def __init__(self, told: str, *, uncertain: bool = False) -> None:
+    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False) -> None:
         super().__init__(told)
+        self.reason = reason
         self.uncertain = uncertain
 
 

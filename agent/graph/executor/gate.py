@@ -45,7 +45,7 @@ async def question_before_input(
         gate = spec.gate(action, Situation(context.policy, state["task"], spot))
     match gate.verdict:
         case "refuse":
-            raise ActionError(REFUSED.format(reason=gate.reason))
+            raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
             return await approval_of(state, context, sight, spec, action, where, gate.reason)
         case "secret":
@@ -70,7 +70,7 @@ def question_before_tool(
     gate = spec.gate(action, Situation(context.policy, state["task"], None))
     match gate.verdict:
         case "refuse" | "secret":
-            raise ActionError(REFUSED.format(reason=gate.reason))
+            raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
             return tool_approval_of(state, context, spec, action, gate.reason)
         case "allow":

@@ -64,7 +64,7 @@ def asked_for_field(
     where = field_aim(action, sight)
     gate = context.policy.gate(action.model_copy(update={"submit": False}), spot_of(sight, where))
     if gate.verdict == "refuse":
-        raise ActionError(REFUSED.format(reason=gate.reason))
+        raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
     if gate.verdict != "allow":
         raise ActionError(NO_FIELD.format(reason=gate.reason))
     if where.point is None and sight.observation.elements is not None:

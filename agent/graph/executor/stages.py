@@ -24,7 +24,7 @@ from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, did_of, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, usage_data, usage_of
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
@@ -48,6 +48,7 @@ class OpenStep:
         self.notes = list(state["notes"])
         self.index = state["index"]
         self.usage = usage_of(state)
+        self.not_done: NotDoneData | None = None
         self.changed: dict[str, Any] = {}
         """What else is another than it was."""
 
@@ -76,12 +77,18 @@ class OpenStep:
         if done.gathered is not None:
             self.changed["gathered"] = cover(done.gathered)
 
+    def fail(self, error: ActionError) -> None:
+        """Add that an action was not done, and why."""
+        self.told.append(str(error))
+        self.not_done = {"reason": kept(error.reason), "uncertain": error.uncertain}
+
     def update(self, **more: object) -> dict[str, object]:
         """The update of the graph's state, with `more` beside it."""
         return {
             "did": [kept(each) for each in self.did],
             "effect": effects_data(self.effect),
             "told": self.told,
+            "not_done": self.not_done,
             "notes": self.notes,
             "index": self.index,
             "usage": usage_data(self.usage),

@@ -10,6 +10,7 @@ from agent.effect_facts import effects_of, in_english
 from agent.error_mapping import fault_of
 from agent.models.base import ModelReply, ToolCall, Usage
 from agent.outcome import Outcome
+from agent.scene import NotDone
 from agent.wording import restored
 
 Node = Literal[
@@ -25,6 +26,13 @@ Node = Literal[
 ]
 
 
+class NotDoneData(TypedDict):
+    """Why an action was not done (see agent.scene.NotDone); the reason as agent.wording keeps it."""
+
+    reason: str | dict[str, Any]
+    uncertain: bool
+
+
 class PastData(TypedDict):
     """One step taken (see agent.scene.PastStep), its picture by reference, what was done and its effect as plain data.
 
@@ -38,6 +46,8 @@ class PastData(TypedDict):
     effect: list[dict[str, Any]]
     app: str
     frame: str | None
+    not_done: NotRequired[NotDoneData | None]
+    memo: NotRequired[dict[str, Any]]
 
 
 class ReplyData(TypedDict):
@@ -47,6 +57,7 @@ class ReplyData(TypedDict):
     reasoning: str
     tool_calls: list[dict[str, str]]
     finish_reason: NotRequired[str]
+    memo: NotRequired[dict[str, Any]]
 
 
 class DecisionData(TypedDict):
@@ -76,7 +87,8 @@ class ExecutorState(TypedDict, total=False):
     waits to be typed, `held` that of one which was given before it had a field, `covered` the places where secrets were
     seen (see agent.guards.masking), `said` what the person has answered or written in this run; the last three are kept
     for the whole run as is `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is told
-    next; `history` feeds the guard against loops; `denied` counts the tries of what a person has not allowed, and
+    next, `steers` all that the person has written in this run, `not_done` why the last action was not done; `history`
+    feeds the guard against loops; `denied` counts the tries of what a person has not allowed, and
     `unlike` the approvals whose screen was not the same any more, by what they were for (see
     agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last step, until it is
     known what its action changed (see agent.graph.executor.steps);
@@ -118,6 +130,8 @@ class ExecutorState(TypedDict, total=False):
     asides: int
     given_up: int
     told: list[str]
+    steers: list[str | dict[str, Any]]
+    not_done: NotDoneData | None
     untold: dict[str, Any] | None
     notes: list[str]
     past: list[PastData]
@@ -180,3 +194,8 @@ def reply_text(reply: ModelReply) -> str:
     """What the model said, calls included, as it is shown to it again."""
     calls = "\n".join(f'{{"name": "{call.name}", "arguments": {call.arguments}}}' for call in reply.tool_calls)
     return "\n".join(part for part in (reply.text, calls) if part)
+
+
+def not_done_of(data: NotDoneData | None) -> NotDone | None:
+    """Why an action was not done, from plain data."""
+    return None if data is None else NotDone(restored(data["reason"]), data["uncertain"])

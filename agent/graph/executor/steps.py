@@ -84,6 +84,8 @@ def close_step(
         "effect": effects_data(came),
         "app": state["app"],
         "frame": state["frame"],
+        "not_done": state.get("not_done"),
+        "memo": context.mask.told(state["reply"].get("memo", {})),
     }
     mark = state.get("mark")
     step = Step(

@@ -39,7 +39,7 @@ def press_next(clause: Press, view: View) -> Move:
     if any(step.worked for step in steps):
         return Done()
     if steps:
-        return view.stuck("uncertain", name=clause.key.value)
+        return view.stuck("not_pressed", name=clause.key.value)
     return view.act(PressKey(key=clause.key), "press", "pressing", name=clause.key.value)
 
 

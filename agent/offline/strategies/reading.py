@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 
-from agent.actions import AskUser
+from agent.actions import AskUser, PressKey
 from agent.effect_facts import Answered
 from agent.offline.clauses import Ask, Read
-from agent.offline.matching import folded
+from agent.offline.matching import folded, place_of
 from agent.offline.page import Several
 from agent.offline.strategies.looking import look_further
+from agent.offline.strategies.tapping import launch_known, touch
 from agent.offline.view import Done, Move, View
+from agent.scene import ScreenElement
+from devices.inputs import Key
 
 _MONEY = re.compile(r"(?:[$€£¥₹]|USD|EUR|RMB|CNY)\s?\d[\d.,]*|\d[\d.,]*\s?(?:[$€£¥₹元]|USD|EUR)")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?")
+_DATE = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b.*|\d+月\d+日.*", re.IGNORECASE)
 _KINDS = (
     (frozenset({"price", "cost", "amount", "价格", "金额", "多少钱"}), _MONEY),
-    (frozenset({"time", "current time", "时间"}), _TIME),
+    (frozenset({"time", "current time", "时间", "几点"}), _TIME),
+    (frozenset({"date", "day", "日期", "几号", "星期几"}), _DATE),
 )
 
 
@@ -31,6 +36,8 @@ def read_next(clause: Read, view: View) -> Move:
     if not clause.what:
         text = page.text()
         return Done(text, wanted=True) if text else view.stuck("nothing_to_read")
+    if (move := _go_there(clause.what, view)) is not None:
+        return move
     label = page.find(clause.what, such=lambda each: each.role != "field")
     if isinstance(label, Several):
         return view.stuck("several", name=clause.what, texts=", ".join(label.texts))
@@ -41,6 +48,28 @@ def read_next(clause: Read, view: View) -> Move:
     if label is not None:
         return Done(label.text, wanted=True)
     return look_further(view, clause.what) or view.stuck("not_read", name=clause.what)
+
+
+def _go_there(what: str, view: View) -> Move | None:
+    """The way to where it can be read, None when that is here or not known."""
+    place = place_of(what)
+    if place is None or _read_here(what, view):
+        return None
+    if place.app == "home":
+        home = PressKey(key=Key.HOME)
+        return None if view.staged("home") else view.act(home, "home", "pressing", name=home.key.value)
+    if not view.worked("open"):
+        return launch_known(view, place.app)
+    if not place.page:
+        return None
+    move = touch(view, place.page)
+    return None if isinstance(move, Done) else move
+
+
+def _read_here(what: str, view: View) -> bool:
+    label = view.page.find(what, such=lambda each: each.role != "field")
+    known = isinstance(label, ScreenElement) and bool(view.page.value_beside(label))
+    return known or _of_kind(what, view) is not None
 
 
 def _of_kind(what: str, view: View) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent.actions import PressKey, WaitFor
 from agent.actions import Tap as TapAction
@@ -32,8 +33,15 @@ def alarm_next(clause: Alarm, view: View) -> Move:
     """The switch of an alarm that exists."""
     found = _switch(view.page, lambda each: float(time_of_day(each.text) == clause.time))
     if found is None:
-        return _look(view, clause.time, "clock") or view.stuck("no_alarm", name=clause.time)
+        return _look(view, clause.time, "clock") or _no_alarm(clause, view)
     return _set(view, *found, clause.time, wanted=clause.on)
+
+
+def _no_alarm(clause: Alarm, view: View) -> Stuck:
+    """Those that there are can be set instead."""
+    times = [each.text for each in view.page.named if time_of_day(each.text) and view.page.switch_beside(each)]
+    stuck = view.stuck("no_alarm", name=clause.time)
+    return replace(stuck, near=tuple(view.words("set_alarm", name=time) for time in times[:3])) if clause.on else stuck
 
 
 def _switch(page: Page, fits: Callable[[ScreenElement], float]) -> tuple[ScreenElement, ScreenElement] | None:

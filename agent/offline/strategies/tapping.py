@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.actions import DoubleTap, LongPress, OpenApp, WaitFor
 from agent.actions import Tap as TapAction
 from agent.offline.clauses import Gesture, Open, Tap
-from agent.offline.matching import SAME, folded, likeness
+from agent.offline.matching import SAME, folded, is_chinese, likeness
 from agent.offline.page import Several
 from agent.offline.strategies.looking import look_further
 from agent.offline.view import Act, Done, Move, Stuck, View, on
@@ -15,7 +17,6 @@ from agent.scene import ScreenElement
 PATIENCE_S = 5.0
 """Seconds for a touch to show an effect, beyond those that the driver waits."""
 MAX_REJECTED = 2
-_UNCONFIRMED = "did not confirm"
 
 
 def tap_next(clause: Tap, view: View) -> Move:
@@ -33,8 +34,6 @@ def touch(view: View, label: str, *, nth: int = 0, gesture: Gesture = "tap") -> 
         if not view.worked("settle"):
             return view.act(WaitFor(what="change", seconds=PATIENCE_S), "settle", "waiting")
         return view.stuck("no_effect", name=name)
-    if taps and (taps[-1].uncertain or not view.told or any(_UNCONFIRMED in told for told in view.told)):
-        return view.stuck("uncertain", name=name)
     if len(taps) >= MAX_REJECTED:
         return view.stuck("not_found", name=name)
     target = _row(view, nth) if nth else view.page.find(label, such=view.page.tappable)
@@ -69,8 +68,16 @@ def launch(view: View, names: tuple[str, ...]) -> Act | Stuck:
     """Open the app by the next of its names that was not tried yet."""
     failed = sum(not step.worked for step in view.staged("open"))
     if failed >= len(names):
-        return view.stuck("not_open", name=names[0])
-    return view.act(OpenApp(name=names[failed]), "open", "opening", name=names[0])
+        return _not_opened(view, names[0])
+    shown = next((name for name in names if is_chinese(name) == view.chinese), names[0])
+    return view.act(OpenApp(name=names[failed]), "open", "opening", name=shown)
+
+
+def _not_opened(view: View, name: str) -> Stuck:
+    """An app that the phone does not have can still be looked up."""
+    if not view.unknown_app:
+        return view.stuck("not_open", name=name)
+    return replace(view.stuck("no_app", name=name), near=(view.words("look_up", name=name),))
 
 
 def launch_known(view: View, kind: str) -> Act | Stuck:
@@ -79,12 +86,17 @@ def launch_known(view: View, kind: str) -> Act | Stuck:
 
 
 def open_next(clause: Open, view: View) -> Move:
-    """The app; inside an app first what stands there under exactly this name."""
+    """The app, or a page that is known to be in one; inside an app first what stands there under exactly this name."""
+    inside = view.index > 0 and not view.page.at_launcher
+    page = next((place for place in labels().places if place.page and likeness(clause.name, place.page) >= SAME), None)
+    if page is not None and view.worked("open"):
+        return touch(view, clause.name)
+    if page is not None and not inside:
+        return launch_known(view, page.app)
     if view.worked("open"):
         return Done() if not view.page.at_launcher else view.stuck("not_open", name=clause.name)
     if view.staged("tap", "settle", "lookdown", "lookup"):
         return touch(view, clause.name)
-    inside = view.index > 0 and not view.page.at_launcher
     if inside and not view.staged("open") and _stands_there(clause.name, view):
         return touch(view, clause.name)
     move = launch(view, names_of(clause.name))

@@ -14,6 +14,7 @@ APPS: tuple[App, ...] = (
     account.APP,
     vault.APP,
     settings.APP,
+    messages.WECHAT,
 )
 BY_KEY = {app.key: app for app in APPS}
 BY_PACKAGE = {app.package: app for app in APPS}

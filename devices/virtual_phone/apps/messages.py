@@ -1,4 +1,4 @@
-"""Messages: conversations, one conversation, a new message."""
+"""Messages and WeChat: conversations, one conversation, a new message."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def main(windows: WindowManager) -> Page:
         )
 
     return Page(
-        title=windows.say("Messages"),
+        title=windows.say((WECHAT if windows.state.front == WECHAT.key else APP).label),
         large=True,
-        body=[row(index, talk) for index, talk in enumerate(windows.state.conversations)],
+        body=[row(index, talk) for index, talk in enumerate(_talks(windows))],
         floating=floating_button(
             "message_plus_outline", windows.say("New message"), "start_chat", lambda: _new(windows)
         ),
@@ -82,7 +82,7 @@ def main(windows: WindowManager) -> Page:
 def thread(windows: WindowManager) -> Page:
     """One conversation and the field to write in it."""
     person = windows.page.arguments["person"]
-    talk = next((each for each in windows.state.conversations if each.person == person), Conversation(person, []))
+    talk = next((each for each in _talks(windows) if each.person == person), Conversation(person, []))
     return Page(
         title=person,
         on_back=windows.close_page,
@@ -136,10 +136,10 @@ def _send(windows: WindowManager, person: str) -> None:
     text = windows.value("compose_message_text").strip()
     if not text or not person:
         return
-    talks = windows.state.conversations
+    talks = _talks(windows)
     talk = next((each for each in talks if each.person.lower() == person.lower()), None) or Conversation(person, [])
     talk.lines.append(ChatLine(text, mine=True))
-    windows.state.conversations = [talk, *(each for each in talks if each is not talk)]
+    talks[:] = [talk, *(each for each in talks if each is not talk)]
     if windows.page.page == "new":
         windows.close_page()
         windows.open("thread", person=talk.person)
@@ -148,6 +148,12 @@ def _send(windows: WindowManager, person: str) -> None:
         windows.page.caret = 0
 
 
+def _talks(windows: WindowManager) -> list[Conversation]:
+    """The conversations of the app in front."""
+    return windows.state.chats if windows.state.front == WECHAT.key else windows.state.conversations
+
+
+_PAGES = {"main": main, "thread": thread, "new": new}
 APP = App(
     "messages",
     "com.android.messaging",
@@ -155,5 +161,6 @@ APP = App(
     "Messages",
     "message_text",
     "green",
-    {"main": main, "thread": thread, "new": new},
+    _PAGES,
 )
+WECHAT = App("wechat", "com.tencent.mm", "com.tencent.mm.ui.LauncherUI", "WeChat", "message_text", "teal", _PAGES)

@@ -11,7 +11,8 @@ from agent.dialects.select import dialect_for
 from agent.effect_facts import Effect, ScreenChanged
 from agent.models.base import Message, ModelReply, ModelRequest, Purpose
 from agent.offline.pilot import OfflinePilot
-from agent.scene import PastStep, Scene, Screen, ScreenElement
+from agent.offline.progress import memo_of
+from agent.scene import NotDone, PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Bounds, Size
 
 SPACE = Size(900, 2000)
@@ -31,14 +32,18 @@ def screen(*elements: ScreenElement, app: str = "org.example.app", **more: Any) 
     return Screen(SPACE, None, numbered, app=app, **more)
 
 
-def step(thought: str, did: str = "", effect: Effect | None = SOMETHING) -> PastStep:
-    """A step that was taken; `effect` is None when nothing is known of what came of it."""
-    return PastStep(1, "", thought, (did,), () if effect is None else (effect,))
+def step(place: str, did: str = "", effect: Effect | None = SOMETHING, not_done: NotDone | None = None) -> PastStep:
+    """A step that was taken, `place` as "1/2 tap: x" (clause, stage); `effect` is None when nothing is known of what
+    came of it.
+    """
+    number, _, stage = place.partition(":")[0].partition(" ")
+    memo = memo_of(int(number.split("/")[0]) - 1, stage)
+    return PastStep(1, "", "", (did,), () if effect is None else (effect,), not_done=not_done, memo=memo)
 
 
-def scene(text: str, shown: Screen, past: Sequence[PastStep] = (), told: Sequence[str] = (), **more: Any) -> Scene:
+def scene(text: str, shown: Screen, past: Sequence[PastStep] = (), **more: Any) -> Scene:
     """What the pilot is shown."""
-    return Scene(text, text, shown, len(past) + 1, 60, tuple(past), told=tuple(told), **more)
+    return Scene(text, text, shown, len(past) + 1, 60, tuple(past), **more)
 
 
 async def next_action(given: Scene) -> Action:

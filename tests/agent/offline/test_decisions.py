@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -9,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.actions import AskUser, EnterSecret, Finish, OpenApp, PressKey, Scroll, Tap, Type, Wait, WaitFor
+from agent.control import done_by_hand
 from agent.dialects.select import dialect_for
-from agent.effect_facts import Answered, Appeared, NothingChanged, NotWithin, TextNow
+from agent.effect_facts import Answered, Appeared, DoneByHand, NothingChanged, NotWithin, TextNow
 from agent.graph.main import prompt_facts as main_facts
 from agent.graph.main.state import MainState
 from agent.models.base import Delta, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
 from agent.offline.pilot import OfflinePilot
-from agent.offline.progress import added, mark, taken
-from agent.scene import PastStep, ScreenElement
+from agent.offline.progress import memo_of, taken
+from agent.scene import NotDone, PastStep, ScreenElement
 from agent.wording import words
 from devices.geometry import Bounds
 from devices.inputs import Key
+from devices.wording import words as phone_words
 from tests.agent.offline.scenes import SPACE, answer, data, element, next_action, scene, screen, step, touched
 from tests.agent.offline.test_grammar import CASES
 
@@ -89,47 +92,107 @@ async def test_the_keyboard_is_closed_before_looking_further() -> None:
 
 
 @pytest.mark.parametrize(
-    ("did", "told"),
+    ("did", "not_done"),
     [
-        (words("did.interrupted", what="tap 'Pay'"), "The work was interrupted while this was being done"),
-        ("tap 'Pay'", "The phone did not confirm the last action; it may or may not have happened"),
-        ("tap 'Pay'", ""),
+        (words("did.interrupted", what="tap 'Pay'"), None),
+        ("tap 'Pay'", NotDone(uncertain=True)),
+        ("tap 'Pay'", None),
     ],
 )
-async def test_a_touch_that_may_have_happened_is_not_repeated(did: str, told: str) -> None:
-    """Seen failing with the line about `uncertain` in tapping.py taken out: it touches again."""
-    past = [step("1/1 tap: Tapping Pay", did, None)]
+async def test_a_touch_that_may_have_happened_is_not_repeated(did: str, not_done: NotDone | None) -> None:
+    """A person is asked whether it did; only one who says no has it done again."""
+    past = [step("1/1 tap: Tapping Pay", did, None, not_done)]
     shown = screen(element("button", "Pay"))
-    assert "twice" in ended(await next_action(scene("tap Pay", shown, past, [told] if told else [])))
+    asked = await next_action(scene("tap Pay", shown, past))
+    assert isinstance(asked, AskUser)
+    done, again = asked.choices
+    yes = step("1/1 sure: x", "ask", Answered(text=done))
+    assert isinstance(await next_action(scene("tap Pay", shown, [*past, yes])), Finish)
+    no = step("1/1 sure: x", "ask", Answered(text=again))
+    assert isinstance(await next_action(scene("tap Pay", shown, [*past, no])), Tap)
 
 
 async def test_a_touch_that_was_not_sent_is_tried_once_more() -> None:
-    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", None)]
+    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", None, NotDone("The link was cut."))]
     shown = screen(element("button", "Pay"))
-    assert isinstance(await next_action(scene("tap Pay", shown, past, ["Not done: the link was cut."])), Tap)
-    ended(await next_action(scene("tap Pay", shown, past * 2, ["Not done: the link was cut."])))
+    assert isinstance(await next_action(scene("tap Pay", shown, past)), Tap)
+    assert "The link was cut." in ended(await next_action(scene("tap Pay", shown, past * 2)))
 
 
 async def test_the_phones_reason_is_told() -> None:
-    past = [step("1/1 open: Opening Foo", "open 'Foo'", None)]
-    told = ["Not done: No installed app is called 'Foo'."]
-    summary = ended(await next_action(scene("open Foo", screen(app=LAUNCHER), past, told)))
-    assert "No installed app is called 'Foo'." in summary
-    assert "Not done" not in summary
+    reason = phone_words("phone.rejected.apps_fit", name="'Foo'", listed="Foo One, Foo Two")
+    past = [step("1/1 open: Opening Foo", "open 'Foo'", None, NotDone(reason))]
+    assert str(reason) in ended(await next_action(scene("open Foo", screen(app=LAUNCHER), past)))
+
+
+async def test_an_app_that_is_not_there_is_said_in_the_persons_words() -> None:
+    """Of all the names that were tried only the person's is named, and what comes near to it is offered."""
+    tried = [phone_words("phone.rejected.no_app", name=f"'{name}'") for name in ("camera", "相机")]
+    past = [step("1/1 open: x", "open", None, NotDone(reason)) for reason in tried]
+    asked = await next_action(scene("open camera", screen(app=LAUNCHER), past))
+    assert isinstance(asked, AskUser)
+    assert asked.question == "There is no app called “camera” on this phone. This I can do:"
+    assert asked.choices == ("search the web for camera", "Nothing of this")
 
 
 async def test_a_refusal_of_the_policy_ends_the_work() -> None:
-    past = [step("1/1 tap: Tapping Pay", words("did.refused", what="tap 'Pay'"), None)]
-    told = ["Refused and not done: the app is closed to the agent by the policy. Find a way without it."]
-    summary = ended(await next_action(scene("tap Pay", screen(element("button", "Pay")), past, told)))
-    assert "closed to the agent by the policy." in summary
-    assert "Find a way" not in summary
+    refused = NotDone("the app is closed to the agent by the policy")
+    past = [step("1/1 tap: Tapping Pay", words("did.refused", what="tap 'Pay'"), None, refused)]
+    action = await next_action(scene("tap Pay", screen(element("button", "Pay")), past))
+    assert isinstance(action, Finish)
+    assert "closed to the agent by the policy." in action.summary
+
+
+async def test_it_says_what_it_is_once_at_the_beginning() -> None:
+    """Not after a Deny, and no model is praised where none would have been allowed more."""
+    shown = screen(element("button", "Pay"))
+    first = await answer(Purpose.ACT, "", scene=scene("tap Pay", shown))
+    assert "Offline pilot, no model: Tapping Pay" in first.tool_calls[0].arguments
+    past = [step("1/1 tap: x", words("did.not_allowed", what="tap 'Pay'"), None)]
+    denied = await next_action(scene("tap Pay", shown, past))
+    assert isinstance(denied, Finish)
+    assert denied.summary == "It was not allowed. Nothing was done."
+
+
+async def test_a_person_who_did_it_by_hand_is_believed() -> None:
+    """Neither the note of a person who took over nor the step that they did themselves fails the task."""
+    shown = screen(element("button", "Pay"))
+    past = [step("1/1 tap: x", "tap 'Pay'", DoneByHand())]
+    steers = (done_by_hand("Ann"),)
+    done = await next_action(scene("tap Pay", shown, past, steers=steers))
+    assert isinstance(done, Finish)
+    assert done.status == "success"
+    assert isinstance(await next_action(scene("tap Pay", shown, steers=steers)), Tap)
+
+
+async def test_a_steer_is_a_step_and_what_is_none_is_asked_about() -> None:
+    shown = screen(element("button", "Pay"), element("button", "Save", 500))
+    past = [step("1/2 tap: x")]
+    followed = await next_action(scene("tap Pay", shown, past, steers=("go on", "then tap Save")))
+    assert touched(followed, shown) == "Save"
+    asked = await next_action(scene("tap Pay", shown, past, steers=("the blue one",)))
+    assert isinstance(asked, AskUser)
+    assert "the blue one" in asked.question
+    for said, expected in ((asked.choices[-1], Finish), ("tap Save", Tap)):
+        answered = [*past, step("1/1 steer: x", "ask", Answered(text=said))]
+        assert isinstance(await next_action(scene("tap Pay", shown, answered, steers=("the blue one",))), expected)
+
+
+async def test_what_is_chosen_takes_the_place_of_what_cannot_be_done() -> None:
+    shown = screen(element("button", "Save"), app=LAUNCHER)
+    asked = await next_action(scene("install WhatsApp", shown))
+    assert isinstance(asked, AskUser)
+    assert asked.choices == ("search the web for WhatsApp", "Nothing of this")
+    chosen = [step("0/0 offer: x", "ask", Answered(text=asked.choices[0]))]
+    assert await next_action(scene("install WhatsApp", shown, chosen)) == OpenApp(name="Browser")
+    none = [step("0/0 offer: x", "ask", Answered(text=asked.choices[1]))]
+    assert "wanted none" in ended(await next_action(scene("install WhatsApp", shown, none)))
 
 
 async def test_an_app_by_its_other_names() -> None:
-    past = [step("1/1 open: x", "open '设置'", None)]
+    past = [step("1/1 open: x", "open '设置'", None, NotDone("x"))]
     assert await next_action(scene("打开设置", screen(app=LAUNCHER))) == OpenApp(name="设置")
-    assert await next_action(scene("打开设置", screen(app=LAUNCHER), past, ["Not done: x"])) == OpenApp(name="settings")
+    assert await next_action(scene("打开设置", screen(app=LAUNCHER), past)) == OpenApp(name="settings")
 
 
 async def test_an_app_that_does_not_come_to_the_front_is_not_open() -> None:
@@ -195,7 +258,7 @@ async def test_the_field_under_a_label() -> None:
 async def test_text_that_does_not_show_is_no_success() -> None:
     past = [step("1/1 type: x", "type 'Rome'", NothingChanged())]
     ended(await next_action(scene("type Rome", screen(element("field", "City", 300, "editable")), past)))
-    ended(await next_action(scene("type Rome", screen(), [step("1/1 type: x", "type 'Rome'", None)])))
+    ended(await next_action(scene("type Rome", screen(), [step("1/1 type: x", "type 'Rome'", None, NotDone("x"))])))
 
 
 async def test_a_code_waits_for_a_field_and_is_sent_off_only_when_nothing_else_does_it() -> None:
@@ -235,12 +298,12 @@ async def test_an_answer_is_used() -> None:
         ("search cats in the notes app", [element("text", "x")], "nothing to search"),
         ("turn on Sync", [element("switch", "Sync", 300, "unchecked")], "did not move"),
         ("turn on Sync", [element("text", "x")], "no switch"),
-        ("set an alarm for 9:15", [element("text", "07:00"), element("switch", "", 300, "checked")], "no alarm at"),
+        ("disable the 9:15 alarm", [element("text", "07:00"), element("switch", "", 300, "checked")], "no alarm at"),
         ("write a note saying hi", [element("text", "x")], "no button for a new note"),
         ("send a message to Bob saying hi", [element("text", "x")], "no way to write to Bob"),
         ("sign in as anna", [element("text", "x")], "no page to sign in"),
         ("open the address foo.example", [], "could not open"),
-        ("press enter", [], "cannot tell"),
+        ("press enter", [], "could not be pressed"),
     ],
 )
 async def test_what_cannot_be_done_is_said(text: str, shown: list[ScreenElement], said: str) -> None:
@@ -249,8 +312,8 @@ async def test_what_cannot_be_done_is_said(text: str, shown: list[ScreenElement]
         "wait": [step("1/1 wait: x", "wait", NotWithin(seconds=20))],
         "search": [step("1/2 open: x"), step("2/2 search: x", "", None)] * 2,
         "turn": [step("1/1 open: x"), *[step("1/1 switch: x"), step("1/1 switch: x")]],
-        "open": [step("1/1 url: x", "open", None)],
-        "press": [step("1/1 press: x", "press", None)],
+        "open": [step("1/1 url: x", "open", None, NotDone("x"))],
+        "press": [step("1/1 press: x", "press", None, NotDone("x"))],
     }
     past = tried.get(text.split(maxsplit=1)[0], [] if text.startswith("read") else [step("1/1 open: x")])
     if text.startswith("search"):
@@ -306,12 +369,16 @@ async def test_an_app_that_saves_by_itself_is_left_with_back() -> None:
     assert isinstance(await next_action(scene(text, kept, [*past, step("1/1 save: x")])), Finish)
 
 
-def test_the_place_survives_in_a_thought() -> None:
-    thought = mark(1, 3, "search", "Searching: a/b", ["turn on\nwifi"])
-    (found,) = taken([step(thought, "type 'a'", Appeared(words=("x",)))])
+def test_the_place_is_kept_with_a_step() -> None:
+    kept = PastStep(1, "", "Searching", ("type 'a'",), (Appeared(words=("x",)),), memo=memo_of(1, "search"))
+    (found,) = taken([kept], ())
     assert (found.index, found.stage, found.worked, found.moved) == (1, "search", True, True)
-    assert added([step(thought), step("no mark")]) == ("turn on wifi",)
-    assert taken([step("Opened browser.")]) == ()
+    assert taken([replace(kept, memo={})], ()) == ()
+
+
+def test_a_step_of_a_former_version_has_its_place_in_its_thought() -> None:
+    (found,) = taken([PastStep(1, "", "2/3 search: Searching", ("type 'a'",), ())], ())
+    assert (found.index, found.stage) == (1, "search")
 
 
 async def test_other_purposes_get_short_honest_answers() -> None:
@@ -359,8 +426,11 @@ ELEMENT = st.builds(
     BOX,
     st.sets(st.sampled_from(STATES)).map(tuple),
 )
-STAGES = ["open", "tap", "type", "search", "lookdown", "secret", "new", "text", "save", "send", "ask", "switch", "user"]
-TOLD = ["Not done: x", "The person writes: go on", "The person writes: tap Bob", "hm"]
+STAGES = [
+    *("open", "tap", "type", "search", "lookdown", "secret", "new", "text", "save", "send", "ask", "switch", "user"),
+    *("offer", "steer", "sure"),
+]
+STEERS = ["go on", "tap Bob", "hm", done_by_hand("Ann")]
 STEP = st.builds(
     step,
     st.builds(lambda n, stage: f"{n}/2 {stage}: x", st.integers(1, 9), st.sampled_from(STAGES)),
@@ -374,12 +444,12 @@ STEP = st.builds(
     st.sampled_from([text for text, _ in CASES]),
     st.lists(ELEMENT, max_size=12),
     st.lists(STEP, max_size=6),
-    st.lists(st.sampled_from(TOLD), max_size=2),
+    st.lists(st.sampled_from(STEERS), max_size=2),
 )
 async def test_every_scene_gets_an_answer_that_its_dialect_reads(
-    text: str, elements: list[ScreenElement], past: list[PastStep], told: list[str]
+    text: str, elements: list[ScreenElement], past: list[PastStep], steers: list[str]
 ) -> None:
-    reply = await answer(Purpose.ACT, "", scene=scene(text, screen(*elements), past, told))
+    reply = await answer(Purpose.ACT, "", scene=scene(text, screen(*elements), past, steers=tuple(steers)))
     decision = dialect_for("auto", "offline").parse(reply, SPACE)
     assert len(decision.actions) == 1
     assert len(decision.summary.split()) <= 10

@@ -30,6 +30,7 @@ def _listed(name: str) -> list[Any]:
     """Each instruction with the layouts that it runs on."""
     rows = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
     cases = rows.get("instruction") or [{"text": text} for text in rows["instructions"]]
+    cases += [{"text": text, "answers": ["Nothing of this"]} for text in rows.get("offered", ())]
     every = os.environ.get("PILOT_SEEDS") == "all"
     return [
         pytest.param(case, seed, id=f"{number}-{case['text'][:40]}-{seed}")
@@ -59,7 +60,7 @@ async def test_what_it_cannot_do_is_declined(phones: Phones, case: dict[str, Any
     """Seen failing with `likeness` replaced by difflib's ratio, and with the unknown verbs taken out of the heads."""
     rig = phones.fresh(seed)
     before = lasting(rig.phone.truth)
-    result = await piloted(rig, case["text"], quick=quick)
+    result = await piloted(rig, case["text"], *case.get("answers", ()), quick=quick)
     assert result.end.outcome in {Outcome.BLOCKED, Outcome.FAILED}, result.story
     assert "VLM_API_KEY" in result.end.summary
     assert lasting(rig.phone.truth) == before, result.story
@@ -67,7 +68,7 @@ async def test_what_it_cannot_do_is_declined(phones: Phones, case: dict[str, Any
 
 def lasting(truth: GroundTruth) -> dict[str, Any]:
     """What stays when the screen is another: everything that a task can spoil."""
-    return {name: getattr(truth, name) for name in LASTING} | {"notes": truth.notes, "messages": truth.messages}
+    return {name: getattr(truth, name) for name in (*LASTING, "notes", "messages", "chats")}
 
 
 def expected(before: GroundTruth, after: GroundTruth, changes: dict[str, Any]) -> dict[str, Any]:

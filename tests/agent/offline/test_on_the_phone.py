@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agent.control import done_by_hand
 from agent.events import Asked, Step
 from agent.models.base import Models
 from agent.offline.pilot import OfflinePilot
@@ -114,7 +115,7 @@ async def test_a_slow_page_is_waited_for(phones: Phones) -> None:
     result = await piloted(rig, "open browser and search slow trains")
     assert result.end.outcome is Outcome.SUCCEEDED, result.story
     assert "slow trains - official site" in (result.end.data or "")
-    assert any("loading:" in thought for thought in result.thoughts)
+    assert any("Waiting for Loading" in thought for thought in result.thoughts)
 
 
 async def test_a_touch_without_effect_is_no_success_and_is_not_repeated(phones: Phones) -> None:
@@ -222,10 +223,77 @@ async def test_a_person_adds_a_step(phones: Phones) -> None:
     assert "Bluetooth" in result.end.summary
 
 
-async def test_a_note_that_it_cannot_follow_ends_the_work(phones: Phones) -> None:
-    result = await _steered(phones.fresh(SEED), "not that one, the blue")
-    assert result.end.outcome is Outcome.FAILED
-    assert "not that one, the blue" in result.end.summary
+async def test_a_note_that_it_cannot_follow_is_asked_about(phones: Phones) -> None:
+    result = await _steered(phones.fresh(SEED), "not that one, the blue", "Go on without it")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+
+
+async def test_a_person_takes_over_and_is_done(phones: Phones) -> None:
+    """The work is cut off in the middle of an action; then it goes on from what the screen shows."""
+    rig = phones.fresh(SEED)
+    pilot = OfflinePilot()
+    agent = rig.agent(Models(pilot, pilot, pilot))
+    work = Work(agent, order("open settings, turn on Bluetooth and go home", max_steps=40, task="taken"))
+    await work.until(Step)
+    await agent.pause(work.order.task)
+    rig.phone.state.settings["global"]["bluetooth_on"] = "1"
+    rig.phone.changed()
+    await agent.resume(work.order.task, done_by_hand("Ann"))
+    end = await work.ended()
+    assert end.outcome is Outcome.SUCCEEDED, end.summary
+    assert rig.phone.truth.toggles["bluetooth"]
+
+
+async def test_the_demonstration_in_chinese(phones: Phones) -> None:
+    """Sent in WeChat after its approval, and nowhere else."""
+    rig = phones.fresh(SEED)
+    result = await piloted(rig, "打开微信发消息给文件传输助手：测试成功", "allow")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert [each.question.kind for each in result.asked] == [QuestionKind.APPROVE]
+    assert "测试成功" in result.asked[0].question.detail
+    assert [(each.to, each.text) for each in rig.phone.truth.chats] == [("文件传输助手", "测试成功")]
+    assert result.end.summary == "已打开微信，信息已发送给文件传输助手。"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("tell me the Android version", "Android version: 14"),
+        ("open settings and tell me the Android version", "Android version: 14"),
+        ("告诉我安卓版本", "Android version: 14"),
+        ("what is the model of this phone?", "Model: Virtual Phone"),
+        ("is wifi on?", "Wi-Fi: On"),
+        ("what time is it?", "12:00"),
+    ],
+)
+async def test_a_question_is_answered_from_where_the_phone_tells_it(phones: Phones, text: str, answer: str) -> None:
+    result = await piloted(phones.fresh(SEED), text)
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert result.end.data == answer
+    assert result.end.summary == answer
+
+
+async def test_a_page_of_settings_is_opened(phones: Phones) -> None:
+    rig = phones.fresh(SEED)
+    result = await piloted(rig, "open About phone")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert rig.phone.truth.page == "about"
+
+
+@pytest.mark.parametrize(("text", "answers"), [("send Alice hello", ()), ("send a message to Alice", ("hello",))])
+async def test_a_message_in_few_words(phones: Phones, text: str, answers: tuple[str, ...]) -> None:
+    rig = phones.fresh(SEED)
+    result = await piloted(rig, text, *answers, "allow")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert ("Alice", "hello") in [(each.to, each.text) for each in rig.phone.truth.messages]
+
+
+async def test_the_alarms_that_there_are_are_offered(phones: Phones) -> None:
+    rig = phones.fresh(SEED)
+    result = await piloted(rig, "set an alarm for 6:15 and go home", "set an alarm for 08:30")
+    assert result.end.outcome is Outcome.SUCCEEDED, result.story
+    assert rig.phone.truth.alarms == ("07:00", "08:30")
+    assert rig.phone.truth.app == "launcher"
 
 
 async def test_a_word_of_encouragement_changes_nothing(phones: Phones) -> None:
@@ -246,7 +314,7 @@ async def test_chat_and_refusals_touch_no_phone(phones: Phones) -> None:
     assert rig.leases.log == []
 
 
-async def _steered(rig: Rig, note: str) -> Result:
+async def _steered(rig: Rig, note: str, *answers: str) -> Result:
     """A task of a few steps, and a person who writes after the first."""
     pilot = OfflinePilot()
     agent = rig.agent(Models(pilot, pilot, pilot))
@@ -254,5 +322,10 @@ async def _steered(rig: Rig, note: str) -> Result:
     await work.until(Asked)
     await agent.steer(work.order.task, note)
     await work.answer("owls")
+    known = 1
+    for answer in answers:
+        known += 1
+        await work.until(Asked, lambda _, known=known: sum(isinstance(each, Asked) for each in work.events) >= known)  # type: ignore[misc]
+        await work.answer(answer)
     end = await work.ended()
     return Result(end, (), tuple(event.thought for event in work.events if isinstance(event, Step)))

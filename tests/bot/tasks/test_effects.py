@@ -17,6 +17,7 @@ from agent.effect_facts import (
     Appeared,
     CameTrue,
     Disappeared,
+    DoneByHand,
     Effect,
     EffectUnseen,
     FileSent,
@@ -79,6 +80,7 @@ EACH: tuple[tuple[Effect, str, str], ...] = (
         "rolled 4",
         "掷出了 4",
     ),
+    (DoneByHand(), "a person did something on the phone by hand", "有人在手机上亲手操作过"),
     (Answered(text="the blue one; now"), "answer: the blue one; now", "回答：the blue one; now"),
     (PlainText(text="what a model said"), "what a model said", "what a model said"),
 )

@@ -22,6 +22,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
 from agent.run_id import RunId
+from agent.scene import NotDone
 from agent.wording import sentence
 from bot.domain.task import TaskState, TaskWish, WishedPhone, WrongState
 from bot.tasks.leases import GRACE_S
@@ -31,7 +32,7 @@ from devices.adb.adb_errors import error_for
 from devices.adb.apps import view_command
 from devices.adb.link_state import health_of
 from devices.errors import InputRejected, PhoneTimeout
-from devices.wording import words
+from devices.wording import sentence_of, words
 from tests.agent.offline.scenes import element, next_action, scene, screen, step
 from tests.bot.tasks.bench import ANNA, HERE, bench, phone
 from tests.bot.tasks.minds import ScriptedMind
@@ -126,20 +127,16 @@ def test_why_an_address_is_asked_about() -> None:
     assert reason_words(reason) == "opens a upi address, which may do more than show a page"
 
 
-@pytest.mark.parametrize(
-    ("reason", "read"),
-    [
-        ("Not done: {rejected}", "不打开以 intent: 开头的地址；请使用网址。"),
-        ("Refused and not done: {closed}. Find a way without it.", "策略不允许操作应用 银行 (com.bank)"),
-    ],
-)
-async def test_why_the_offline_pilot_stopped(reason: str, read: str) -> None:
-    """What a model is told is kept in English; the pilot passes it on to a person."""
+async def test_why_the_offline_pilot_stopped() -> None:
+    """The reason is kept as the sentence that it is; the pilot says it in the person's language."""
     with pytest.raises(InputRejected) as rejected:
         view_command("intent://x")
-    told = reason.format(rejected=rejected.value, closed=closed_app("银行 (com.bank)"))
-    past = [step("1/1 tap: x", "tap '付款'", None)] * 2
-    with speaking("zh"):
-        ended = await next_action(scene("点击付款", screen(element("button", "付款")), past, [told]))
-    assert isinstance(ended, Finish)
-    assert read in ended.summary
+    for reason, read in (
+        (sentence_of(rejected.value), "不打开以 intent: 开头的地址；请使用网址。"),
+        (closed_app("银行 (com.bank)"), "策略不允许操作应用 银行 (com.bank)"),
+    ):
+        past = [step("1/1 tap: x", "tap '付款'", None, NotDone(reason))] * 2
+        with speaking("zh"):
+            ended = await next_action(scene("点击付款", screen(element("button", "付款")), past))
+        assert isinstance(ended, Finish)
+        assert read in ended.summary

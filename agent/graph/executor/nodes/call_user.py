@@ -8,7 +8,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from agent.effect_facts import Answered, effects_of
+from agent.effect_facts import Answered, DoneByHand, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, did_of, ended
@@ -41,7 +41,10 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
     said = [*state.get("said", []), answer.text] if asked.kind is QuestionKind.ASK else state.get("said", [])
     if state.get("aside"):
         told = UNLOCKED if asked.kind is QuestionKind.TAKE_OVER else STUCK.format(answer=answer.text)
-        update = {"question": None, "aside": False, "history": [], "told": [*state["told"], told], "said": said}
+        update: ExecutorState = {"question": None, "aside": False, "history": [], "told": [*state["told"], told]}
+        update["said"] = said
+        if asked.kind is QuestionKind.ASK:
+            update["steers"] = [*state.get("steers", []), answer.text]
         return Command(goto="screenshot", update=update)
     allowed = asked.kind is QuestionKind.APPROVE and answer.text == ALLOW
     if allowed or asked.kind is QuestionKind.SECRET:
@@ -58,6 +61,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)
     elif asked.kind is QuestionKind.TAKE_OVER:
         counts["unlike"] = counted(state.get("unlike", {}), anchor.get("control"), 0)
+        effect.append(DoneByHand())
         told = "The person has finished on the phone. Look what has changed."
     else:
         told = f"You asked: {asked.text} The person answered: {answer.text}"

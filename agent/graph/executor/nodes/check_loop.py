@@ -14,7 +14,7 @@ from agent.graph.executor.state import ExecutorState, did_of, ended
 from agent.graph.executor.steps import close_step, tell
 from agent.guards.loop_detection import Level, Move, level
 from agent.outcome import Outcome
-from agent.wording import sentence
+from agent.wording import kept, sentence
 
 NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
 REMINDER = (
@@ -67,6 +67,7 @@ async def check_loop(
     notes = control.take_notes()
     update["told"] = [*told, *(f"The person writes: {note}" for note in notes)]
     update["said"] = [*state.get("said", []), *notes]
+    update["steers"] = [*state.get("steers", []), *map(kept, notes)]
     return Command(goto="screenshot", update=update)
 
 

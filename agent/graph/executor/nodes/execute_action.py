@@ -76,7 +76,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
                 return Command(goto="executor_exit", update=step.update(result=result))
         if not step.did:
             step.did.append(words("did.not_done", what=context.actions.describe(actions[step.index], sight)))
-        step.told.append(str(trouble))
+        step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
             step.told.append(f"The other {rest} of your actions were not done.")
@@ -121,7 +121,7 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
     except ActionError as trouble:
         if not step.did:
             step.did.append(words("did.not_done", what=what))
-        step.told.append(str(trouble))
+        step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(result=ended_by(error)))
     except PhoneError as error:

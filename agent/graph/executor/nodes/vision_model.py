@@ -12,12 +12,13 @@ from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.speculative import StaleAnswer
-from agent.graph.executor.state import ExecutorState, did_of, ended_by, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
 from agent.graph.executor.steps import tell
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.scene import PastStep, Scene
+from agent.wording import restored
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
@@ -36,6 +37,8 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
             app=step["app"],
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((state["subtask"], step["number"]), "") if i >= first else "",
+            not_done=not_done_of(step.get("not_done")),
+            memo=step.get("memo", {}),
         )
         for i, step in enumerate(past)
     ]
@@ -49,6 +52,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         notes=tuple(state["notes"]),
         plan=state.get("plan", ""),
         told=tuple(state["told"]),
+        steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
     )
 
@@ -112,6 +116,7 @@ async def vision_model(
                 "text": reply.text,
                 "reasoning": reply.reasoning,
                 "finish_reason": reply.finish_reason,
+                "memo": dict(reply.memo),
                 "tool_calls": [
                     {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
                 ],

@@ -1,0 +1,30 @@
+"""What the pilot can do that comes near to what it cannot: instructions for a person to choose from."""
+
+from __future__ import annotations
+
+from agent.offline.clauses import Unreadable
+from agent.offline.grammar import read
+from agent.offline.patterns import patterns
+
+MAX_NEAR = 3
+MAX_LETTERS = 60
+"""Of an instruction that is offered: it stands on a button."""
+
+
+def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
+    """At most MAX_NEAR instructions that can be read, the nearest first; none when nothing is near."""
+    found: list[str] = []
+    for near in patterns().near:
+        if (fits := near.pattern.fullmatch(text.strip(" .!?。！？"))) is None:
+            continue
+        groups = {name.rstrip("234"): value.strip() for name, value in fits.groupdict().items() if value}
+        found += [form.format(**groups) for form in (near.zh if chinese else near.en)]
+    return tuple(filter(_offered, dict.fromkeys(found)))[:MAX_NEAR]
+
+
+def _offered(text: str) -> bool:
+    try:
+        read(text)
+    except Unreadable:
+        return False
+    return len(text) <= MAX_LETTERS
