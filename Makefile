@@ -14,7 +14,7 @@ test: $(VENV)/.installed-dev check
 	$(BIN)/python -m pytest -m "not page and not chaos" -n $(WORKERS) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --fail-under=90
 
-# For the work in between: no adb server, no other program, no browser.
+# For the work in between, in less than a minute: no adb server, no other program, no agent at work on a phone.
 test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "not page and not chaos and not slow" -n 2 $(ARGS)
 

@@ -23,20 +23,17 @@ megabytes are nothing to it, and thousands of tests with an application or a pho
 
 PROCESSES = frozenset({"adb_server", "chromium"})
 """Fixtures behind which a program runs."""
-SLOW = frozenset(
-    {"chaos", "end_to_end", "faults", "installing", "soak"}
-    | {
-        "test_containers.py",
-        "test_crash.py",
-        "test_fake_endpoint.py",
-        "test_former.py",
-        "test_life.py",
-        "test_memory.py",
-    }
-    | {"test_password.py", "test_pipes.py", "test_process.py", "test_quoting.py", "test_restore.py", "test_server.py"}
-    | {"test_terminals.py", "test_unit.py"}
+SLOW_FOLDERS = frozenset(
+    {"chats", "chaos", "commands", "end_to_end", "faults", "fuzz", "graph", "installing", "models", "offline", "outbox"}
+    | {"people", "providers", "soak", "store", "tasks", "web"}
 )
-"""Folders and files whose tests start programs by themselves, or wait by the clock on the wall."""
+SLOW_FILES = frozenset(
+    {"test_containers.py", "test_crash.py", "test_documents.py", "test_fake_endpoint.py", "test_former.py"}
+    | {"test_hostile_endpoint.py", "test_json.py", "test_life.py", "test_memory.py", "test_moves.py"}
+    | {"test_password.py", "test_pipes.py", "test_process.py", "test_quoting.py", "test_restore.py"}
+    | {"test_runner_contract.py", "test_server.py", "test_terminals.py", "test_unit.py"}
+)
+"""Tests that start programs or servers, have a whole agent work on a phone, or wait by the clock on the wall."""
 
 _memory = Path("/proc/self/statm")
 _after_collection = 0
@@ -45,12 +42,17 @@ _after_collection = 0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those that wait by the clock go first: otherwise one worker would wait at the end, and the others do nothing.
 
-    Those that start programs are marked `slow`.
+    What would keep somebody waiting who has changed a line is marked `slow`.
     """
-    items.sort(key=lambda item: "faults" not in item.path.parts)
+    items.sort(key=lambda item: "faults" not in _parts(item))
     for item in items:
-        if PROCESSES & {*getattr(item, "fixturenames", ())} or SLOW & {*item.path.parts, item.path.name}:
+        started = PROCESSES & {*getattr(item, "fixturenames", ())}
+        if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+
+
+def _parts(item: pytest.Item) -> tuple[str, ...]:
+    return item.path.relative_to(item.config.rootpath).parts
 
 
 def pytest_runtest_logfinish() -> None:
