@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-import aiohttp
-
 MOST_BYTES: Final = 4 * 1024 * 1024
 """Of one answer: a list of a few thousand models has about one megabyte."""
 _PIECE: Final = 64 * 1024
@@ -19,6 +17,9 @@ async def json_at(url: str, headers: Mapping[str, str], *, seconds: float) -> tu
 
     Redirects are not followed: the headers may hold a key. Raises nothing, since the address may hold a token.
     """
+    # Here and not above: every command reads the platforms, which have their check with them, and few commands ask.
+    import aiohttp  # noqa: PLC0415 - see above
+
     try:
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=seconds)) as session,

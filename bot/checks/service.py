@@ -13,7 +13,7 @@ from bot.monitoring.dependencies import Wait
 from bot.platform import Platform
 from bot.runtime.settings import RuntimeSettings
 from bot.tasks.input import health_words
-from bot.texts import CATALOGUE, say
+from bot.texts import catalogue, say
 from bot.views.tasks import Json, phone_json
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
@@ -23,7 +23,7 @@ def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]]
     """One thing that is waited for (a name of `bot.wiring.dependencies`, or a chat platform), since a Unix time. `why`
     is worded already.
     """
-    if f"check.waits.what.{what}" in CATALOGUE:
+    if f"check.waits.what.{what}" in catalogue():
         called, fix = say(f"check.waits.what.{what}"), say(f"check.waits.fix.{what}")
     else:
         titles = {platform.name: platform.title for platform in platforms}

@@ -9,14 +9,15 @@ import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
-
-import aiohttp
+from typing import TYPE_CHECKING, Any
 
 from bot.cli.exits import Refused, ServiceGone
 from bot.domain.incoming import Attachment
 from bot.texts import say, spoken
 from bot.web import handover
+
+if TYPE_CHECKING:
+    import aiohttp
 
 CONNECT_S = 3.0
 LINE_LIMIT = 1024 * 1024
@@ -112,6 +113,9 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
     if note is None:
         yield None
         return
+    # Here and not above: without a service there is nobody to ask over HTTP.
+    import aiohttp  # noqa: PLC0415 - see above
+
     async with aiohttp.ClientSession(
         note.url,
         headers={"Authorization": f"Bearer {note.token}", "Accept-Language": spoken()},
@@ -131,6 +135,6 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
 
 async def _sentence(response: aiohttp.ClientResponse) -> str:
     try:
-        return str((await response.json())["error"])
-    except (aiohttp.ContentTypeError, json.JSONDecodeError, KeyError):
+        return str((await response.json(content_type=None))["error"])
+    except (ValueError, TypeError, KeyError):
         return say("cli.remote.answered", status=response.status)

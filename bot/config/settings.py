@@ -106,6 +106,8 @@ class Settings(BaseSettings):
         frozen=True,
         hide_input_in_errors=True,
         case_sensitive=False,
+        # Only the class that a program reads is built, not those below it.
+        defer_build=True,
     )
 
     vlm_api_key: SecretStr = SecretStr("")

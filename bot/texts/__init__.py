@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import reduce
+from functools import cache, reduce
 from importlib.resources import files
 from typing import Final
 
@@ -40,9 +40,11 @@ def _read(language: str) -> Iterator[tuple[str, str]]:
             yield from flat(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
-CATALOGUES: Final[Mapping[str, Mapping[str, str]]] = {language: dict(_read(language)) for language in LANGUAGES}
-"""Language → dotted key → sentence with named placeholders."""
-CATALOGUE: Final[Mapping[str, str]] = CATALOGUES[ENGLISH]
+@cache
+def catalogue(language: str = ENGLISH) -> Mapping[str, str]:
+    """The sentences of a language: dotted key → sentence with named placeholders. Read when it is first spoken."""
+    return dict(_read(language))
+
 
 _spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
@@ -79,7 +81,7 @@ def say(key: str, **values: object) -> str:
 
     Only the catalogue's own text is a format; braces inside the values stay as they are.
     """
-    return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
+    return (catalogue(_spoken.get()).get(key) or catalogue()[key]).format(**values)
 
 
 def words(key: str, **values: object) -> Words:
@@ -87,12 +89,12 @@ def words(key: str, **values: object) -> Words:
 
     For what is kept, logged or raised in one place and read in another. Raises as `say`.
     """
-    return Words(CATALOGUE[key], f"{_OWN}{key}", values)
+    return Words(catalogue()[key], f"{_OWN}{key}", values)
 
 
 def _worded(kind: str, values: Mapping[str, object]) -> str:
     key = kind.removeprefix(_OWN) if kind.startswith(_OWN) else f"{AGENT}{kind}"
-    return (CATALOGUES[_spoken.get()].get(key) or CATALOGUE[key]).format(**values)
+    return (catalogue(_spoken.get()).get(key) or catalogue()[key]).format(**values)
 
 
 def counted(noun: str, number: int) -> str:

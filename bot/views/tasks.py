@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from agent.effect_facts import (
     Answered,
@@ -35,8 +35,10 @@ from bot.domain.task import StepRow, Task
 from bot.store.usage import UsageRow, UsageTotals
 from bot.texts import say
 from devices.app_titles import readable
-from devices.phone import PhoneInfo
 from devices.wording import said
+
+if TYPE_CHECKING:
+    from devices.phone import PhoneInfo
 
 
 def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.texts import CATALOGUE, CATALOGUES, language_of, speaking
+from bot.texts import catalogue, language_of, speaking
 
 INDEX = "index.html"
 MARK_LENGTH = 32
@@ -79,7 +79,7 @@ class Words:
     async def words(self, request: web.Request) -> web.Response:
         """The language, and all sentences by key with their placeholders still in them."""
         language = self.language(request)
-        words = {**CATALOGUE, **CATALOGUES[language]}
+        words = {**catalogue(), **catalogue(language)}
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language"}
         return web.json_response({"language": language, "words": words}, headers=headers)

@@ -14,7 +14,7 @@ import pytest
 from agent.outcome import Outcome
 from bot.commands.spec import COMMANDS
 from bot.domain.task import TaskState
-from bot.texts import AGENT, CATALOGUE, counted, say
+from bot.texts import AGENT, catalogue, counted, say
 
 BOT = Path(__file__).parents[3] / "bot"
 
@@ -88,24 +88,24 @@ SAID = (*calls(), *page_calls())
 def test_every_key_that_is_said_is_in_the_catalogue_with_its_placeholders() -> None:
     for said in SAID:
         if said.whole:
-            assert said.key in CATALOGUE, f"{said.where} says {said.key}"
-            assert said.names in {None, placeholders(CATALOGUE[said.key])}, f"{said.where} says {said.key}"
+            assert said.key in catalogue(), f"{said.where} says {said.key}"
+            assert said.names in {None, placeholders(catalogue()[said.key])}, f"{said.where} says {said.key}"
         else:
-            below = [key for key in CATALOGUE if key.startswith(said.key)]
+            below = [key for key in catalogue() if key.startswith(said.key)]
             assert below, f"{said.where} says something below {said.key}"
             for key in below:
-                assert said.names is None or placeholders(CATALOGUE[key]) <= said.names, f"{said.where}: {key}"
+                assert said.names is None or placeholders(catalogue()[key]) <= said.names, f"{said.where}: {key}"
 
 
 def test_no_key_is_left_over() -> None:
     whole = {said.key for said in SAID if said.whole}
     begun = tuple(said.key for said in SAID if not said.whole and said.key)
-    own = [key for key in CATALOGUE if not key.startswith(AGENT)]
+    own = [key for key in catalogue() if not key.startswith(AGENT)]
     assert [key for key in own if key not in whole and not key.startswith(begun)] == []
 
 
 def test_every_sentence_is_a_format_without_positions() -> None:
-    for key, text in CATALOGUE.items():
+    for key, text in catalogue().items():
         assert text, key
         assert all(name.isidentifier() for name in placeholders(text)), key
 

@@ -8,7 +8,7 @@ import string
 import pytest
 
 from bot.commands.spec import COMMANDS
-from bot.texts import CATALOGUE, CATALOGUES, LANGUAGES, language_of, say, speaking
+from bot.texts import LANGUAGES, catalogue, language_of, say, speaking
 
 OTHERS = LANGUAGES[1:]
 
@@ -19,13 +19,13 @@ def placeholders(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_sentence_is_there_in_every_language(language: str) -> None:
-    assert CATALOGUES[language].keys() == CATALOGUE.keys()
+    assert catalogue(language).keys() == catalogue().keys()
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_translation_fills_in_the_same_values(language: str) -> None:
     different = [
-        key for key, text in CATALOGUES[language].items() if placeholders(text) != placeholders(CATALOGUE[key])
+        key for key, text in catalogue(language).items() if placeholders(text) != placeholders(catalogue()[key])
     ]
     assert different == []
 
