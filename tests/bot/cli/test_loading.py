@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})
 
 
 @pytest.mark.parametrize("command", [["tasks"], ["usage"], ["schedules"]], ids=" ".join)
-def test_a_list_of_what_is_kept_loads_no_client_no_graph_and_no_phone(command: list[str], machine: Path) -> None:
+def test_a_list_of_what_is_kept_loads_no_client_no_graph_and_no_phone(command: list[str]) -> None:
     """In an interpreter of its own, since this one has loaded everything. Seen failing with the client of HTTP at the
     top of a check.
     """
