@@ -9,11 +9,12 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.events import TaskEnded
 from agent.outcome import Outcome
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE, Refused
+from bot.cli.prompt import Prompt, somebody_is_there
 from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from bot.cli.local import Local
 
 STANDARD_INPUT = "-"
+GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"})
+"""After one of these the run that told it waits for no answer."""
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
@@ -72,6 +75,7 @@ async def _follow(
 ) -> int:
     """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
     answers = iter(given)
+    prompt = Prompt(door.answer) if not options.json and somebody_is_there() else None
     task = ""
     cancelling: list[asyncio.Task[None]] = []
 
@@ -84,13 +88,21 @@ async def _follow(
                 task = line["task"]
                 for each in (signal.SIGINT, signal.SIGTERM):
                     asyncio.get_running_loop().add_signal_handler(each, interrupted)
-            _show(line, options)
+            if prompt is not None and line["type"] in GOING_ON:
+                await prompt.goes_on(line.get("part", ""))
             if line["type"] == "question":
-                await _answer(door, line, answers)
-            elif line["type"] == "final":
+                await _ask(door, line, answers, prompt, options)
+                continue
+            _show(line, options)
+            if line["type"] == "final":
                 return OF_OUTCOME[Outcome(line["outcome"])]
+            if prompt is not None:
+                prompt.again()
     except Refused as refusal:
         return await _refused(door, options, str(refusal))
+    finally:
+        if prompt is not None:
+            await prompt.close()
     _complain(say("cli.do.stopping"))
     return UNAVAILABLE
 
@@ -118,9 +130,22 @@ def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
     print(json.dumps(line, ensure_ascii=False) if options.json else _words(line), flush=True)
 
 
-async def _answer(door: Local | Remote, question: dict[str, Any], answers: Iterator[str]) -> None:
-    """Use the next answer; without one the task ends as blocked."""
-    refusal = await door.answer(question["question"], next(answers, None))
+async def _ask(
+    door: Local | Remote,
+    question: dict[str, Any],
+    answers: Iterator[str],
+    prompt: Prompt | None,
+    options: argparse.Namespace,
+) -> None:
+    """Use the next answer; without one ask whoever is at the terminal. Where nobody is, the task ends as blocked."""
+    answer = next(answers, None)
+    if answer is None and prompt is not None:
+        # The choices stand below, with their numbers.
+        _show(question | {"choices": ()}, options)
+        prompt.ask(question)
+        return
+    _show(question, options)
+    refusal = await door.answer(question["question"], answer)
     if refusal:
         _complain(refusal)
         await door.answer(question["question"], None)

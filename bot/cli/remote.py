@@ -50,9 +50,14 @@ class Remote:
 
     async def answer(self, question: str, text: str | None) -> str:
         """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
+        import aiohttp  # noqa: PLC0415 - see running_service
+
         body = {"question": question, "text": text}
-        async with self._session.post("/api/answer", json=body) as response:
-            return "" if response.status == 200 else await _sentence(response)
+        try:
+            async with self._session.post("/api/answer", json=body) as response:
+                return "" if response.status == 200 else await _sentence(response)
+        except aiohttp.ClientError:
+            return say("cli.remote.gone")
 
     async def cancel(self, task: str) -> None:
         """Cancel a task."""

@@ -102,6 +102,14 @@ class TestAlone:
         assert "wants a password or code" in ran.final["summary"]
         assert alone.place.phone.truth.signed_in == ""
 
+    async def test_who_sits_at_the_terminal_is_asked(self, alone: Workshop) -> None:
+        alone.brain.acts(*SIGN_IN, FINISH)
+        code, shown = await alone.at_a_terminal({"(not shown while you type): ": "246810\n"}, "sign in as anna")
+        assert code == 0, shown
+        assert "Which code came to your phone?" in shown
+        assert "246810" not in shown
+        assert alone.place.phone.truth.signed_in == "anna"
+
     async def test_ctrl_c_cancels(self, alone: Workshop) -> None:
         alone.brain.acts(BLUETOOTH[0], hang)
         ran = await alone.signalled(signal.SIGINT, "step", "switch Bluetooth on")

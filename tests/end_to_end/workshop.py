@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import signal
-from collections.abc import AsyncIterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +18,28 @@ from tests.end_to_end.service import OPENGUI, START_S, Place
 from tests.fakes.model_server import Answer, ModelServer, Recorded
 
 MODEL = "a-model"
+IN_A_TERMINAL = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from bot.cli.main import main
+sys.exit(main())
+"""
+"""The program, in a session whose terminal is its standard input."""
+
+
+async def _piece(terminal: int, came: asyncio.Event) -> str:
+    """What is shown next; "" once nobody writes to the terminal any more."""
+    while True:
+        await came.wait()
+        came.clear()
+        try:
+            return os.read(terminal, 4096).decode()
+        except BlockingIOError:
+            continue  # what was told of was read already
+        except OSError as over:
+            if over.errno != errno.EIO:
+                raise
+            return ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +95,41 @@ class Workshop:
     async def do(self, *arguments: str, stdin: str = "", **more: str) -> Ran:
         """`opengui do --json …`."""
         return await self.opengui("do", "--json", *arguments, stdin=stdin, **more)
+
+    async def at_a_terminal(self, answers: Mapping[str, str], *arguments: str) -> tuple[int, str]:
+        """`opengui do …` in a terminal of its own, where each of these texts is answered with its keys as it is shown:
+        the exit code and all that was shown.
+        """
+        own, program = os.openpty()
+        os.set_blocking(own, False)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", IN_A_TERMINAL, "do"),
+            *arguments,
+            cwd=self.place.directory,
+            env=self.place.environment({}),
+            stdin=program,
+            stdout=program,
+            stderr=program,
+            start_new_session=True,
+        )
+        os.close(program)
+        shown, left, came = "", dict(answers), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(own, came.set)
+        try:
+            async with asyncio.timeout(START_S):
+                while piece := await _piece(own, came):
+                    shown += piece
+                    for text in [text for text in left if text in shown]:
+                        os.write(own, left.pop(text).encode())
+                code = await process.wait()
+        finally:
+            loop.remove_reader(own)
+            os.close(own)
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        return code, shown
 
     async def signalled(self, how: signal.Signals, after: str, *arguments: str) -> Ran:
         """`opengui do --json …`, sent a signal as soon as it has printed a line of this type."""

@@ -1,0 +1,162 @@
+"""Asks whoever sits at the terminal, while what happens to the task goes on being shown."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import termios
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from bot.texts import say
+
+Give = Callable[[str, str | None], Awaitable[str]]
+"""Gives an answer to the question with this id, None when nobody will answer; "" when it was taken, else why not."""
+
+_WORDS: Final = frozenset({ALLOW, DENY, DONE})
+"""Choices that have a name in every language; others are the model's own."""
+_LINE: Final = 4096
+"""Bytes of a line that a terminal takes (termios(3), canonical mode)."""
+
+
+def somebody_is_there() -> bool:
+    """Whether a question that is printed is seen, and what is typed then comes here: not from the background."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:
+        return False  # a terminal that is not ours
+
+
+class Prompt:
+    """The questions of one task at a terminal: one is open at a time, the others wait for their turn.
+
+    `give` is told what was typed. A question is over as soon as its run goes on, whoever has answered it.
+    """
+
+    def __init__(self, give: Give) -> None:
+        self._give = give
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._open: dict[str, Any] | None = None
+        self._asking: asyncio.Task[None] | None = None
+
+    def ask(self, question: dict[str, Any]) -> None:
+        """Ask this next, a line of the kind `question`."""
+        self._waiting.append(question)
+        self._next()
+
+    async def goes_on(self, part: str) -> None:
+        """The run of this part of the task goes on or has ended: what it asked needs no answer any more."""
+        self._waiting = deque(one for one in self._waiting if one.get("part", "") != part)
+        if self._open is not None and self._open.get("part", "") == part:
+            await self.close()
+            self._next()
+
+    async def close(self) -> None:
+        """Stop asking; the terminal is as it was before."""
+        if self._asking is None:
+            return
+        asking, self._asking, self._open = self._asking, None, None
+        if not asking.done():
+            print(flush=True)
+        asking.cancel()
+        await asyncio.wait([asking])
+
+    def again(self) -> None:
+        """Something was shown in between: show what is asked once more."""
+        if self._open is not None:
+            _show(self._open)
+
+    def _next(self) -> None:
+        if self._open is None and self._waiting:
+            self._open = self._waiting.popleft()
+            self._asking = asyncio.create_task(self._ask(self._open))
+
+    async def _ask(self, question: dict[str, Any]) -> None:
+        while True:
+            typed = await _typed(question)
+            if typed is None:
+                print(flush=True)
+            elif not typed.strip():
+                continue
+            refusal = await self._give(question["question"], meant(typed, question) if typed is not None else None)
+            if not refusal:
+                break
+            print(refusal, file=sys.stderr, flush=True)
+            if typed is None:
+                break
+        self._open = None
+        self._next()
+
+
+def meant(typed: str, question: dict[str, Any]) -> str:
+    """What was typed as an answer: the number of a choice stands for it. A secret stays as it is."""
+    if question["kind"] == QuestionKind.SECRET:
+        return typed
+    word = typed.strip()
+    choices = question["choices"]
+    if word not in choices and word.isascii() and word.isdigit() and 0 < int(word) <= len(choices):
+        return str(choices[int(word) - 1])
+    return word
+
+
+def _show(question: dict[str, Any]) -> None:
+    if question["kind"] == QuestionKind.SECRET:
+        prompt = say("cli.do.prompt.secret")
+    elif choices := question["choices"]:
+        prompt = "   ".join(f"{number} {_named(choice)}" for number, choice in enumerate(choices, 1))
+        own_words = question["kind"] == QuestionKind.ASK and not question["strict"]
+        prompt = say(f"cli.do.prompt.{'own_words' if own_words else 'choice'}", choices=prompt)
+    else:
+        prompt = say("cli.do.prompt.free")
+    print(f"    {prompt} ", end="", flush=True)
+
+
+def _named(choice: str) -> str:
+    return say(f"word.{choice}") if choice in _WORDS else choice
+
+
+async def _typed(question: dict[str, Any]) -> str | None:
+    """Ask, and read the next line that is typed; None for the end of input. What was typed before the question was
+    shown is dropped: nobody allows what he has not read.
+    """
+    loop, number = asyncio.get_running_loop(), sys.stdin.fileno()
+    there: asyncio.Future[None] = loop.create_future()
+
+    def come() -> None:
+        if not there.done():
+            there.set_result(None)
+
+    with _unseen(number) if question["kind"] == QuestionKind.SECRET else _fresh(number):
+        _show(question)
+        loop.add_reader(number, come)
+        try:
+            await there
+            line = os.read(number, _LINE)
+        finally:
+            loop.remove_reader(number)
+    return line.decode(errors="replace").rstrip("\r\n") if line else None
+
+
+@contextmanager
+def _fresh(terminal: int) -> Iterator[None]:
+    termios.tcflush(terminal, termios.TCIFLUSH)
+    yield
+
+
+@contextmanager
+def _unseen(terminal: int) -> Iterator[None]:
+    """Nothing that is typed is shown but the end of its line, as getpass has it."""
+    before = termios.tcgetattr(terminal)
+    quiet = before[:]
+    quiet[3] = quiet[3] & ~termios.ECHO | termios.ECHONL
+    termios.tcsetattr(terminal, termios.TCSAFLUSH, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
