@@ -61,6 +61,8 @@ lock:
 		--no-header --group build --group dev pyproject.toml -o requirements-dev.lock
 
 $(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "There is no $(PYTHON) here. opengui-bot needs Python 3.11 or newer. Install it, or name one that is here: make PYTHON=python3.12 run"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "opengui-bot needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 run"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \

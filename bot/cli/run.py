@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextvars import copy_context
 
 from bot.chats.installed import installed
-from bot.cli.exits import OK
+from bot.cli.exits import OK, UNAVAILABLE
 from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.memory import keep_small
-from bot.wiring.service import serve
+from bot.wiring.service import UnreachableError, serve
+from devices.wording import said, sentence_of
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -19,8 +21,16 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     keep_small()
     terminal = copy_context()
     with speaking(ENGLISH):  # whoever talks to people says in which language; the log has one
-        await serve(settings, installed(), announce=lambda address: terminal.run(_announce, address))
+        try:
+            await serve(settings, installed(), announce=lambda address: terminal.run(_announce, address))
+        except UnreachableError as error:
+            terminal.run(_complain, error)
+            return UNAVAILABLE
     return OK
+
+
+def _complain(error: UnreachableError) -> None:
+    print(say("cli.failed", prog="opengui run", why=said(sentence_of(error))), file=sys.stderr)
 
 
 def _announce(address: str) -> None:

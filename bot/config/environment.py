@@ -6,9 +6,11 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from dotenv import dotenv_values
 from pydantic_settings import EnvSettingsSource
 
 logger = logging.getLogger(__name__)
@@ -47,6 +49,17 @@ def readable(env_file: Path | None) -> Path | None:
     except OSError:
         pass  # there is none
     return env_file
+
+
+def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
+    """What the file sets that is none of these names but resembles one, each with the nearest.
+
+    What resembles none may be another program's, which reads the same file. Raises UnicodeDecodeError.
+    """
+    known = sorted(name.upper() for name in names)
+    written = [name.upper() for name in dotenv_values(env_file, encoding="utf-8-sig", interpolate=False)]
+    near = {name: get_close_matches(name, known, n=1, cutoff=0.75) for name in written if name not in known}
+    return {name: found[0] for name, found in near.items() if found}
 
 
 def credentials(names: Iterable[str]) -> dict[str, str]:

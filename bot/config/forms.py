@@ -33,6 +33,11 @@ def listed(value: object) -> object:
     return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
 
 
+def _base(url: str) -> str:
+    """The address of an endpoint without what its clients add: people paste the whole one out of a manual."""
+    return url.rstrip("/").removesuffix("/chat/completions")
+
+
 def _object(value: object) -> object:
     """JSON text as what it says; anything else stays as it is."""
     return json.loads(value) if isinstance(value, str) else value
@@ -80,6 +85,8 @@ Port = Annotated[int, Field(ge=0, le=65535)]
 Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ...], NoDecode, BeforeValidator(_servers)]
 Zone = Annotated[str, AfterValidator(_zone)]
 Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
+BaseUrl = Annotated[Url, AfterValidator(_base)]
+"""Of a model endpoint, such as https://api.openai.com/v1."""
 
 Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 PhoneNames = Annotated[Pairs, AfterValidator(_names)]

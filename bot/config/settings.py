@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from functools import cache, reduce
@@ -19,8 +20,9 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.environment import Environment, credentials, readable
+from bot.config.environment import Environment, credentials, misspelt, readable
 from bot.config.forms import (
+    BaseUrl,
     Host,
     Names,
     Pairs,
@@ -34,8 +36,10 @@ from bot.config.forms import (
     cleaned,
 )
 from bot.domain.retention import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
-from bot.texts import words
+from bot.texts import say, words
 from devices.wording import Words
+
+logger = logging.getLogger(__name__)
 
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
@@ -111,7 +115,7 @@ class Settings(BaseSettings):
     )
 
     vlm_api_key: SecretStr = SecretStr("")
-    vlm_base_url: Url = ""
+    vlm_base_url: BaseUrl = ""
     vlm_model: str = ""
     vlm_dialect: str = "auto"
     vlm_image_window: Annotated[int, Field(ge=1)] | None = None
@@ -119,13 +123,13 @@ class Settings(BaseSettings):
     vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
     prices: Prices = Field(default_factory=dict)
     basic_api_key: SecretStr = SecretStr("")
-    basic_base_url: Url = ""
+    basic_base_url: BaseUrl = ""
     basic_model: str = ""
     reasoning_api_key: SecretStr = SecretStr("")
-    reasoning_base_url: Url = ""
+    reasoning_base_url: BaseUrl = ""
     reasoning_model: str = ""
     transcribe_api_key: SecretStr = SecretStr("")
-    transcribe_base_url: Url = ""
+    transcribe_base_url: BaseUrl = ""
     transcribe_model: str = "whisper-1"
     transcribe_price: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
 
@@ -237,6 +241,11 @@ def _bad(field: str, expected: str) -> Words:
     return words("settings.bad", name=field.upper(), expected=words(f"settings.expected.{expected}"))
 
 
+def _tell_misspelt(env_file: Path | None, model: type[Settings]) -> None:
+    for name, near in (misspelt(env_file, model.model_fields) if env_file is not None else {}).items():
+        logger.warning("%s", say("settings.misspelt", name=name, file=env_file, near=near))
+
+
 def load_settings(env_file: Path | None = Path(".env"), model: type[Settings] = Settings) -> Settings:
     """Read the settings of this model (see `settings_of`): the environment wins over the file, which may be missing,
     and a credential over both.
@@ -252,6 +261,7 @@ def load_settings(env_file: Path | None = Path(".env"), model: type[Settings] = 
         reason = error.strerror if isinstance(error, OSError) else error.reason
         raise SettingsError(words("settings.bad_credential", reason=reason)) from None
     try:
+        _tell_misspelt(where["_env_file"], model)
         return model(**where)
     except ValidationError as error:
         raise SettingsError(_complaints(model, error)) from None

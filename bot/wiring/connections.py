@@ -48,7 +48,7 @@ def connections(
 
     for platform in platforms:
         if refusal := platform.refusal(settings):
-            logger.warning("%s is not started: %s", platform.title, refusal)
+            logger.warning("%s", refusal)
         elif platform.is_set(settings):
 
             def shown(name: str = platform.name) -> tuple[Audience, ...]:

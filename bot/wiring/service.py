@@ -35,6 +35,7 @@ from bot.outbox.rate_limited_chat import ReplyTurns
 from bot.people.roles import asker
 from bot.platform import Platform
 from bot.tasks.follow import TaskFollowers
+from bot.texts import words
 from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.errors import ConsoleError
@@ -50,11 +51,15 @@ from devices.measuring import listening
 logger = logging.getLogger(__name__)
 
 
+class UnreachableError(Exception):
+    """Nobody could reach the service: its console was not opened, and no chat is set up."""
+
+
 async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, announce: Callable[[str], None]) -> None:
     """Run the service with these chat platforms until a signal asks it to stop. `announce` gets the console's address.
 
-    Raises SettingsError or StoreError when the service cannot start. A chat that cannot be started is logged; the
-    rest runs.
+    Raises SettingsError or StoreError when the service cannot start, and UnreachableError when nobody could reach it. A
+    chat that cannot be started is logged; the rest runs.
     """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -142,7 +147,7 @@ async def _chats(
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
         checks = ServiceCheck(core.live, core.phones, waits, platforms)
-        await _console(core, web, commands, following, watch, checks, stack, announce)
+        await _console(core, web, commands, following, watch, checks, stack, announce, alone=not connected)
         yield
 
 
@@ -155,7 +160,10 @@ async def _console(
     checks: ServiceCheck,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
+    *,
+    alone: bool,
 ) -> None:
+    """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -187,6 +195,8 @@ async def _console(
         )
         address = await console.start()
     except ConsoleError as error:
+        if alone:
+            raise UnreachableError(words("settings.unreachable", why=error)) from error
         logger.error("%s The service runs without its console.", error)  # noqa: TRY400 - a sentence, not a trace
         return
     stack.push_async_callback(console.stop)

@@ -6,7 +6,8 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from bot.chats.installed import installed
 from bot.checks import chats, files, model, setting_changes
@@ -37,20 +38,22 @@ MARKS = {"good": "✓", "note": "·", "bad": "✗"}
 async def doctor(options: argparse.Namespace, settings: Settings) -> int:
     """Print every finding; the exit code is 0 when nothing is bad."""
     bad = 0
-    async for finding in _findings(settings, mend=options.mend):
-        bad += finding.verdict == "bad"
-        if options.json:
-            print(json.dumps(dataclasses.asdict(finding), ensure_ascii=False))
-            continue
-        print(f"{MARKS[finding.verdict]} {finding.text}")
-        if finding.fix:
-            print(f"    → {finding.fix}")
+    # Closed here when nobody reads any more: the phones are let go before the loop ends.
+    async with aclosing(_findings(settings, mend=options.mend)) as found:
+        async for finding in found:
+            bad += finding.verdict == "bad"
+            if options.json:
+                print(json.dumps(dataclasses.asdict(finding), ensure_ascii=False), flush=True)
+                continue
+            print(f"{MARKS[finding.verdict]} {finding.text}")
+            if finding.fix:
+                print(f"    → {finding.fix}")
     if not options.json:
         print(say("doctor.well") if not bad else say("doctor.bad", number=bad))
     return OK if not bad else UNAVAILABLE
 
 
-async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]:
+async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding, None]:
     yield Finding("computer", "good", say("check.python.good", version=sys.version.split()[0]))
     for finding in await files.findings(settings):
         yield finding
@@ -63,8 +66,9 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncIterator[Finding]
             yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken
-    async for finding in phones.findings(settings, running=running, mend=mend):
-        yield finding
+    async with aclosing(phones.findings(settings, running=running, mend=mend)) as attached:
+        async for finding in attached:
+            yield finding
     for finding in await model.findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):

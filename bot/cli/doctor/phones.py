@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
 from bot.checks.service import health, lane, none_attached
@@ -25,7 +25,7 @@ LITTLE_ROOM_KB = 200 * 1024
 """Android itself warns below 500 MB and refuses to write a little later; pictures for a task take a few MB."""
 
 
-async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncIterator[Finding]:
+async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncGenerator[Finding, None]:
     """Everything about adb and phones. `mend` puts back what a run left, unless a service is `running`."""
     servers = tuple(ServerAddress(host, port) for host, port in settings.adb_servers)
     try:
