@@ -257,23 +257,22 @@ async def bare(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Place]:
         yield made
 
 
-async def test_a_taken_port_and_a_platform_without_lists(bare: Place) -> None:
-    """The service runs all the same; who then types a command is told that the directory is in use."""
+async def test_a_taken_port_and_platforms_without_lists(bare: Place) -> None:
+    """Nobody could reach such a service: it ends with all its reasons."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         settings = {"DISCORD_BOT_TOKEN": TOKEN, "TELEGRAM_BOT_TOKEN": f"123456:{'t' * 35}", "CONSOLE_PORT": port}
-        async with bare.service(**settings) as service:
-            assert port in service.log
-            assert "CONSOLE_PORT" in service.log
-            assert "runs without its console" in service.log
-            for name in ("DISCORD_ALLOWED_USER_IDS", "TELEGRAM_ALLOWED_USER_IDS", "DISCORD_ALLOWED_GUILD_IDS"):
-                assert name in service.log
-            assert TOKEN not in service.log
-            assert "t" * 35 not in service.log
-            code, out, err = await bare.opengui("do", "--json", "open settings")
-            assert (code, out) == (69, "")
-            assert "is in use by another process" in err
-            assert "Traceback" not in service.log + err
+        code, _, err = await bare.opengui("run", **settings)
+    assert code == 69
+    assert f"port {port} on" in err
+    assert "CONSOLE_PORT" in err
+    assert "nobody could reach the service" in err
+    assert err.count("Discord is not started") == 1
+    for name in ("DISCORD_ALLOWED_USER_IDS", "TELEGRAM_ALLOWED_USER_IDS", "DISCORD_ALLOWED_GUILD_IDS"):
+        assert name in err
+    assert TOKEN not in err
+    assert "t" * 35 not in err
+    assert "Traceback" not in err
 
 
 async def test_a_damaged_database_stops_the_start_and_is_left_alone(bare: Place) -> None:

@@ -20,10 +20,12 @@ export function dayChart(days) {
   const slot = (width - LEFT - RIGHT) / days.length;
   const wide = Math.min(34, slot * 0.64);
   const chart = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, class: "chart", role: "img", "aria-label": say("page.usage.chart") });
-  for (let line = 0; line <= LINES; line += 1) {
-    const y = floor - scale((top * line) / LINES);
+  // Of a few tokens there are no quarters: each line has a number of its own.
+  const lines = Math.min(LINES, top);
+  for (let line = 0; line <= lines; line += 1) {
+    const y = floor - scale((top * line) / lines);
     chart.append(svg("line", { x1: LEFT, x2: width, y1: y, y2: y, class: line ? "grid" : "floor" }));
-    chart.append(words(LEFT - 8, y + 4, tokens({ input: Math.round((top * line) / LINES) }), "end"));
+    chart.append(words(LEFT - 8, y + 4, tokens({ input: Math.round((top * line) / lines) }), "end"));
   }
   const every = Math.ceil(days.length / (width / 110));
   days.forEach((day, index) => {

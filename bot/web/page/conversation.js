@@ -139,6 +139,12 @@ export class Conversation {
       this.way.toast(say("page.send.slash"));
       return false;
     }
+    const task = this.task(this.id);
+    if (task && task.outcome !== null && !text.startsWith("/")) {
+      // Nothing reads notes any more; the words stay in the box.
+      this.way.toast(say("page.send.over", { task: task.task }));
+      return false;
+    }
     const reply = await this.way.post("/api/say", { text, thread: thread ?? "", event });
     if (reply?.task) go("task", reply.task);
     return reply !== null;

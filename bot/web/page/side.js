@@ -37,8 +37,9 @@ export class Side {
     const blocks = [];
     if (now.length) blocks.push(this.groups[0].block);
     if (earlier.length) blocks.push(this.groups[1].block);
-    arrange(this.parts.tasks, blocks.length ? blocks : [this.none]);
-    arrange(this.parts.phones, model.devices.length
+    arrange(this.parts.tasks, blocks.length || !model.ready ? blocks : [this.none]);
+    // Before the service has answered nothing is known, least of all that there is none.
+    arrange(this.parts.phones, model.devices.length || !model.ready
       ? model.devices.map((device) => this.phone(device, model))
       : [this.noPhone ??= h("li", { class: "none" }, say("page.side.no_phones"))]);
   }
