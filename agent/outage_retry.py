@@ -27,6 +27,9 @@ LONGEST_PAUSE_S: Final = 30.0
 with retries of its own.
 """
 
+_AT_ONCE: Final = frozenset({Purpose.CAPTION, Purpose.GUARD})
+"""A caption is not worth the waiting; a press that nobody could read in an outage counts as unknown."""
+
 Listener = Callable[[ModelRequest, ModelAway], None]
 """Is told, for each outage and call, that the model is waited for and until when, and when that is over."""
 
@@ -61,7 +64,7 @@ class PatientModel:
 
     @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """See Model. A caption is not waited for: it is not worth it. Cancelling ends the waiting at once."""
+        """See Model. In an outage nobody waits for what is in `_AT_ONCE`. Cancelling ends the waiting at once."""
         streamed = None if on_delta is None else _Streamed(on_delta)
         began, pause = self._clock(), FIRST_PAUSE_S
         end: float | None = None
@@ -74,7 +77,7 @@ class PatientModel:
                     self.away = True
                     end = self._clock() + self._patience if end is None else end
                     wait = max(pause, error.retry_after or 0.0)
-                    waits = self._answered and request.purpose is not Purpose.CAPTION
+                    waits = self._answered and request.purpose not in _AT_ONCE
                     if not waits or self._clock() + wait > end:
                         raise
                     if streamed is not None and streamed.heard:

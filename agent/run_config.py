@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.dialects.base import Dialect
+from agent.guards.reading import GuardMode
 from agent.limits import TaskLimits
 from agent.models.base import Models
 
@@ -19,6 +20,7 @@ class RunConfig:
     image_window: int
     """How many of the latest pictures the acting model is shown."""
     limits: TaskLimits = field(default_factory=TaskLimits)
+    guard: GuardMode = "rules"
     deep_thinking: bool = False
     """Whether the planner weighs several ways first."""
 

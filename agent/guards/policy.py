@@ -165,7 +165,7 @@ class Policy:
             return self.closes(package) and action.key not in LEAVING
         return self.closes(package)
 
-    def _held(self, rule: str, how: str, about: str = "", *, answers: bool = False) -> Gate:
+    def hold(self, rule: str, how: str, about: str = "", *, answers: bool = False) -> Gate:
         """The gate of a rule; ALLOWED where the policy has no such rule."""
         known = self._rules.approve.get(rule)
         if known is None:
@@ -209,7 +209,7 @@ class Policy:
         if found is None:
             return ALLOWED
         if found.rule:
-            return self._held(found.rule, found.how, found.object, answers=True)
+            return self.hold(found.rule, found.how, found.object, answers=True)
         kind = self._rules.approve.get("permission")
         reason = f"{ANSWERS}{kind.reason}" if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
@@ -217,11 +217,11 @@ class Policy:
     def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
         """The gate of a control by where it stands, whatever its words."""
         if is_price(touched, spot):
-            return self._held("pay", "price", touched.label)
+            return self.hold("pay", "price", touched.label)
         field = message_field(spot, self._lexicon)
         written = field is not None and field.text not in {"", field.hint}
         if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
-            return self._held("send", "place", field.text)
+            return self.hold("send", "place", field.text)
         return ALLOWED
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
@@ -231,7 +231,7 @@ class Policy:
             return gate
         for element in filter(None, {id(each): each for each in (spot.target, pressed(spot))}.values()):
             if rule := self._by_id(element, spot):
-                return self._held(rule, "id", element.label)
+                return self.hold(rule, "id", element.label)
         return ALLOWED
 
     def _move(self, action: act.Action, spot: TouchTarget) -> Gate:
@@ -249,7 +249,7 @@ class Policy:
                 return gate
         gate = self._slid(spot)
         if gate is ALLOWED and is_swiped_away(spot):
-            return self._held("delete", "row swiped away")
+            return self.hold("delete", "row swiped away")
         return gate
 
     def _slid(self, spot: TouchTarget) -> Gate:
@@ -262,9 +262,9 @@ class Policy:
             if not rule and any(has_amount(e.label) for e in spot.around):
                 rule = "pay"
             if rule:
-                return self._held(rule, "slide", next((label for _, label in row), ""))
+                return self.hold(rule, "slide", next((label for _, label in row), ""))
         if is_confirming_slider(spot):
-            return self._held("pay", "slide", next((label for _, label in row), ""))
+            return self.hold("pay", "slide", next((label for _, label in row), ""))
         said = [Words(element, label, True) for element, label in row]
         return self._first(said, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
 
@@ -301,9 +301,9 @@ class Policy:
             said = [Words(element, label, True) for label in (element.text, element.description) if label]
             gate = self._first(said, package, SUBMITTED if near else SUBMITTED[1:])
             if gate is ALLOWED and near and (rule := self._by_id(element, spot)) in SUBMITTED:
-                gate = self._held(rule, "id", element.label)
+                gate = self.hold(rule, "id", element.label)
             if gate is ALLOWED and writes and field is not None and sends_by_place(element, field, spot, self._lexicon):
-                gate = self._held("send", "place", field.text)
+                gate = self.hold("send", "place", field.text)
             if gate is not ALLOWED:
                 return gate
         return ALLOWED
@@ -323,7 +323,7 @@ class Policy:
                 if any(says(each.label, word, button=each.button, unless=unless) for word in labels):
                     found.setdefault(rule, each.label)
         rule = next((name for name in rules if name in found), "")
-        return self._held(rule, "words", found[rule]) if rule else ALLOWED
+        return self.hold(rule, "words", found[rule]) if rule else ALLOWED
 
     def _by_id(self, element: Element, spot: TouchTarget) -> str:
         """The rule that an element sets off by its resource id, "" for none."""

@@ -12,6 +12,7 @@ ANSWERS: Final = "answers a question on the screen, and so "
 SENSITIVE: Final = "is sensitive, as the model says: "
 """Begins the reason that the model itself has given."""
 NAMELESS: Final = SENTENCES["reason.nameless"]
+UNREAD: Final = SENTENCES["reason.unread"]
 LEAVES: Final = SENTENCES["reason.leaves"]
 
 _KINDS: Final = {text: kind for kind, text in SENTENCES.items() if kind.startswith("reason.")}

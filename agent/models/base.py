@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import BaseModel
 
 from agent.picture import ImagePart
 from agent.scene import Scene
+
+PILOT: Final = "offline"
+"""The name of what stands in for a model where none is configured."""
 
 
 class Purpose(StrEnum):
@@ -23,6 +26,7 @@ class Purpose(StrEnum):
     SUMMARIZE = "summarize"
     VERIFY = "verify"
     CAPTION = "caption"
+    GUARD = "guard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,6 @@ class Models:
 
     def for_purpose(self, purpose: Purpose) -> Model:
         """The model whose role this purpose belongs to."""
-        if purpose in {Purpose.ACT, Purpose.VERIFY}:
+        if purpose in {Purpose.ACT, Purpose.VERIFY, Purpose.GUARD}:
             return self.vision
         return self.reasoning if purpose is Purpose.PLAN else self.basic

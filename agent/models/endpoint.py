@@ -28,6 +28,7 @@ SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
     Purpose.SUMMARIZE: 1.0,
     Purpose.VERIFY: 0.5,
     Purpose.CAPTION: 0.25,
+    Purpose.GUARD: 0.25,
 }
 
 

@@ -28,6 +28,7 @@ from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import ExecutorState
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
+from agent.guards.reading import Readings
 from agent.guards.typed import Typed
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
@@ -116,6 +117,7 @@ class LocalRunner:
         self._with = equipment
         self._graph = build_executor(checkpointer)
         self._runs: dict[RunId, ActiveRun] = {}
+        self._readings = Readings()
         self._typed: dict[str, Typed] = {}
         """By phone: what no later task may show."""
 
@@ -288,6 +290,8 @@ class LocalRunner:
             control=run.control,
             emit=emit,
             mask=run.mask,
+            guard=run.terms.guard,
+            readings=self._readings,
             live=run.live,
         )
 

@@ -82,6 +82,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "max_minutes": "above_zero",
     "max_tokens": "positive",
     "max_cost": "above_zero",
+    "guard": "guard",
     "stream_steps": "stream_steps",
     "language": "language",
     "time_zone": "time_zone",
@@ -158,6 +159,7 @@ class Settings(BaseSettings):
     time_zone: Zone = ""
     language: Literal["auto", "en", "zh"] = "auto"
     policy_file: Path | None = None
+    guard: Literal["auto", "rules", "strict"] = "auto"
     pairing: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     log_format: Literal["text", "json"] = "text"

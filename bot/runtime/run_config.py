@@ -85,6 +85,7 @@ class RunConfigs:
             dialect=dialect,
             image_window=settings.vlm_image_window or dialect.image_window,
             limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
+            guard=settings.guard,
             deep_thinking=settings.deep_thinking,
         )
 

@@ -56,6 +56,7 @@ class Place:
             "VIRTUAL_PHONES": "0",
             "DATA_DIR": str(self.data),
             "CONSOLE_PORT": "0",
+            "GUARD": "rules",
             **self.settings,
             **more,
         }

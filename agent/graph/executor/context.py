@@ -13,6 +13,7 @@ from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.screen import Looks, PhoneScreen
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
+from agent.guards.reading import GuardMode, Readings
 from agent.models.base import ModelReply, Models
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -55,4 +56,6 @@ class RunContext:
     control: Control
     emit: Callable[[RunEvent], None]
     mask: Mask = field(default_factory=Mask)
+    guard: GuardMode = "rules"
+    readings: Readings = field(default_factory=Readings)
     live: Live = field(default_factory=Live)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from agent.actions import DIALECT_ACTIONS, Action, ElementTarget, Scroll, Type
@@ -11,10 +12,14 @@ from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
+from agent.guards.reading import UNKNOWN, Reading, is_press
+from agent.guards.reasons import UNREAD
+from agent.models.base import Usage
 from agent.observing import ScreenView
 from devices.inputs import Input
 
@@ -30,10 +35,13 @@ async def question_before_input(
     action: Action,
     where: ResolvedTarget,
     physical: Input,
+    record: Callable[[Reading, Usage], None],
 ) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked first, None when the input may be sent.
+    """What the state gets when a person must be asked first, None when the input may be sent. `record` is told what an
+    independent reader has said of it.
 
-    Raises ActionError when it is refused, Denied when a person has not allowed it before, and what a look raises.
+    Raises Stopped, ActionError when it is refused, Denied when a person has not allowed it before, and what a look
+    raises.
     """
     spot = spot_of(sight, where, action)
     gate = context.policy.gate(action, spot)
@@ -42,7 +50,8 @@ async def question_before_input(
     if gate.verdict == "allow" and type(action) not in DIALECT_ACTIONS:
         gate = _gate_of_input(context, sight, physical)
     if gate.verdict == "allow":
-        gate = spec.gate(action, Situation(context.policy, state["task"], spot))
+        own = spec.gate(action, Situation(context.policy, state["task"], spot))
+        gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
     match gate.verdict:
         case "refuse":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
@@ -54,6 +63,35 @@ async def question_before_input(
             return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
         case "allow":
             return None
+
+
+async def _read(
+    context: RunContext,
+    sight: ScreenView,
+    gate: Gate,
+    physical: Input,
+    action: Action,
+    where: ResolvedTarget,
+    record: Callable[[Reading, Usage], None],
+) -> Gate:
+    """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
+    rules hold may be done.
+    """
+    if gate.standing != "unknown" or context.guard == "rules":
+        return gate
+    if type(action) not in DIALECT_ACTIONS:
+        action, where = spoken_as(physical, sight)
+    if not is_press(action, spot_of(sight, where, action)):
+        return gate
+    reading = UNKNOWN
+    if has_reader(context):
+        reading, usage = await read_press(context, sight, action, where)
+        record(reading, usage)
+    if reading.rule:
+        return context.policy.hold(reading.rule, "reader", reading.object)
+    if reading.consequence == UNKNOWN.consequence and context.guard == "strict":
+        return Gate("approve", UNREAD, standing="unknown", how="unknown")
+    return gate
 
 
 def _gate_of_input(context: RunContext, sight: ScreenView, physical: Input) -> Gate:

@@ -26,6 +26,8 @@ from agent.graph.executor.gate import aim_again, field_aim, question_before_inpu
 from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, usage_data, usage_of
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
+from agent.guards.reading import Reading
+from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.wording import kept, words
@@ -49,6 +51,7 @@ class OpenStep:
         self.index = state["index"]
         self.usage = usage_of(state)
         self.not_done: NotDoneData | None = None
+        self.readings = list(state.get("readings", []))
         self.changed: dict[str, Any] = {}
         """What else is another than it was."""
 
@@ -56,6 +59,12 @@ class OpenStep:
     def data(self) -> dict[str, Any]:
         """The action that is worked on, as it was decided."""
         return self.state["decision"]["actions"][self.index]
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The same for the journal, with what the independent reader said of it."""
+        own = [each for each in self.readings if each["index"] == self.index]
+        return {**self.data, "readings": own} if own else self.data
 
     @property
     def is_last(self) -> bool:
@@ -81,6 +90,12 @@ class OpenStep:
         """Add that an action was not done, and why."""
         self.told.append(str(error))
         self.not_done = {"reason": kept(error.reason), "uncertain": error.uncertain}
+
+    def record_reading(self, reading: Reading, usage: Usage) -> None:
+        """Add what the independent reader said of a press of this step."""
+        self.usage += usage
+        self.readings.append({"index": self.index, **reading.data})
+        self.changed["readings"] = self.readings
 
     def update(self, **more: object) -> dict[str, object]:
         """The update of the graph's state, with `more` beside it."""
@@ -140,7 +155,9 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
             return question_before_tool(state, context, spec, spec.resolve(it.action))
         assert it.sight is not None
         assert it.physical is not None
-        return await question_before_input(state, context, it.sight, spec, it.action, it.where, it.physical)
+        return await question_before_input(
+            state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
+        )
     except ActionError:
         step.did.append(words("did.refused", what=it.what))
         raise
@@ -167,7 +184,7 @@ async def journal(step: OpenStep, it: Resolved) -> None:
     match it.spec:
         case InputAction():
             step.did.append(it.what)
-            await begin(step.context, step.key, step.data, BEGUN)
+            await begin(step.context, step.key, step.recorded, BEGUN)
         case Tool(journalled=True) | PhoneTool(journalled=True):
             step.did.append(it.what)
             await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))

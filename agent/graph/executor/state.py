@@ -92,6 +92,7 @@ class ExecutorState(TypedDict, total=False):
     `unlike` the approvals whose screen was not the same any more, by what they were for (see
     agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last step, until it is
     known what its action changed (see agent.graph.executor.steps);
+    `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -137,6 +138,7 @@ class ExecutorState(TypedDict, total=False):
     past: list[PastData]
     history: list[list[str]]
     gathered: str | None
+    readings: list[dict[str, Any]]
     usage: dict[str, Any]
     result: ResultData | None
 

@@ -95,7 +95,7 @@ def close_step(
         max_steps=state["max_steps"],
         summary=_summary(context, told_as or decision["thought"], done),
         thought=context.mask.text(decision["thought"]),
-        action=context.mask.told(decision["actions"][0]) if decision["actions"] else {},
+        action=_told_action(state, context),
         effect=came,
         app=state["app"],
         app_name=state.get("app_name", ""),
@@ -116,10 +116,18 @@ def close_step(
         "approved": None,
         "anchor": None,
         "secret": None,
+        "readings": [],
         "untold": hold(context, step),
         "history": history_of(state, context),
         "covered": context.mask.places,
     }
+
+
+def _told_action(state: ExecutorState, context: RunContext) -> dict[str, Any]:
+    """The first action of the step as plain data, with what the independent reader said of the step's presses."""
+    actions, readings = state["decision"]["actions"], state.get("readings", [])
+    told = context.mask.told(actions[0]) if actions else {}
+    return {**told, "readings": readings} if readings else told
 
 
 def _caption(context: RunContext) -> ModelReply | None:

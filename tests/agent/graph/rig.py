@@ -20,6 +20,7 @@ from agent.dialects.select import dialect_for
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy
+from agent.guards.reading import GuardMode
 from agent.limits import TaskLimits
 from agent.models.base import Models
 from agent.ports.agent import Agent, TaskOrder
@@ -74,12 +75,18 @@ class Rig:
         image_window: int = 1,
         limits: TaskLimits | None = None,
         deep_thinking: bool = False,
+        guard: GuardMode = "rules",
         main: dict[str, Any] | None = None,
         **options: Any,
     ) -> Agent:
         """A new agent on the same checkpoints, journal and phone; `main` are options of the main graph."""
         terms = RunConfig(
-            models, dialect_for(dialect, "scripted"), image_window, limits or TaskLimits(), deep_thinking=deep_thinking
+            models,
+            dialect_for(dialect, "scripted"),
+            image_window,
+            limits or TaskLimits(),
+            deep_thinking=deep_thinking,
+            guard=guard,
         )
         return self.agent_with(FixedRunConfig(terms), main=main, **options)
 

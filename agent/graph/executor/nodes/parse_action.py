@@ -17,7 +17,7 @@ from agent.dialects.base import BadReply, Decision
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, ended, past_line, reply_of, usage_data, usage_of, why_unusable
-from agent.models.base import Message, ModelRequest, Purpose, Usage
+from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.observing import ScreenView
@@ -76,7 +76,6 @@ async def verify(
 
 BAD_REPLIES = 3
 """Unusable answers in a row that end the sub-task."""
-NAME_OF_PILOT = "offline"
 
 Route = Command[Literal["execute_action", "check_loop", "screenshot", "executor_exit"]]
 
@@ -143,7 +142,7 @@ async def _finish(
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
     summary = claim.summary
-    if outcome is Outcome.SUCCEEDED and context.models.vision.name != NAME_OF_PILOT:
+    if outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT:
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:

@@ -1,0 +1,152 @@
+"""A press that no rule knows: which those are, what an independent reader answers, and how long its answer is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.actions import Action, DoubleTap, Drag, LongPress, Swipe, Tap, Type
+from agent.guards.binding import Around, around, digest, picture_of, pictured
+from agent.guards.hit_test import TouchTarget
+from agent.guards.key_effects import keys_of, stays, stays_on_button
+from agent.guards.sanitise import in_one_line
+from devices.geometry import Point
+from devices.phone import Element, Observation
+from devices.recent import Recent
+
+GuardMode = Literal["auto", "rules", "strict"]
+"""Who judges a press that no rule knows: a reader where a model is configured (`auto`), nobody (`rules`), or a reader
+and, where that has no answer, a person (`strict`).
+"""
+RULES: Final[Mapping[str, str]] = {
+    "sends": "send",
+    "pays": "pay",
+    "deletes": "delete",
+    "installs": "install",
+    "grants": "permission",
+    "signs": "permission",
+    "changes security": "account",
+}
+"""Consequence → the rule of the policy that holds it."""
+NOTHING: Final = "none"
+MAX_OBJECT = 160
+READINGS_KEPT = 2000
+"""The newest of a service: more controls than people's apps have."""
+SPOT_GRID = 40
+"""Pixels: places without a name this close to each other are the same place."""
+
+
+class Verdict(BaseModel):
+    """What the reader answers: the consequence of the press, and what it is about in the window's words."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    consequence: Literal["none", "sends", "pays", "deletes", "installs", "grants", "signs", "changes security"]
+    object: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of one asking, for the record: "unknown" where there was no answer that could be used.
+
+    `kept` says that it was answered before, of the same control in the same window.
+    """
+
+    consequence: str
+    object: str = ""
+    seconds: float = 0.0
+    tokens: int = 0
+    kept: bool = False
+
+    @property
+    def rule(self) -> str:
+        """The rule that holds it, "" for none."""
+        return RULES.get(self.consequence, "")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Plain data for the record of the step."""
+        return asdict(self)
+
+
+UNKNOWN: Final = Reading("unknown")
+
+
+def strictest(verdicts: Iterable[Verdict]) -> Reading:
+    """One reading of all verdicts in an answer: a harmless one that is quoted from the screen outweighs no other.
+
+    Verdicts that name different consequences are held all the same; none at all is unknown.
+    """
+    found = list(verdicts)
+    named = [each for each in found if each.consequence != NOTHING] or found
+    if not named:
+        return UNKNOWN
+    return Reading(named[0].consequence, in_one_line(" ".join(named[0].object.split()))[:MAX_OBJECT])
+
+
+def is_press(action: Action, spot: TouchTarget) -> bool:
+    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not."""
+    if isinstance(action, Tap | DoubleTap | LongPress | Drag):
+        return True
+    if isinstance(action, Swipe):
+        return stays(spot) or stays_on_button(spot)
+    if isinstance(action, Type) and spot.target is not None and not spot.target.editable:
+        return True
+    keys = keys_of(action)
+    return keys.enter or keys.moved
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """A press in its window, as far as a reader is told of it and its answer holds to it."""
+
+    kind: str
+    seen: Observation
+    target: Element | None
+    point: Point | None
+
+    @property
+    def near(self) -> Around:
+        """The control with its dialog or row, and its window."""
+        return around(self.seen, self.target, self.point)
+
+    def key(self, reader: str) -> str | None:
+        """A word for the app, the control and all words that are bound to it, and for the picture where there are
+        none; None where nothing tells this window from another one.
+        """
+        near, seen = self.near, self.seen
+        picture = picture_of(seen, pictured(seen, near, self.target, self.point))
+        if not near.window and picture is None:
+            return None
+        control: list[Any] = [self.kind]
+        if self.target is not None:
+            control += [
+                self.target.resource_id,
+                self.target.class_name,
+                "" if self.target.editable else self.target.label,
+            ]
+        elif self.point is not None:
+            control += [self.point.x // SPOT_GRID, self.point.y // SPOT_GRID]
+        words = [near.own_word([]), near.window_word([])]
+        return digest([reader, seen.package, seen.activity, control, words, picture])
+
+
+class Readings:
+    """The readings of this service. What is unknown is never kept, nor what is harmless for the buttons of a dialog."""
+
+    def __init__(self) -> None:
+        self._kept: Recent[str, Reading] = Recent(READINGS_KEPT)
+
+    def of(self, key: str | None) -> Reading | None:
+        """What is known of it from before."""
+        return None if key is None else self._kept.get(key)
+
+    def keep(self, key: str | None, reading: Reading, near: Around) -> None:
+        """Keep it, where it may be kept."""
+        harmless = reading.consequence == NOTHING
+        if key is None or reading.consequence == UNKNOWN.consequence or (harmless and near.kind == "dialog"):
+            return
+        self._kept[key] = Reading(reading.consequence, reading.object, kept=True)
