@@ -47,6 +47,8 @@ class Question(BaseModel):
     """Whether only the choices are answers: in words of their own people might tell a secret."""
     detail: str = ""
     """For an approval: the exact text or amount, and why a person is asked. For a secret: what the model said of it."""
+    consequence: str = ""
+    """For an approval: the name of the rule that asks for it, "" where none of the rules does."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
 

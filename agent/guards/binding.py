@@ -83,6 +83,11 @@ class Around:
         """The words at the top that stay, sorted."""
         return sorted(words for words in self.top if not _PRESENCE.fullmatch(words))
 
+    @property
+    def title_word(self) -> str:
+        """The one label at the top, such as the person a message goes to; "" where there are several or none."""
+        return self.title[0] if len(self.title) == 1 else ""
+
     def own_word(self, restless: list[list[int]]) -> str:
         """A word for the control with its dialog or row."""
         return digest([_item(e, in_place=_is_restless(e, restless)) for e in self.near])

@@ -30,7 +30,7 @@ from agent.guards.key_effects import (
 )
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
-from agent.guards.reasons import ANSWERS, LEAVES, NAMELESS, SENSITIVE, closed_app, opens
+from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, Rules, fits, shipped
 from agent.guards.structure import by_id, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
@@ -104,7 +104,7 @@ class Policy:
         if self._is_closed(action, spot.package):
             return Gate("refuse", closed_app(self.app_name(spot.package)))
         if isinstance(action, act.Tap) and action.sensitive:
-            return Gate("approve", f"{SENSITIVE}{action.sensitive}")
+            return Gate("approve", warned(action.sensitive))
         if isinstance(action, act.OpenUrl):
             return self._address(action.url)
         if isinstance(action, act.Type):
@@ -170,7 +170,8 @@ class Policy:
         known = self._rules.approve.get(rule)
         if known is None:
             return ALLOWED
-        reason = f"{ANSWERS}{known.reason}" if answers else known.reason
+        reason = of_rule(rule, known.reason)
+        reason = answering(reason) if answers else reason
         return Gate("approve", reason, consequence=rule, object=about, how=how)
 
     def _touch(self, spot: TouchTarget) -> Gate:
@@ -211,7 +212,7 @@ class Policy:
         if found.rule:
             return self.hold(found.rule, found.how, found.object, answers=True)
         kind = self._rules.approve.get("permission")
-        reason = f"{ANSWERS}{kind.reason}" if kind is not None else NAMELESS
+        reason = answering(of_rule("permission", kind.reason)) if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
     def _placed(self, touched: Element, spot: TouchTarget) -> Gate:

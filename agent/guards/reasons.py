@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.wording import SENTENCES, sentence, words
-from devices.wording import Words, said
+from agent.wording import SENTENCES, words
+from devices.wording import Words
 
-ANSWERS: Final = "answers a question on the screen, and so "
-"""Begins the reason of a button that means what the question above it asks."""
-SENSITIVE: Final = "is sensitive, as the model says: "
-"""Begins the reason that the model itself has given."""
-NAMELESS: Final = SENTENCES["reason.nameless"]
-UNREAD: Final = SENTENCES["reason.unread"]
-LEAVES: Final = SENTENCES["reason.leaves"]
+VERBS: Final = ("pay", "send", "delete", "install", "permission", "account")
+"""The shipped rules: each has a reason and a verb of its own in the wording."""
+NAMELESS: Final = words("reason.nameless")
+UNREAD: Final = words("reason.unread")
+LEAVES: Final = words("reason.leaves")
 
-_KINDS: Final = {text: kind for kind, text in SENTENCES.items() if kind.startswith("reason.")}
+
+def of_rule(rule: str, own: str) -> str:
+    """The reason of a rule: worded where it is as it is shipped, else the operator's `own`."""
+    return words(f"reason.{rule}") if rule in VERBS and own == SENTENCES[f"reason.{rule}"] else own
+
+
+def answering(reason: str) -> Words:
+    """The reason of a button that means what the question above it asks."""
+    return words("reason.answers", reason=reason)
+
+
+def warned(why: str) -> Words:
+    """The reason that the acting model itself has given."""
+    return words("reason.sensitive", why=why)
 
 
 def closed_app(app: str) -> Words:
@@ -26,15 +37,3 @@ def closed_app(app: str) -> Words:
 def opens(scheme: str) -> Words:
     """The reason to ask before an address of this scheme."""
     return words("reason.address", scheme=scheme)
-
-
-def reason_words(reason: str) -> str:
-    """The reason in the person's language, where it is one of the shipped ones."""
-    if isinstance(reason, Words):
-        return said(reason)
-    if reason.startswith(ANSWERS):
-        return sentence("reason.answers", reason=reason_words(reason.removeprefix(ANSWERS)))
-    if reason.startswith(SENSITIVE):
-        return sentence("reason.sensitive", why=reason.removeprefix(SENSITIVE))
-    kind = _KINDS.get(reason, "").removeprefix("reason.")
-    return sentence(f"reason.{kind}") if kind else reason

@@ -16,7 +16,7 @@ from agent.error_mapping import fault_of
 from agent.files import FileLost
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.device_health import PhoneSpent
-from agent.guards.reasons import ANSWERS, SENSITIVE, reason_words
+from agent.guards.reasons import answering, of_rule, warned
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
@@ -113,14 +113,14 @@ def test_values_are_never_formats() -> None:
 
 def test_the_shipped_reasons_are_worded_and_an_operators_own_stay() -> None:
     policy = tomllib.loads(files("agent.guards").joinpath("policy.toml").read_text(encoding="utf-8"))
-    shipped = {rule["reason"] for rule in policy["approve"].values()}
+    shipped = {name: rule["reason"] for name, rule in policy["approve"].items()}
     with worded(lambda kind, _: kind):
-        assert {reason_words(reason) for reason in shipped} == {
+        assert {getattr(of_rule(name, reason), "kind", "") for name, reason in shipped.items()} == {
             f"reason.{name}" for name in ("pay", "send", "delete", "install", "permission", "account")
         }
-        assert reason_words("feeds the cat") == "feeds the cat"
-    assert reason_words(f"{ANSWERS}deletes something") == "answers a question on the screen, and so deletes something"
-    assert reason_words(f"{SENSITIVE}money") == "is sensitive, as the model says: money"
+        assert of_rule("pay", "feeds the cat") == "feeds the cat"
+    assert answering("deletes something") == "answers a question on the screen, and so deletes something"
+    assert warned("money") == "is sensitive, as the model says: money"
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ async def test_an_approval_is_given_by_a_button(place: Place) -> None:
     async with town(*acts) as here, place.service(**here.settings):
         await here.fake.connected()
         await here.fake.say(here.alice, here.group, "/do delete my note about groceries")
-        question = await here.bot_says("May I", here.group)
+        question = await here.bot_says("in Notes?", here.group)
         assert place.phone.truth.notes
         (allow,) = [data for data, label in question.buttons.items() if "Allow" in label]
         await here.fake.press(here.alice, question, allow)

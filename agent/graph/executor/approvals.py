@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent import actions as act
+from agent.actions import DIALECT_ACTIONS
 from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
@@ -13,6 +14,7 @@ from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
 from agent.guards.facts import facts_of
+from agent.guards.gate import Gate
 from agent.guards.hit_test import LARGE_SHARE
 from agent.observing import ScreenView
 from devices.errors import PhoneError, PhoneUnavailable
@@ -50,7 +52,7 @@ async def approval_of(
     spec: InputAction[Any],
     action: act.Action,
     where: ResolvedTarget,
-    reason: str,
+    gate: Gate,
 ) -> dict[str, Any]:
     """What the state gets when a person is asked to allow this: the question, and what their answer holds to.
 
@@ -71,17 +73,31 @@ async def approval_of(
     if askings >= MAX_ASKINGS:
         return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
     shown = spec.shown(action)
-    question = questions.approval(state, context, what, reason, shown, sight, frame, near=near, anew=askings > 0)
+    element = where.element
+    question = questions.approval(
+        state,
+        context,
+        what,
+        gate,
+        shown,
+        sight,
+        frame,
+        near=near,
+        control=element,
+        typed=action.text if isinstance(action, act.Type) else None,
+        blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
+        anew=askings > 0,
+    )
     return {"question": question, "anchor": anchor}
 
 
 def tool_approval_of(
-    state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, reason: str
+    state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
 ) -> dict[str, Any]:
     """The same for a tool: it is known by its arguments, and no screen has a part in it. Raises Denied."""
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what)
-    question = questions.tool_approval(state, context, what, reason, spec.shown(action))
+    question = questions.tool_approval(state, context, what, gate, spec.shown(action))
     return {"question": question, "anchor": {"consequence": consequence}}
 
 

@@ -56,7 +56,7 @@ async def question_before_input(
         case "refuse":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
-            return await approval_of(state, context, sight, spec, action, where, gate.reason)
+            return await approval_of(state, context, sight, spec, action, where, gate)
         case "secret":
             where = field_aim(action, sight)
             question = questions.secret(state, context, where.element, sight)
@@ -110,7 +110,7 @@ def question_before_tool(
         case "refuse" | "secret":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
-            return tool_approval_of(state, context, spec, action, gate.reason)
+            return tool_approval_of(state, context, spec, action, gate)
         case "allow":
             return None
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.actions import AskUser, TakeOver
+from agent.graph.executor.approval_words import question_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.binding import Around
 from agent.guards.facts import Facts, facts_of
-from agent.guards.reasons import reason_words
+from agent.guards.gate import Gate
 from agent.guards.sanitise import in_one_line
 from agent.guards.words import id_words
 from agent.observing import ScreenView
@@ -37,34 +38,42 @@ def approval(
     state: ExecutorState,
     context: RunContext,
     what: str,
-    reason: str,
+    gate: Gate,
     shown: Sequence[str],
     sight: ScreenView,
     frame: str | None,
     *,
-    near: Around | None = None,
+    near: Around,
+    control: Element | None,
+    typed: str | None = None,
+    blind: bool = False,
     anew: bool = False,
 ) -> dict[str, Any]:
-    """May this be done? With what would go out (`shown`), the amounts, and what the dialog or row says (`near`), as far
-    as the screen tells. `anew`: it was allowed before, and the screen was another one then.
+    """May this be done (`what`), to what it is about? With what would go out (`shown`), the amounts, and what the
+    dialog or row says (`near`), as far as the screen tells. `blind`: it touches a place that has no name. `anew`: it
+    was allowed before, and the screen was another one then.
     """
-    reason = reason_words(reason)
+    reason = said(gate.reason)
     facts = facts_of(sight.observation)
     app = _app(context, sight)
+    short = sight.observation.app_name or app or sentence("ask.front")
+    text = question_of(gate, near, facts, control, short, what, typed=typed, blind=blind)
     lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
+    lines.append(sentence("ask.done_by", what=what))
     lines.extend(shown)
-    lines.extend(_said(near, facts) if near is not None else [])
+    lines.extend(_said(near, facts))
     lines.extend(facts.lines)
     if anew:
         lines.append(sentence("ask.anew"))
-    return _approval(state, context, what, lines, frame)
+    return _approval(state, context, text, lines, frame, gate.consequence)
 
 
 def tool_approval(
-    state: ExecutorState, context: RunContext, what: str, reason: str, shown: Sequence[str]
+    state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]
 ) -> dict[str, Any]:
     """A person is asked to allow a tool its work, with exactly what is shown."""
-    return _approval(state, context, what, [sentence("ask.reason", reason=reason_words(reason)), *shown], None)
+    lines = [sentence("ask.reason", reason=said(gate.reason)), *shown]
+    return _approval(state, context, sentence("ask.may", what=what), lines, None, gate.consequence)
 
 
 def instead(
@@ -84,10 +93,17 @@ def _said(near: Around, facts: Facts) -> list[str]:
 
 
 def _approval(
-    state: ExecutorState, context: RunContext, what: str, lines: list[str], frame: str | None
+    state: ExecutorState,
+    context: RunContext,
+    text: str,
+    lines: list[str],
+    frame: str | None,
+    consequence: str = "",
 ) -> dict[str, Any]:
-    text, detail = in_one_line(sentence("ask.may", what=what)), "\n".join(map(in_one_line, lines))
-    return _data(state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame)
+    text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
+    return _data(
+        state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame, consequence=consequence
+    )
 
 
 def secret(
@@ -111,7 +127,7 @@ def may_get_secret(
     name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
     what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
     lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
-    return _approval(state, context, what, lines, sight.frame)
+    return _approval(state, context, sentence("ask.may", what=what), lines, sight.frame)
 
 
 def field_name(field: Element | None) -> str:
@@ -157,6 +173,7 @@ def _data(
     tail: str = "",
     frame: str | None = None,
     strict: bool = False,
+    consequence: str = "",
 ) -> dict[str, Any]:
     """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
     the questions that were answered before: each asking is a question of its own.
@@ -168,6 +185,7 @@ def _data(
         text=context.mask.text(text),
         choices=choices,
         strict=strict,
+        consequence=consequence,
         detail=context.mask.text(detail),
         frame=frame or state["frame"],
     )

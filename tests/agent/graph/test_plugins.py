@@ -225,7 +225,7 @@ async def test_the_policy_judges_what_an_action_presses_by_whatever_name(rig: Ri
     asked = await work.until(Asked)
     await work.answer("deny")
     await work.ended()
-    assert "May I shake the phone?" in asked.question.text
+    assert "Done by: shake the phone" in asked.question.detail
     assert rig.phone.truth.messages == sent
 
 

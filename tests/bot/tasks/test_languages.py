@@ -13,7 +13,7 @@ from agent.error_mapping import fault_of
 from agent.events import TaskEnded, TaskEvent
 from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
-from agent.guards.reasons import closed_app, reason_words
+from agent.guards.reasons import closed_app
 from agent.models.base import ModelRequest, Purpose
 from agent.models.call_failure import CallFailure, Kind
 from agent.models.endpoint import EndpointSettings
@@ -32,7 +32,7 @@ from devices.adb.adb_errors import error_for
 from devices.adb.apps import view_command
 from devices.adb.link_state import health_of
 from devices.errors import InputRejected, PhoneTimeout
-from devices.wording import sentence_of, words
+from devices.wording import said, sentence_of, words
 from tests.agent.offline.scenes import element, next_action, scene, screen, step
 from tests.bot.tasks.bench import ANNA, HERE, bench, phone
 from tests.bot.tasks.minds import ScriptedMind
@@ -123,8 +123,8 @@ def test_why_a_phone_failed() -> None:
 def test_why_an_address_is_asked_about() -> None:
     reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), TouchTarget("")).reason
     with speaking("zh"):
-        assert reason_words(reason) == "打开 upi 地址，它可能不只是显示一个网页"
-    assert reason_words(reason) == "opens a upi address, which may do more than show a page"
+        assert said(reason) == "打开 upi 地址，它可能不只是显示一个网页"
+    assert said(reason) == "opens a upi address, which may do more than show a page"
 
 
 async def test_why_the_offline_pilot_stopped() -> None:

@@ -1,0 +1,61 @@
+"""What a person is asked to allow, in words that name the object first; how it is pressed stands in the details."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.guards.binding import Around
+from agent.guards.facts import Facts
+from agent.guards.gate import Gate
+from agent.guards.reasons import VERBS
+from agent.guards.sanitise import in_one_line
+from agent.wording import sentence
+from devices.phone import Element
+
+MAX_LETTERS: Final = 120
+"""Of an object in the question itself; the details have all of it."""
+MAX_AMOUNTS: Final = 3
+"""In the question itself: totals stand below."""
+
+
+def question_of(
+    gate: Gate,
+    near: Around,
+    facts: Facts,
+    control: Element | None,
+    app: str,
+    what: str,
+    *,
+    typed: str | None,
+    blind: bool,
+) -> str:
+    """The question about a press. `what` is the press in words, for what has neither consequence nor object, unless it
+    is a touch of a place that has no name (`blind`). `typed` is what the press itself types before it sends.
+
+    Whom and what it names are the window's own words: what is sent, the last amounts, the dialog, the row, the page.
+    """
+    if control is not None and control.label and near.kind == "dialog" and near.words:
+        return _said("dialog", object=" ".join(near.words), control=control.label, app=app)
+    if gate.consequence in VERBS:
+        written = facts.fields[0][1] if len(facts.fields) == 1 and near.kind == "page" else ""
+        written = written if typed is None else typed
+        if gate.consequence == "send" and written and near.title_word:
+            return _said("send_to", text=written, whom=near.title_word, app=app)
+        if gate.consequence == "send" and written:
+            return _said("send", text=written, app=app)
+        if gate.consequence == "pay" and facts.amounts:
+            return _said("pay", amount=" · ".join(facts.amounts[-MAX_AMOUNTS:]), app=app)
+        if about := " · ".join(near.words) if near.kind == "row" else near.title_word or gate.object:
+            return _said("object", verb=sentence(f"ask.verb.{gate.consequence}"), object=about, app=app)
+    if blind:
+        return _said("nameless_place", app=app)
+    return sentence("ask.may", what=what)
+
+
+def _said(kind: str, **values: str) -> str:
+    return sentence(f"ask.object_{kind}", **{name: _short(value) for name, value in values.items()})
+
+
+def _short(words: str) -> str:
+    flat = in_one_line(" ".join(words.split()))
+    return flat if len(flat) <= MAX_LETTERS else f"{flat[: MAX_LETTERS - 1]}…"
