@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from agent import actions as act
 from agent.guards.amounts import has_amount
 from agent.guards.dialogs import Agreement, agreed
+from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
 from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
@@ -362,7 +363,8 @@ class Policy:
         scheme = url.strip().partition(":")[0].casefold()
         if scheme in self._rules.urls.schemes:
             return Gate("approve", opens(scheme))
-        return ALLOWED
+        reason = address_reason(url)
+        return Gate("approve", reason) if reason is not None else ALLOWED
 
     def _is_secret(self, field: Element, text: str) -> bool:
         if not text.strip():
