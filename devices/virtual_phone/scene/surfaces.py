@@ -40,7 +40,7 @@ def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     if not wide:
         root.children.append(head.place(Bounds(box.left, top, box.right, top + head_height), scale))
     columns = COLUMNS * 2 if wide else COLUMNS
-    # The last row is the dock.
+    # The last row is the dock, and full; what is left over begins the first row.
     apps = [app for app in shuffled(APPS, windows.state.seed, "launcher") if app.package not in windows.state.disabled]
     rows = -(-len(apps) // columns)
     dock_top = box.bottom - scale.px(NAVIGATION_BAR + 16 + CELL)
@@ -48,9 +48,10 @@ def launcher(windows: WindowManager, box: Bounds, scale: Scale) -> Node:
     root.paint = (*root.paint, (dock, Frost(scale.px(30))))
     top = max(top + (0 if wide else head_height), dock_top - scale.px(26 + (rows - 1) * (CELL + 10)))
     cell = (box.right - box.left - 2 * side) // columns
+    lead = -len(apps) % columns
     for index, app in enumerate(apps):
-        left = box.left + side + cell * (index % columns)
-        row = index // columns
+        row = 0 if index < columns - lead else (index + lead) // columns
+        left = box.left + side + cell * (index if row == 0 else (index + lead) % columns)
         upper = max(top, dock_top) if row == rows - 1 else top + scale.px(CELL + 10) * row
         root.children.append(_icon(windows, app, Bounds(left, upper, left + cell, upper + scale.px(CELL)), scale))
     return root
