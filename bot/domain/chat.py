@@ -36,6 +36,8 @@ class Capabilities:
     """Whether sending with the same nonce again shows the message once."""
     deletes: bool
     """Whether a person's message can be deleted."""
+    threads_apart: bool = False
+    """Whether each thread has a budget of its own, instead of a share in that of its chat."""
     menu_choices: int = 0
     """How many choices a menu may have; 0 where there are no menus."""
     chat_budgets: tuple[Budget, ...] = ()

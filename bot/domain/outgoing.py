@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from bot.domain.address import MessageRef, Person
 
+SEEN = "👀"
+"""The reaction to a message that has become a task, at once and before its card."""
+
 
 @dataclass(frozen=True, slots=True)
 class Button:

@@ -1,9 +1,12 @@
-"""The actor of one conversation: one thing at a time, what notifies first, within the chat's budget."""
+"""The actor of one conversation, a chat or one task's part of it: one thing at a time, what notifies first, within the
+chat's budget.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 from bot.domain.address import Address
@@ -40,7 +43,7 @@ logger = logging.getLogger(__name__)
 
 
 class Conversation:
-    """Everything that goes out to one chat and its threads."""
+    """Everything that goes out to one chat and its threads; where threads have a pace of their own, all of one task."""
 
     def __init__(
         self,
@@ -51,12 +54,13 @@ class Conversation:
         asides: StatusNotes,
         time: WaitingClock,
         *,
-        pace: ChatRateLimit,
+        place: Address,
+        pace_of: Callable[[Address], ChatRateLimit],
     ) -> None:
         self._task_service = task_service
         self._store = store
         self._time = time
-        self._line = RateLimitedChat(chat, pace, time)
+        self._line = RateLimitedChat(chat, pace_of, place, time)
         self._questions = ShownQuestions(self._line, task_service)
         self._steps = StepStream(task_service, store.tasks, streaming)
         cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
@@ -70,11 +74,17 @@ class Conversation:
         """Tasks whose place is gone."""
         self._wake = asyncio.Event()
         self._stopping = False
+        self._resting = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being sent, and nothing will be as far as is known."""
+        return self._resting and not self._rows and not self._left and self._gentle.idle
 
     async def adopt(self, task: Task) -> None:
         """Take over a task that lived before this process."""
         await self._questions.adopt(task)
-        self.changed(task.id)
+        self.changed(task)
 
     def offer(self, row: OutboxRow) -> None:
         """A message is due; one that is known already changes nothing."""
@@ -82,9 +92,9 @@ class Conversation:
             self._rows.setdefault(row.id, row)
             self._wake.set()
 
-    def changed(self, task: str) -> None:
-        """Something of the task is new."""
-        self._gentle.changed(task)
+    def changed(self, task: Task) -> None:
+        """Something of the task, or of the task of which it is a part, is new."""
+        self._gentle.moved(task)
         self._wake.set()
 
     def leave(self, task: str) -> None:
@@ -105,13 +115,15 @@ class Conversation:
             while self._left:
                 await self._move_on(self._left.pop())
             loud = self._next_row()
-            gentle = self._gentle.waiting()
+            gentle = self._gentle.urgency()
             if loud is not None and not self._line.delay(Urgency.LOUD):
                 await self._deliver(loud)
-            elif loud is None and gentle and not self._line.delay(Urgency.SILENT):
+            elif loud is None and gentle is not None and not self._line.delay(gentle):
                 await self._gentle.do()
             else:
+                self._resting = True
                 await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
+                self._resting = False
 
     def _next_row(self) -> OutboxRow | None:
         """The first row of each task, the most urgent of them, unless it has to wait."""
@@ -122,15 +134,15 @@ class Conversation:
         ready = [row for row in firsts.values() if row.not_before <= now]
         return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
 
-    def _until_next(self, loud: bool, gentle: bool) -> float | None:
+    def _until_next(self, loud: bool, gentle: Urgency | None) -> float | None:
         """Seconds until something may be done; None when only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
         waits += self._gentle.waits()
         if loud:
             waits.append(self._line.delay(Urgency.LOUD))
-        elif gentle:
-            waits.append(self._line.delay(Urgency.SILENT))
+        elif gentle is not None:
+            waits.append(self._line.delay(gentle))
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:
@@ -148,7 +160,7 @@ class Conversation:
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
-                self.changed(row.task)
+                self._gentle.changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
             logger.warning("message %s of task %s goes with less of it: %s", row.id, row.task, refused)
@@ -172,7 +184,7 @@ class Conversation:
         if await another_place(task, self._line.chat, self._task_service):
             for row in await self._store.outbox.ask_again(task_id, now=self._time.now()):
                 self.offer(row)
-            self.changed(task_id)
+            self._gentle.changed(task_id)
 
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
@@ -199,7 +211,7 @@ class Conversation:
         if row.kind == "question":
             await self._task_service.question_shown(row.subject, ref)
             self._questions.shown(row.subject, task.id)
-            self.changed(task.id)
+            self._gentle.changed(task.id)
         elif row.kind == "final":
             self._gentle.forget(task.id)
             if await self._task_service.made_for_tasks(place):

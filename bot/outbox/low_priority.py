@@ -1,5 +1,5 @@
-"""What may wait: cards and the silent messages of steps. None is lost; several steps become one message when the
-budget is short.
+"""What may wait: cards and the silent messages of steps. The card goes first; several steps become one message, and
+none is lost.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from bot.domain.task import StepRow, Task, TaskState
 from bot.outbox.cards import CardSlot
 from bot.outbox.closing import ShownQuestions
 from bot.outbox.places import place_of
+from bot.outbox.rate_limit import Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.store.errors import StoreAway
 from bot.store.store import Store
@@ -124,6 +125,10 @@ class Gentle:
         self._leave = leave
         self._changed: dict[str, float] = {}
         """Tasks whose card is to be brought up to date, each not before that time."""
+        self._states: dict[str, dict[str, tuple[TaskState, bool]]] = {}
+        """How tasks stood with their parts, and whether they were being ended, when that was last told."""
+        self._answers: set[str] = set()
+        """Tasks whose card is what somebody waits for: it is new, or what they pressed changes it."""
         self._looks: dict[str, float] = {}
         """When a card is looked at again without news: for its clock, and to move it."""
         self._card_turn = True
@@ -134,9 +139,29 @@ class Gentle:
         """Something of the task is new."""
         self._changed.setdefault(task, 0.0)
 
-    def waiting(self) -> bool:
-        """Whether there is something to show now."""
-        return bool(self._due_cards() or self._due_steps())
+    def moved(self, task: Task) -> None:
+        """The task has changed, or one that is a part of it. A card that is new, or that tells another state than
+        before, answers whoever gave the task or pressed a button of it.
+        """
+        shown = task.parent or task.id
+        now = (task.state, self._task_service.ending(task.id))
+        known = self._states.setdefault(shown, {})
+        if known.get(task.id) != now:
+            known[task.id] = now
+            self._answers.add(shown)
+        self.changed(shown)
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to show, now or later."""
+        return not self._changed and not self._looks and not self._steps.next()
+
+    def urgency(self) -> Urgency | None:
+        """How urgent the most urgent is that there is to show now; None when there is nothing."""
+        cards = self._due_cards()
+        if any(task in self._answers for task in cards):
+            return Urgency.ANSWER
+        return Urgency.SILENT if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
         """Seconds until something that is put off may be done."""
@@ -147,14 +172,15 @@ class Gentle:
         return [time - now for time in times if time > now]
 
     async def do(self) -> None:
-        """Show a card or a step, in turns."""
+        """Show a card, one that answers somebody first; or several steps, which take every other turn at most."""
         cards, steps = self._due_cards(), self._due_steps()
-        if steps and not (cards and self._card_turn):
+        answers = [task for task in cards if task in self._answers]
+        if steps and not answers and not (cards and self._card_turn):
             self._card_turn = True
             await self._tell(steps)
         elif cards:
             self._card_turn = False
-            await self._show(cards[0])
+            await self._show((answers or cards)[0])
 
     async def finish(self, task: Task, attempt: int) -> None:
         """Before the final message: the steps that are left in one message, answered questions, the frozen card.
@@ -181,6 +207,8 @@ class Gentle:
         self._steps.forget(task)
         self._cards.forget(task)
         self._looks.pop(task, None)
+        self._states.pop(task, None)
+        self._answers.discard(task)
 
     def _due_cards(self) -> list[str]:
         now = self._time.now()
@@ -193,6 +221,7 @@ class Gentle:
     async def _show(self, task_id: str) -> None:
         self._changed.pop(task_id, None)
         self._looks.pop(task_id, None)
+        self._answers.discard(task_id)
         try:
             task = await self._task_service.get(task_id)
             if task is not None:

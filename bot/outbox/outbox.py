@@ -1,4 +1,4 @@
-"""The outbox: hands what is due to the actor of its conversation, and keeps the actors alive."""
+"""The outbox: hands what is due to the actor of its conversation, and keeps the actors alive while there is work."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class Outbox:
         self._chats = chats
         self._streaming = streaming
         self._time = WaitingClock(clock, sleep)
-        self._conversations: dict[Address, Conversation] = {}
+        self._conversations: dict[tuple[Address, str], Conversation] = {}
+        """By chat; where threads have a pace of their own, by chat and task."""
         self._paces = paces or ChatRateLimits(clock)
         self._actors: set[asyncio.Task[None]] = set()
         self._changed: set[str] = set()
@@ -96,9 +97,8 @@ class Outbox:
 
     async def move(self, old: Address, new: str) -> None:
         """The chat `old` has the id `new`: its tasks, which are at that address already, go on there."""
-        former = self._conversations.pop(replace(old, thread=""), None)
-        if former is not None:
-            former.stop()
+        for key in [key for key in self._conversations if key[0] == replace(old, thread="")]:
+            self._conversations.pop(key).stop()
         for task in await self._task_service.active():
             conversation = self._conversation(task) if task.origin.chat == new else None
             if conversation is not None:
@@ -132,11 +132,12 @@ class Outbox:
             for task in tasks:
                 conversation = self._conversation(task)
                 if conversation is not None:
-                    conversation.changed(task.parent or task.id)
+                    conversation.changed(task)
             for row in rows:
                 conversation = await self._conversation_of(row.task)
                 if conversation is not None:
                     conversation.offer(row)
+            self._let_go()
             await self._time.rest(self._wake, LOOK_AGAIN)
 
     async def _due(self, changed: Collection[str]) -> tuple[list[Task], tuple[OutboxRow, ...]]:
@@ -149,18 +150,25 @@ class Outbox:
 
         return await self._store.read(work)
 
+    def _let_go(self) -> None:
+        """The actors of single tasks end with them."""
+        for key in [key for key, conversation in self._conversations.items() if key[1] and conversation.idle]:
+            self._conversations.pop(key).stop()
+
     async def _conversation_of(self, task_id: str) -> Conversation | None:
         task = await self._task_service.get(task_id)
         return None if task is None else self._conversation(task)
 
     def _conversation(self, task: Task) -> Conversation | None:
-        """The actor of the task's chat; None while its platform is not connected."""
+        """The actor of the task's chat, or of the task; None while its platform is not connected."""
         address = conversation_of(task)
         chat = self._chats.get(address.platform)
         if chat is None:
             return None
-        conversation = self._conversations.get(address)
+        key = (address, (task.parent or task.id) if chat.capabilities.threads_apart else "")
+        conversation = self._conversations.get(key)
         if conversation is None:
+            group = is_group(task)
             conversation = Conversation(
                 chat,
                 self._task_service,
@@ -168,9 +176,10 @@ class Outbox:
                 self._streaming,
                 self._asides,
                 self._time,
-                pace=self._paces.of(chat.capabilities, address, group=is_group(task)),
+                place=task.place or task.origin,
+                pace_of=lambda place: self._paces.of(chat.capabilities, place, group=group),
             )
-            self._conversations[address] = conversation
+            self._conversations[key] = conversation
             actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")
             self._actors.add(actor)
             actor.add_done_callback(self._actors.discard)

@@ -97,8 +97,8 @@ class ChatRateLimits:
         self._accounts: dict[tuple[str, str], Account] = {}
 
     def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> ChatRateLimit:
-        """The pace of the conversation to which the place belongs; the threads of a chat share it."""
-        conversation = replace(place, thread="")
+        """The pace of the place: that of its chat, unless threads have one of their own."""
+        conversation = place if capabilities.threads_apart else replace(place, thread="")
         if (pace := self._paces.get(conversation)) is None:
             key = (place.platform, place.account)
             account = self._accounts.setdefault(key, Account(capabilities.account_budgets, self._clock))

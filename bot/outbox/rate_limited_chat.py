@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import Capabilities, Chat, FloodWait
@@ -16,12 +16,21 @@ class RateLimitedChat:
     """A chat as its actor uses it. A message of several parts takes a turn for each of them.
 
     When something silent may begin is asked with `delay`; what was begun goes on as urgently as the line is.
+    `pace_of` gives the pace of a place; it begins at `place` and follows what is sent.
     """
 
-    def __init__(self, chat: Chat, pace: ChatRateLimit, time: WaitingClock, urgency: Urgency = Urgency.LOUD) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        pace_of: Callable[[Address], ChatRateLimit],
+        place: Address,
+        time: WaitingClock,
+        urgency: Urgency = Urgency.LOUD,
+    ) -> None:
         self.chat = chat
         self._urgency = urgency
-        self._pace = pace
+        self._pace_of = pace_of
+        self._pace = pace_of(place)
         self._time = time
         self._hurry = asyncio.Event()
 
@@ -52,6 +61,7 @@ class RateLimitedChat:
 
     async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
         """See `Chat.send`."""
+        self._pace = self._pace_of(place)
         try:
             return await self.chat.send(place, message, nonce=nonce, turn=self.turn)
         except FloodWait as flood:
@@ -60,6 +70,7 @@ class RateLimitedChat:
 
     async def edit(self, ref: MessageRef, message: Message) -> None:
         """See `Chat.edit`."""
+        self._pace = self._pace_of(ref.address)
         try:
             await self.chat.edit(ref, message, turn=self.turn)
         except FloodWait as flood:
@@ -93,5 +104,8 @@ class ReplyTurns:
         chat = self._chats.get(place.address.platform)
         if chat is None:
             return at_once
-        pace = self._paces.of(chat.capabilities, place.address, group=not place.private)
-        return RateLimitedChat(chat, pace, self._time, Urgency.ANSWER).turn
+
+        def pace_of(address: Address) -> ChatRateLimit:
+            return self._paces.of(chat.capabilities, address, group=not place.private)
+
+        return RateLimitedChat(chat, pace_of, place.address, self._time, Urgency.ANSWER).turn

@@ -47,6 +47,7 @@ class TaskControl:
         quiet, since = True, self._record.now()
         if self._workers.alive(task.id):
             self._workers.mark_cancelled(task.id, name)
+            self._news.changed(task.id)
             self._calls.later(self._agent.cancel(task.id))
             quiet = await self._workers.wait(task.id, self._limits.patience)
         with speaking(task.person.language):

@@ -45,6 +45,10 @@ class DeskReading:
         """The parts of a task for several phones, in the order in which these were named; none for any other."""
         return await self._store.tasks.parts(task)
 
+    def ending(self, task: str) -> bool:
+        """Whether somebody has ended the task, and what it was just doing has not come to rest yet."""
+        return self._workers.ending(task)
+
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
         """How each part of a task for several phones stands; none for any other task."""
         parts = await self._store.tasks.parts(task)

@@ -90,6 +90,11 @@ class Workers:
         if (worker := self._workers.get(task)) is not None:
             worker.cancelled_by = by
 
+    def ending(self, task: str) -> bool:
+        """Whether somebody asked for the end of the task, and its worker lives on."""
+        worker = self._workers.get(task)
+        return worker is not None and bool(worker.cancelled_by)
+
     async def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task's worker has ended; False when it has not in time."""
         worker = self._workers.get(task)

@@ -113,6 +113,8 @@ class Messages:
         await self._answer(own, person, reply, lost)
 
     async def _answer(self, own: MessageRef, person: Person, reply: Reply, lost: tuple[str, ...]) -> None:
+        if reply.task:
+            await self._sender.react(own)
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
         if answer is not None and not reply.task:
             await self._say(own, person, answer, "reply", reply.turn)

@@ -81,6 +81,7 @@ OVERALL: Final = Budget(45, 1.0)
 
 CAPABILITIES: Final = Capabilities(
     threads=True,
+    threads_apart=True,  # limits are counted by channel, and a thread is one (developer docs, Rate Limits and Threads)
     edit_interval=3.0,
     edit_interval_group=3.0,
     caption_limit=TEXT,

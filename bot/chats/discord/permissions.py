@@ -72,6 +72,12 @@ class Permissions:
         known = () if granted is None else missing_of(granted)
         return tuple(name for name in WANTED if name in known or self._was_refused(number, name))
 
+    def reacts(self, channel: object) -> bool:
+        """Whether reactions go there. They are no loss where they do not, so that nobody is told."""
+        granted = _granted(channel)
+        allowed = granted is None or (granted.add_reactions and granted.read_message_history)
+        return allowed and not self._was_refused(_number(channel), "add_reactions")
+
     def refused(self, channel: object, name: str) -> None:
         """Discord did not allow what needs this permission, whatever was known."""
         self._refused[_number(channel), name] = self._clock() + REMEMBERED_SECONDS

@@ -16,8 +16,8 @@ from bot.chats.discord.formatting import NOTHING, Draft, card_of, drafts_of
 from bot.chats.discord.permissions import Abilities, Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id, parent_at
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatError, FloodWait
-from bot.domain.outgoing import Message, Turn, at_once
+from bot.domain.chat import ChatError, ChatGone, FloodWait
+from bot.domain.outgoing import SEEN, Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
 
@@ -109,6 +109,21 @@ class Sender:
                 view=draft.view(),
                 allowed_mentions=discord.AllowedMentions.none(),
             )
+
+    async def react(self, ref: MessageRef) -> None:
+        """Show on a person's message that it was seen, where the bot may; the card that follows tells the rest."""
+        client = await self._online()
+        parent = parent_at(client, ref.address)
+        if not self._permissions.reacts(parent):
+            return
+        try:
+            async with errors.translated("the reaction", needs="Add Reactions"):
+                await _partial(client, ref).add_reaction(SEEN)
+        except ChatGone as refused:
+            self._permissions.refused(parent, "add_reactions")
+            logger.info("A message keeps without a reaction: %s", refused)
+        except (ChatError, FloodWait) as refused:
+            logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message; one that is gone already is success."""

@@ -158,6 +158,8 @@ class Messages:
         return self._albums.around(above)
 
     async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
+        if reply.task:
+            await self._sender.react(own)
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
         if answer is not None and not reply.task:
             await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}", reply.turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -16,8 +17,11 @@ from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.formatting import visible
 from bot.chats.telegram.places import PLATFORM, thread_id
 from bot.domain.address import Address, MessageRef
-from bot.domain.outgoing import Message, Picture, Turn, at_once
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.outgoing import SEEN, Message, Picture, Turn, at_once
 from devices.recent import Recent
+
+logger = logging.getLogger(__name__)
 
 NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
@@ -184,6 +188,17 @@ class Sender:
         if message.reply_to is None:
             self._anchors.pop(place, None)
         return MessageRef(place, progress.first)
+
+    async def react(self, ref: MessageRef) -> None:
+        """Show on a person's message that it was seen, where the chat allows that; the card that follows tells the
+        rest.
+        """
+        bot = await self._online()
+        try:
+            async with errors.translated("the reaction"):
+                await bot.set_message_reaction(int(ref.address.chat), int(ref.message), SEEN)
+        except (BadRequest, ChatError, FloodWait) as refused:
+            logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:
         """Delete a message; one that is gone already is success."""

@@ -67,9 +67,14 @@ def test_chats_share_what_their_account_may_send() -> None:
     assert ChatRateLimit(CAPABILITIES, clock, group=True, account=account).delay(Urgency.LOUD) == pytest.approx(1)
 
 
+def a_line(chat: LoopbackChat, clock: Clock) -> RateLimitedChat:
+    pace = ChatRateLimit(CAPABILITIES, clock, group=True)
+    return RateLimitedChat(chat, lambda _place: pace, CHANNEL.address, WaitingClock(clock, clock.sleep))
+
+
 async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
     clock, chat = Clock(), LoopbackChat()
-    line = RateLimitedChat(chat, ChatRateLimit(CAPABILITIES, clock, group=True), WaitingClock(clock, clock.sleep))
+    line = a_line(chat, clock)
     chat.faults.append(FloodWait(30))
     for _ in range(2):
         with pytest.raises(FloodWait):
@@ -80,7 +85,7 @@ async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
 
 async def test_each_call_waits_for_its_turn_and_the_end_waits_for_none() -> None:
     clock, chat = Clock(), LoopbackChat(now=lambda: 0.0)
-    line = RateLimitedChat(chat, ChatRateLimit(CAPABILITIES, clock, group=True), WaitingClock(clock, clock.sleep))
+    line = a_line(chat, clock)
     ref = await line.send(CHANNEL.address, Message(body="one"), nonce="o1")
     edit = asyncio.create_task(line.edit(ref, Message(body="two")))
     async with asyncio.timeout(10):

@@ -56,6 +56,7 @@ class Methods:
             "getMyCommands": self.get_commands,
             "deleteMyCommands": self.delete_commands,
             "sendChatAction": self.chat_action,
+            "setMessageReaction": self.react,
             "getFile": self.get_file,
             "getChat": self.get_chat,
             "createForumTopic": self.create_topic,
@@ -171,6 +172,13 @@ class Methods:
     async def chat_action(self, form: Form) -> Any:
         chat = checks.chat_of(self._world, form)
         self._world.actions.append((chat.id, str(form["action"])))
+        return True
+
+    async def react(self, form: Form) -> Any:
+        chat = checks.chat_of(self._world, form)
+        if int(form["message_id"]) not in self._world.messages.get(chat.id, {}):
+            raise bad("message to react not found")
+        self._world.reactions.append((chat.id, int(form["message_id"]), json.loads(form["reaction"])[0]["emoji"]))
         return True
 
     async def get_file(self, form: Form) -> Any:

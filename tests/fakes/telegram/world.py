@@ -157,6 +157,8 @@ class World:
         self.presses: dict[str, Press] = {}
         self.menus: dict[str, list[dict[str, str]]] = {}
         self.actions: list[tuple[int, str]] = []
+        self.reactions: list[tuple[int, int, str]] = []
+        """Chat, message and emoji."""
         self._numbers = itertools.count(1)
         self._last_message: dict[int, int] = {}
 
