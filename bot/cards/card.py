@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from agent.events import Todo
 from agent.ports.frames import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
-from bot.cards.formatting import action_line, duration, elapsed, receipt, shortened, title_of, tokens
+from bot.cards.formatting import about, action_line, duration, elapsed, outcome_line, shortened, title_of, tokens
 from bot.cards.picture import screen_picture
 from bot.domain.outgoing import Button, Message
-from bot.domain.task import PartNow, StepRow, Task, TaskState
+from bot.domain.task import Ahead, PartNow, StepRow, Task, TaskState
 from bot.texts import say
 
 PARTS_ROOM = 640
@@ -74,45 +74,60 @@ async def render_card(
     now: float,
     note: str = "",
     queue_place: int | None = None,
+    ahead: Ahead | None = None,
+    ending: bool = False,
     parts: Sequence[PartNow] = (),
     notes: Mapping[str, str] | None = None,
 ) -> Message:
     """The card as it should read now.
 
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
-    `now` is Unix seconds. `parts` are those of a task for several phones, `notes` by the id of the part. An ended
-    task's card is frozen: it has its outcome and no buttons.
+    `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
+    Unix seconds. `parts` are those of a task for several phones, `notes` by the id of the part. An ended task's card is
+    frozen: it has its outcome and no buttons, and the final message tells the rest.
     """
+    if task.state is TaskState.ENDED and task.outcome is not None:
+        lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
+        return Message(heading=title_of(task), body="\n".join(lines))
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
-    body = [state_line(task, None if task.parts else step, queue_place)]
+    body = [say("card.ending") if ending else _live_line(task, None if task.parts else step, queue_place, ahead)]
     if parts:
         body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
-    elif step is not None and step.summary and task.state is not TaskState.ENDED:
+    elif step is not None and step.summary and not step.told_otherwise:
         body.append(action_line(step.summary))
-    if note and task.state is not TaskState.ENDED:
+    if note:
         body.append(shortened(note, NOTE_LIMIT))
     body += _todo_lines(task.todos)
-    footer = receipt(task, now) if task.state is TaskState.ENDED else _meter(task, now)
     return Message(
         heading=title_of(task),
         body="\n".join(body),
-        footer=footer,
+        footer=_meter(task, now),
         picture=await screen_picture(frames, reference, mark),
-        buttons=_buttons(task, queue_place),
+        buttons=() if ending else _buttons(task, queue_place),
     )
 
 
-async def render_step(step: StepRow, *, frames: Frames) -> Message:
-    """One step as a silent message of its own."""
-    return Message(
-        heading=say("card.step_of", task=step.task, progress=_of_phone(step)),
-        body=step.summary,
-        picture=await screen_picture(frames, step.frame, step.mark),
-    )
+def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead: Ahead | None) -> str:
+    """How a task stands that has not ended, with what is being done before there is a step."""
+    if task.state is TaskState.QUEUED and queue_place is None:
+        return say("card.planning")
+    if task.state is TaskState.QUEUED and ahead is not None:
+        line = say("card.queued_behind", place=queue_place, task=ahead.task.called)
+        return line if ahead.seconds is None else f"{line} · {say('card.about', time=about(ahead.seconds))}"
+    if task.state is TaskState.WORKING and step is None and not task.parts:
+        return say("card.looking")
+    return state_line(task, step, queue_place)
 
 
-async def render_steps(steps: Sequence[StepRow], *, frames: Frames, limit: int) -> Message:
-    """Several steps of a task as one silent message of at most about `limit` characters, with the last screen."""
+def render_step(step: StepRow) -> Message:
+    """One step as a silent message of its own. Its screen is on the card."""
+    return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step.summary)
+
+
+def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
+    """Several steps of a task as one silent message of at most about `limit` characters. Their screens are on the card,
+    one after the other, and in the recap.
+    """
     first, last = steps[0], steps[-1]
     if last.part:
         heading = say("parts.steps", task=last.task)
@@ -120,7 +135,7 @@ async def render_steps(steps: Sequence[StepRow], *, frames: Frames, limit: int) 
         heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
     room = max(STEP_LEAST, (limit - len(heading)) // len(steps) - 1)
     lines = [shortened(f"{step.phone_name} {step.step}. {step.summary}", min(room, STEP_LIMIT)) for step in steps]
-    return Message(heading=heading, body="\n".join(lines), picture=await screen_picture(frames, last.frame, last.mark))
+    return Message(heading=heading, body="\n".join(lines))
 
 
 def state_line(task: Task, step: StepRow | None, queue_place: int | None = None) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import receipt, title_of
+from bot.cards.formatting import outcome_line, receipt, title_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task
@@ -22,28 +22,35 @@ async def render_final(
     repeated: bool = False,
     recap: Picture | None = None,
     parts: Sequence[Task] = (),
+    one_message: bool = False,
 ) -> Message:
     """The end of an ended task: outcome, summary, data, receipt and the last screen.
 
-    `recap` is the moving picture of its steps, `parts` are those of a task for several phones.
+    `recap` is the moving picture of its steps, `parts` are those of a task for several phones. With `one_message` the
+    recap of one phone is the message's own picture, because a file beside it would be another message.
     `repeated` marks a message that may have arrived before. Raises ValueError for a task that has not ended.
     """
     if task.outcome is None:
         raise ValueError(f"task {task.id} has not ended")
     screens = {number: part.frame for number, part in enumerate(parts, 1) if part.frame}
+    moving = recap is not None and one_message and len(screens) < 2
     body = [task.summary or say("final.no_summary")]
     if task.data:
         body += ["", task.data]
     return Message(
-        heading=f"{say(f'outcome.{task.outcome}')} · {title_of(task)}",
+        heading=f"{outcome_line(task.outcome)} · {title_of(task)}",
         body="\n".join(body),
         footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
-        picture=await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame),
-        files=() if recap is None else (recap,),
+        picture=recap if moving else await _last_screens(task, screens, frames),
+        files=() if recap is None or moving else (recap,),
         buttons=((again_button(task.id),),),
         notify=True,
         mention=task.person,
     )
+
+
+async def _last_screens(task: Task, screens: Mapping[int, str], frames: Frames) -> Picture | None:
+    return await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame)
 
 
 def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:

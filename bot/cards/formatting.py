@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 
 from agent.events import ModelAway
 from agent.models.base import Usage
+from agent.outcome import Outcome
 from bot.domain.task import Task
 from bot.texts import counted, say
 
@@ -43,6 +44,25 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return say("time.minutes", minutes=whole // 60, seconds=whole % 60)
     return say("time.hours", hours=whole // 3600, minutes=whole % 3600 // 60)
+
+
+def about(seconds: float) -> str:
+    """An estimate such as "3 min", in whole minutes."""
+    return say("time.about_minutes", minutes=max(1, round(seconds / 60)))
+
+
+_SIGNS = {
+    Outcome.SUCCEEDED: "✅",
+    Outcome.UNVERIFIED: "☑️",
+    Outcome.BLOCKED: "⛔",
+    Outcome.FAILED: "❌",
+    Outcome.CANCELLED: "⏹️",
+}
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """How a task ended, with a sign first that is read at a glance."""
+    return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
 
 
 def tokens(usage: Usage) -> str:

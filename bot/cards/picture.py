@@ -13,8 +13,9 @@ from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
 from agent.ports.frames import Frames
 from bot.domain.outgoing import Picture
 from devices.recent import Recent
+from devices.resizing import resized
 
-LONG_SIDE = 1280
+LONG_SIDE = 1200
 """Pixels. Chats show pictures smaller than this; it keeps text readable when opened."""
 JPEG_QUALITY = 82
 SHEET_MOST = 8
@@ -22,10 +23,13 @@ SHEET_MOST = 8
 SHEET_WIDTH = 2560
 """Pixels, which Telegram shows in full and Discord as well."""
 GAP = 12
+STRIP_PART = 18
+"""A strip with a number is as high as the screen below it divided by this."""
 RING_PART = 22
 """The ring's radius is the picture's width divided by this: about a fingertip."""
 _RING = (230, 30, 60)
 _HALO = (255, 255, 255)
+_GROUND = (40, 40, 48)
 
 DRAWN_KEPT = 160
 """Drawn screens that are kept, of about 50 kB: a step is shown on its card and alone, and again with a new clock and in
@@ -40,22 +44,18 @@ logger = logging.getLogger(__name__)
 def draw_screen(image: Image.Image, mark: tuple[int, int] | None = None) -> bytes:
     """A JPEG of the screen for a chat. `mark` is in pixels of `image`; one outside of it is not drawn.
 
-    It is made smaller by a whole number, which takes a fifth of the time: each step of each task is shown.
+    A larger one is made exactly LONG_SIDE long, whatever the phone's own size.
     """
     width, height = image.size
-    image.draft("RGB", (width // _parts(width, height), height // _parts(width, height)))  # a stored JPEG, while read
-    parts = _parts(*image.size)
-    canvas = image.convert("RGB") if parts == 1 else image.convert("RGB").reduce(parts)
+    scale = min(1.0, LONG_SIDE / max(width, height))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    image.draft("RGB", size)  # a stored JPEG is made smaller while it is read, by a whole number
+    canvas = image.convert("RGB") if image.size == size else resized(image.convert("RGB"), size)
     if mark is not None:
         draw_mark(canvas, mark, (width, height))
     target = io.BytesIO()
     canvas.save(target, "JPEG", quality=JPEG_QUALITY)
     return target.getvalue()
-
-
-def _parts(width: int, height: int) -> int:
-    """The whole number by which a picture of this size is divided."""
-    return -(-max(width, height) // LONG_SIDE)
 
 
 def whole_screen(image: Image.Image) -> bytes:
@@ -66,19 +66,22 @@ def whole_screen(image: Image.Image) -> bytes:
 
 
 def draw_sheet(images: Mapping[int, Image.Image]) -> bytes:
-    """The screens of several phones side by side, all of one height, each with its number."""
+    """The screens of several phones side by side, all of one height, each with its number above it."""
     height = min(LONG_SIDE, max(image.height for image in images.values()))
     fitted = [_of_height(image, height) for image in images.values()]
     width = sum(one.width for one in fitted) + GAP * (len(fitted) - 1)
-    sheet = Image.new("RGB", (width, height), _HALO)
+    above = height // STRIP_PART
+    sheet = Image.new("RGB", (width, above + height), _HALO)
     left = 0
     for number, one in zip(images, fitted, strict=True):
-        sheet.paste(one, (left, 0))
-        _badge(sheet, left, number)
+        sheet.paste(one, (left, above))
+        write_number(sheet, str(number), (left, 0, left + one.width, above))
         left += one.width + GAP
     scale = min(1.0, SHEET_WIDTH / width)
     if scale < 1.0:
-        sheet = sheet.resize((SHEET_WIDTH, max(1, round(height * scale))), Image.Resampling.LANCZOS, reducing_gap=2.0)
+        sheet = sheet.resize(
+            (SHEET_WIDTH, max(1, round(sheet.height * scale))), Image.Resampling.LANCZOS, reducing_gap=2.0
+        )
     target = io.BytesIO()
     sheet.save(target, "JPEG", quality=JPEG_QUALITY)
     return target.getvalue()
@@ -89,12 +92,13 @@ def _of_height(image: Image.Image, height: int) -> Image.Image:
     return image.convert("RGB").resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
 
 
-def _badge(sheet: Image.Image, left: int, number: int) -> None:
-    side = max(16, sheet.height // 16)
-    pen = ImageDraw.Draw(sheet)
-    pen.rectangle((left, 0, left + side, side), fill=_RING)
-    middle = (left + side / 2, side / 2)
-    pen.text(middle, str(number), fill=_HALO, anchor="mm", font=ImageFont.load_default(side * 0.7))
+def write_number(canvas: Image.Image, number: str, strip: tuple[int, int, int, int]) -> None:
+    """A number in the middle of a strip beside a screen, so that nothing of the screen is hidden."""
+    left, top, right, bottom = strip
+    pen = ImageDraw.Draw(canvas)
+    pen.rectangle((left, top, right - 1, bottom - 1), fill=_GROUND)
+    middle = ((left + right) / 2, (top + bottom) / 2)
+    pen.text(middle, number, fill=_HALO, anchor="mm", font=ImageFont.load_default((bottom - top) * 0.7))
 
 
 def draw_mark(canvas: Image.Image, mark: tuple[int, int], size: tuple[int, int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.ports.frames import Frames
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
@@ -55,6 +55,8 @@ def _buttons(question: Question, labels: tuple[str, ...]) -> tuple[Button, ...]:
 BUTTON_ROWS = 5
 """Discord's limit; with five choices the Stop button of the card has to do."""
 ANSWER_LIMIT = 200
+HEADING_LIMIT = 180
+"""Characters of a question that is its own heading; platforms cut longer ones."""
 
 _KEYS = {
     QuestionKind.ASK: "ask",
@@ -83,14 +85,16 @@ async def render_question(
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
     rows = _answer_rows(question) if offer is None else offer.rows
     stop = stop_phone_button(task.id, task.phone_name) if task.parent else stop_button(task.id)
+    heading, body, below = _words(question, task)
     footer = [
+        below,
         say(f"asking.{key}.how") if offer is None else offer.how,
         say("question.expires", time=duration(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(
-        heading=f"{say(f'asking.{key}.heading')} · {title_of(task)}",
-        body="\n".join([*_body(question), *(offer.lines if offer is not None else ())]),
+        heading=heading,
+        body="\n".join([*body, *(offer.lines if offer is not None else ())]),
         footer="\n".join(line for line in footer if line),
         picture=await screen_picture(frames, question.frame),
         buttons=(*rows, (stop,))[:BUTTON_ROWS],
@@ -103,11 +107,9 @@ async def render_question(
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
     """The same message once the question is closed: who answered what, and no buttons. A secret is never shown."""
     question = open_question.question
-    message = Message(
-        heading=f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task)}",
-        body="\n".join(_body(question)),
-    )
-    return replace(message, footer="\n".join([closed_line(open_question), *_after(open_question)]))
+    heading, body, below = _words(question, task)
+    lines = [closed_line(open_question), *_after(open_question), below]
+    return Message(heading=heading, body="\n".join(body), footer="\n".join(line for line in lines if line))
 
 
 def _after(open_question: OpenQuestion) -> list[str]:
@@ -138,8 +140,15 @@ def answer_words(question: Question, answer: str) -> str:
     return shortened(answer, ANSWER_LIMIT)
 
 
-def _body(question: Question) -> list[str]:
-    return [line for line in (question.text, question.detail) if line]
+def _words(question: Question, task: Task) -> tuple[str, list[str], str]:
+    """Heading, body and a small line below: what is asked comes first, then its details, then whose task it is.
+
+    A question that is too long for a heading stands below one that tells its kind.
+    """
+    about = f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task)}"
+    if len(question.text) > HEADING_LIMIT or "\n" in question.text.strip():
+        return about, [line for line in (question.text, question.detail) if line], ""
+    return question.text.strip(), [question.detail] if question.detail else [], about
 
 
 def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:

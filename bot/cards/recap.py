@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from PIL import Image, UnidentifiedImageError
 
 from agent.ports.frames import Frames
-from bot.cards.picture import screen_picture
+from bot.cards.picture import STRIP_PART, screen_picture, write_number
 from bot.domain.outgoing import Picture
 from bot.domain.task import StepRow
 from devices.resizing import resized
@@ -56,8 +56,8 @@ async def make_recap(
     try:
         async with asyncio.timeout(seconds):
             # As the chat has seen them: with their marks, and most are still in memory.
-            drawn = [await screen_picture(frames, step.frame, step.mark) for step in spread(steps)]
-            screens = [picture.data for picture in drawn if picture is not None]
+            drawn = [(step, await screen_picture(frames, step.frame, step.mark)) for step in spread(steps)]
+            screens = [(str(step.step), picture.data) for step, picture in drawn if picture is not None]
             if len(screens) < 2:
                 return None
             loop = asyncio.get_running_loop()
@@ -72,17 +72,20 @@ async def make_recap(
     return None if data is None else Picture("recap.gif", data)
 
 
-def _animated(screens: Sequence[bytes], most_bytes: int, deadline: float) -> bytes | None:
-    """The GIF, None when it does not fit. Raises TimeoutError at the deadline (`time.monotonic`)."""
+def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: float) -> bytes | None:
+    """The GIF of the screens with their steps' numbers, None when it does not fit.
+
+    Raises TimeoutError at the deadline (`time.monotonic`).
+    """
     for side in LONG_SIDES:
         pictures = []
-        for data in screens:
+        for _, data in screens:
             if time.monotonic() > deadline:
                 raise TimeoutError
             pictures.append(_small(data, side))
         # Screens of a phone that was turned stand in the middle of one canvas.
         size = (max(one.width for one in pictures), max(one.height for one in pictures))
-        canvases = [_on_canvas(one, size) for one in pictures]
+        canvases = [_on_canvas(one, size, number) for one, (number, _) in zip(pictures, screens, strict=True)]
         colours = _palette(canvases)
         pages = [one.quantize(palette=colours, dither=Image.Dither.NONE) for one in canvases]
         target = io.BytesIO()
@@ -116,9 +119,10 @@ def _palette(pictures: Sequence[Image.Image]) -> Image.Image:
     return strip.quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
 
 
-def _on_canvas(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    if picture.size == size:
-        return picture
-    canvas = Image.new("RGB", size)
-    canvas.paste(picture, ((size[0] - picture.width) // 2, (size[1] - picture.height) // 2))
+def _on_canvas(picture: Image.Image, size: tuple[int, int], number: str) -> Image.Image:
+    """The screen in the middle, below a strip with its step's number."""
+    above = max(16, size[1] // STRIP_PART)
+    canvas = Image.new("RGB", (size[0], above + size[1]))
+    canvas.paste(picture, ((size[0] - picture.width) // 2, above + (size[1] - picture.height) // 2))
+    write_number(canvas, number, (0, 0, size[0], above))
     return canvas

@@ -38,6 +38,8 @@ class Capabilities:
     """Whether a person's message can be deleted."""
     threads_apart: bool = False
     """Whether each thread has a budget of its own, instead of a share in that of its chat."""
+    files_beside: bool = True
+    """Whether one message shows files beside its picture; else they follow in messages of their own."""
     menu_choices: int = 0
     """How many choices a menu may have; 0 where there are no menus."""
     chat_budgets: tuple[Budget, ...] = ()

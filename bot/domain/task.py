@@ -120,6 +120,17 @@ class TaskWish:
     """Which phones the person may use; None when that is not looked at."""
 
 
+_TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Whom a queued task waits for, and about how many seconds it will wait; None where nothing tells."""
+
+    task: Task
+    seconds: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class StepRow:
     """One step of a run, for the card, the thread and the replay."""
@@ -146,6 +157,11 @@ class StepRow:
     """That phone's name; "" where one phone works."""
     app_name: str = ""
     """What the phone called the app."""
+
+    @property
+    def told_otherwise(self) -> bool:
+        """Whether a message of its own tells it: the question that it asks, or the end."""
+        return self.action.get("kind") in _TOLD_OTHERWISE
 
     @property
     def app_shown(self) -> str:

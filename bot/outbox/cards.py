@@ -124,6 +124,8 @@ class CardSlot:
             now=self._clock(),
             note=self._asides.note(task.id),
             queue_place=place,
+            ahead=await self._task_service.ahead(task) if place is not None else None,
+            ending=self._task_service.ending(task.id),
             parts=parts,
             notes={part.task.id: self._asides.note(part.task.id) for part in parts},
         )

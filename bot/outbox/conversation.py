@@ -9,14 +9,16 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.domain.address import Address
+from bot.cards.formatting import title_of
+from bot.domain.address import Address, MessageRef
 from bot.domain.chat import Chat, ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.clock import WaitingClock
+from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.cards import CardSlot
 from bot.outbox.closing import ShownQuestions
 from bot.outbox.low_priority import Gentle, StepStream, Streaming
-from bot.outbox.places import another_place, place_of
+from bot.outbox.places import another_place, is_group, place_of
 from bot.outbox.rate_limit import ChatRateLimit, Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.outbox.render import Pointless, lessened, message_for
@@ -25,7 +27,7 @@ from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.service import TaskService
-from bot.texts import speaking
+from bot.texts import say, speaking
 from devices.recent import Recent
 
 RETRY_FIRST = 2.0
@@ -40,6 +42,15 @@ GIVE_UP = 24 * 3600.0
 _PRIORITY = {"question": 0, "final": 1, "notice": 2, "file": 2}
 
 logger = logging.getLogger(__name__)
+
+
+def _in_place(final: Message, task: Task, place: Address) -> Message:
+    """The final message where it goes: in a group it replies to what was asked; elsewhere it says why it is there."""
+    if place.chat != task.origin.chat:
+        return replace(final, footer="\n".join(line for line in (final.footer, say("final.moved")) if line))
+    if is_group(task) and task.anchor:
+        return replace(final, reply_to=MessageRef(task.origin, task.anchor))
+    return final
 
 
 class Conversation:
@@ -64,7 +75,7 @@ class Conversation:
         self._questions = ShownQuestions(self._line, task_service)
         self._steps = StepStream(task_service, store.tasks, streaming)
         cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
-        self._gentle = Gentle(self._line, task_service, store, cards, self._steps, self._questions, time, self.leave)
+        self._gentle = Gentle(self._line, task_service, cards, self._steps, self._questions, time, self.leave)
         self._rows: dict[int, OutboxRow] = {}
         self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
         """The last rows that were sent or given up: one that was read just before is not offered again."""
@@ -198,8 +209,9 @@ class Conversation:
             capabilities=self._line.capabilities,
             now=self._time.now(),
         )
-        message = lessened(message, self._refused.get(row.id, 0))
+        message = lessened(message, self._refused.get(row.id, 0), title_of(task))
         if row.kind == "final":
+            message = _in_place(message, task, place)
             await self._gentle.finish(replace(task, place=place), row.attempts)
         await self._line.ready()
         if not await self._store.outbox.sending(row.id):

@@ -19,7 +19,6 @@ from bot.outbox.places import place_of
 from bot.outbox.rate_limit import Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.store.errors import StoreAway
-from bot.store.store import Store
 from bot.store.tasks import Tasks
 from bot.tasks.service import TaskService
 from bot.texts import speaking
@@ -27,7 +26,7 @@ from bot.texts import speaking
 Streaming = Literal["threads", "all", "none"]
 
 FOLD = 5
-"""When so many steps of a task wait for the budget, they are told in one message."""
+"""So many steps of a task are told in one message, so that its card keeps its pace; the end tells the rest."""
 
 
 class StepStream:
@@ -51,8 +50,8 @@ class StepStream:
         known = self._told[task.id]
         new = await self._task_service.steps(task.id, after=known)
         self._told[task.id] = known + len(new)
-        if new:
-            self._waiting.setdefault(task.id, []).extend(new)
+        if told := [step for step in new if not step.told_otherwise]:
+            self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
         """Whether it has a thread that is for tasks alone."""
@@ -68,9 +67,15 @@ class StepStream:
         self._waiting.pop(task, None)
 
     def next(self) -> tuple[StepRow, ...]:
-        """The steps to show next in one message, of the task that waits longest; they stay until they are taken."""
-        first = min(self._waiting.values(), key=lambda waiting: waiting[0].at, default=())
-        return tuple(first) if len(first) >= FOLD else tuple(first[:1])
+        """The steps to show next in one message, of the task that waits longest; they stay until they are taken.
+
+        None as long as a task has few: its card shows them as they come.
+        """
+        many = [waiting for waiting in self._waiting.values() if len(waiting) >= FOLD]
+        if not many:
+            return ()
+        longest = min(many, key=lambda waiting: waiting[0].at)
+        return tuple(longest)
 
     def left(self, task: str) -> tuple[StepRow, ...]:
         """All steps of a task that wait."""
@@ -108,7 +113,6 @@ class Gentle:
         self,
         line: RateLimitedChat,
         task_service: TaskService,
-        store: Store,
         cards: CardSlot,
         steps: StepStream,
         questions: ShownQuestions,
@@ -117,7 +121,6 @@ class Gentle:
     ) -> None:
         self._line = line
         self._task_service = task_service
-        self._frames = store.frames
         self._cards = cards
         self._steps = steps
         self._questions = questions
@@ -280,9 +283,9 @@ class Gentle:
 
     async def _tell_now(self, task: Task, steps: tuple[StepRow, ...]) -> None:
         if len(steps) == 1:
-            message = await render_step(steps[0], frames=self._frames)
+            message = render_step(steps[0])
         else:
-            message = await render_steps(steps, frames=self._frames, limit=self._line.capabilities.caption_limit)
+            message = render_steps(steps, limit=self._line.capabilities.caption_limit)
         place = await place_of(task, self._line.chat, self._task_service)
         last = steps[-1]
         name = f"s{last.part or last.task}-{last.subtask}-{last.step}"

@@ -19,7 +19,7 @@ from bot.tasks.transitions import INTERRUPTED
 from bot.texts import say
 
 MOST_LESS: Final = 2
-"""Without pictures and files, then without its text; heading and buttons stay."""
+"""Without pictures and files, then without its text; the task's title and the buttons stay."""
 
 
 class Pointless(Exception):
@@ -41,7 +41,15 @@ async def message_for(
             steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
             recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
             parts = await task_service.parts(task.id)
-            return await render_final(task, frames=frames, now=now, repeated=repeated, recap=recap, parts=parts)
+            return await render_final(
+                task,
+                frames=frames,
+                now=now,
+                repeated=repeated,
+                recap=recap,
+                parts=parts,
+                one_message=not capabilities.files_beside,
+            )
         case "question":
             question = await task_service.question(row.subject)
             if question is None or question.answer is not None or question.expired:
@@ -57,8 +65,11 @@ async def message_for(
             return _notice(row, task, repeated)
 
 
-def lessened(message: Message, times: int) -> Message:
-    """What is left of a message that a platform has refused so many times. Raises Pointless when nothing is."""
+def lessened(message: Message, times: int, title: str) -> Message:
+    """What is left of a message that a platform has refused so many times, at last under its task's `title` alone.
+
+    Raises Pointless when nothing is.
+    """
     if not times:
         return message
     if times > MOST_LESS:
@@ -66,7 +77,7 @@ def lessened(message: Message, times: int) -> Message:
     body = message.body if times == 1 else ""
     told = "\n".join(part for part in (body, say("post.left_out")) if part)
     whole = replace(message, picture=None, files=(), body=told)
-    return whole if times == 1 else replace(whole, footer="", menu=None)
+    return whole if times == 1 else replace(whole, heading=title, footer="", menu=None)
 
 
 def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:

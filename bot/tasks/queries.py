@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from statistics import median
 
 from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import OpenQuestion, PartNow, StepRow, Task, TaskWish, UnknownTask
+from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, TaskWish, UnknownTask
 from bot.store.store import Store
 from bot.tasks.event_bus import ChangeListener, EventBus, EventListener
 from bot.tasks.repository import TaskRepository
 from bot.tasks.workers import Workers
+
+ESTIMATED_BY = 20
+"""The latest tasks, by which the length of a wait is estimated."""
 
 
 class DeskReading:
@@ -44,6 +48,22 @@ class DeskReading:
     async def parts(self, task: str) -> tuple[Task, ...]:
         """The parts of a task for several phones, in the order in which these were named; none for any other."""
         return await self._store.tasks.parts(task)
+
+    async def ahead(self, task: Task) -> Ahead | None:
+        """What works on the phone that a queued task waits for, and about how long it will wait: as long as the latest
+        tasks took in the middle, for each that is before it.
+        """
+        working = [
+            other
+            for other in await self._store.tasks.active()
+            if other.phone and other.state is not TaskState.QUEUED and task.phone in {"", other.phone}
+        ]
+        place = self._workers.place(task.id)
+        if not working or place is None:
+            return None
+        ended = await self._store.tasks.recent(ESTIMATED_BY)
+        took = [one.ended - one.started for one in ended if one.ended is not None and one.started is not None]
+        return Ahead(working[0], median(took) * place if took else None)
 
     def ending(self, task: str) -> bool:
         """Whether somebody has ended the task, and what it was just doing has not come to rest yet."""

@@ -82,10 +82,14 @@ class Draft:
     part: Part
     picture: Picture | None = None
     rows: tuple[tuple[Button, ...], ...] = ()
+    as_file: bool = False
+    """Whether the picture is a file of which every byte counts."""
 
     @property
     def kind(self) -> str:
         """How the picture is sent: "photo", "animation" or "document"."""
+        if self.as_file:
+            return "document"
         name = self.picture.name.lower() if self.picture else ""
         if name.endswith((".gif", ".mp4")):
             return "animation"
@@ -109,6 +113,8 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
             _shortened(message, limit, say("telegram.whole_text", name=WHOLE_TEXT)), first_limit=limit, mention=mention
         )
     first, *others = parts
+    if len(files) == 1 and not message.picture and not others and size(first.plain) <= limits.CAPTION:
+        return [Draft(first, files[0], rows_of(message), as_file=True)], ()
     lead = first if message.picture else visible(first)
     return [Draft(lead, message.picture, rows_of(message)), *(Draft(part) for part in others)], files
 

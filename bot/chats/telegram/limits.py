@@ -126,6 +126,7 @@ CAPABILITIES: Final = Capabilities(
     card_lifetime=47 * 3600.0,  # some messages can be edited and deleted for 48 hours only (Bot API, deleteMessage)
     knows_delivery=False,
     deletes=True,
+    files_beside=False,
     menu_choices=MENU_CHOICES,
     chat_budgets=(A_SECOND,),
     group_budgets=(A_SECOND, A_MINUTE),

@@ -17,9 +17,10 @@ from agent.questions import ALLOW, DENY, DONE, QuestionKind
 from bot.cards.buttons import Deed, locator, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
+from bot.cards.picture import screen_picture
 from bot.cards.question import render_answered, render_question
-from bot.domain.outgoing import Message
-from bot.domain.task import TaskState
+from bot.domain.outgoing import Message, Picture
+from bot.domain.task import Ahead, TaskState
 from bot.store.frames import FrameFiles
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
 
@@ -95,8 +96,8 @@ async def test_a_queued_card_says_its_place(frames: FrameFiles) -> None:
 async def test_an_ended_card_is_frozen(frames: FrameFiles) -> None:
     card = await render_card(an_ended_task(Outcome.BLOCKED), a_step(), frames=frames, now=5000.0)
     assert card.buttons == ()
-    assert card.body == "Blocked"
-    assert card.footer.startswith("3 steps · 1 min 30 s")
+    assert card.body == "⛔ Blocked"
+    assert (card.footer, card.picture) == ("", None), "the final message tells that"
 
 
 async def test_plans_are_shown_around_what_is_in_progress(frames: FrameFiles) -> None:
@@ -132,35 +133,33 @@ async def test_a_lost_or_broken_frame_costs_only_the_picture(frames: FrameFiles)
 
 async def test_a_mark_outside_of_the_picture_is_not_drawn(frames: FrameFiles) -> None:
     reference = await frames.save(screen_bytes(100, 200, "PNG"), suffix=".png")
-    marked = await render_step(a_step(frame=reference, mark=(500, 500)), frames=frames)
-    plain = await render_step(a_step(frame=reference), frames=frames)
-    assert marked.picture == plain.picture
-    assert plain.picture is not None
+    marked = await screen_picture(frames, reference, (500, 500))
+    plain = await screen_picture(frames, reference)
+    assert marked == plain
+    assert plain is not None
 
 
-async def test_a_step_message_is_silent(frames: FrameFiles) -> None:
-    message = await render_step(a_step(), frames=frames)
+def test_a_step_message_is_silent() -> None:
+    message = render_step(a_step())
     assert everything(message) == "Task 12 · Step 3/60 · Settings\nTapped Network and internet\n"
     assert not message.notify
 
 
 @pytest.mark.parametrize(("label", "shown"), [("浏览器", "浏览器"), ("", "Browser")])
-async def test_people_read_the_label_of_an_app_and_never_its_package(
-    frames: FrameFiles, label: str, shown: str
-) -> None:
+def test_people_read_the_label_of_an_app_and_never_its_package(label: str, shown: str) -> None:
     step = a_step(app="com.android.browser", app_name=label)
-    assert (await render_step(step, frames=frames)).heading == f"Task 12 · Step 3/60 · {shown}"
+    assert render_step(step).heading == f"Task 12 · Step 3/60 · {shown}"
     assert state_line(a_task(state=TaskState.WORKING), step) == f"Step 3/60 · {shown}"
 
 
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Outcome.SUCCEEDED, "Done · "),
-        (Outcome.UNVERIFIED, "Done, but not verified · "),
-        (Outcome.BLOCKED, "Blocked · "),
-        (Outcome.FAILED, "Failed · "),
-        (Outcome.CANCELLED, "Cancelled · "),
+        (Outcome.SUCCEEDED, "✅ Done · "),
+        (Outcome.UNVERIFIED, "☑️ Done, but not verified · "),
+        (Outcome.BLOCKED, "⛔ Blocked · "),
+        (Outcome.FAILED, "❌ Failed · "),
+        (Outcome.CANCELLED, "⏹️ Cancelled · "),
     ],
 )
 async def test_the_final_message_is_honest(frames: FrameFiles, outcome: Outcome, words: str) -> None:
@@ -205,7 +204,9 @@ async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> Non
         (Deed.ANSWER, locator("12.1.q1"), ALLOW),
         (Deed.ANSWER, locator("12.1.q1"), DENY),
     ]
+    assert message.heading == "Send this message?"
     assert '"See you at 8"' in message.body
+    assert message.footer.startswith("Your approval is needed · Task 12 · ")
     assert "15 min" in message.footer
     assert message.notify
     assert message.mention == ANNA
@@ -272,7 +273,7 @@ async def test_take_over_and_secret(frames: FrameFiles) -> None:
 )
 def test_everybody_sees_who_answered(kind: QuestionKind, answer: str, words: str) -> None:
     message = render_answered(a_question(kind, answer=answer, answered_by="Ben"), a_task())
-    assert message.footer == words
+    assert message.footer.splitlines()[0] == words
     assert message.buttons == ()
     assert not message.notify
 
@@ -294,3 +295,46 @@ async def test_buttons_never_hold_what_a_model_wrote(frames: FrameFiles) -> None
         assert len(button.data.encode()) <= 64
         assert "rm" not in button.data
         assert ":99" not in button.data
+
+
+async def test_a_question_too_long_for_a_heading_stands_whole_below_one(frames: FrameFiles) -> None:
+    long = "Which of these? " * 30
+    message = await render_question(a_question(text=long), a_task(), frames=frames, now=1000.0)
+    assert message.heading.startswith("A question · Task 12 · ")
+    assert long in message.body
+
+
+@pytest.mark.parametrize("kind", ["ask_user", "finish"])
+async def test_what_a_message_of_its_own_tells_is_no_text_of_a_step(frames: FrameFiles, kind: str) -> None:
+    step = a_step(summary="finish: success", action={"kind": kind})
+    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    assert card.body == "Step 3/60 · Settings"
+
+
+async def test_a_card_tells_what_is_being_done_before_there_is_a_step(frames: FrameFiles) -> None:
+    thinking = a_task(state=TaskState.QUEUED, started=None)
+    assert (await render_card(thinking, None, frames=frames, now=1075.0)).body == "Planning"
+    assert (await render_card(a_task(), None, frames=frames, now=1075.0)).body == "Looking at the phone"
+    ending = await render_card(a_task(), a_step(), frames=frames, now=1075.0, ending=True)
+    assert (ending.body.splitlines()[0], ending.buttons) == ("Stopping", ())
+
+
+async def test_a_queued_card_says_behind_whom_and_about_how_long(frames: FrameFiles) -> None:
+    task, other = a_task(state=TaskState.QUEUED, started=None), a_task(id="7")
+    card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=Ahead(other, 200.0))
+    assert card.body == "Queued, place 2, behind task 7 · about 3 min"
+
+
+@pytest.mark.parametrize("size", [(1080, 2340), (1440, 3200), (1080, 1920), (2560, 1600)])
+async def test_pictures_are_1200_pixels_long_whatever_the_phone(frames: FrameFiles, size: tuple[int, int]) -> None:
+    reference = await frames.save(screen_bytes(*size), suffix=".jpg")
+    made = await screen_picture(frames, reference, (5, 5))
+    assert made is not None
+    with Image.open(io.BytesIO(made.data)) as image:
+        assert max(image.size) == 1200
+
+
+async def test_the_recap_is_the_finals_own_picture_where_files_are_messages_of_their_own(frames: FrameFiles) -> None:
+    recap = Picture("recap.gif", b"GIF")
+    final = await render_final(an_ended_task(), frames=frames, now=1.0, recap=recap, one_message=True)
+    assert (final.picture, final.files) == (recap, ())

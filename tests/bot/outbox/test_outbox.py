@@ -17,9 +17,9 @@ from bot.cards.final import render_final
 from bot.domain.address import Address, MessageRef
 from bot.domain.chat import ChatError, ChatRefused, FloodWait
 from bot.domain.outgoing import Message, Turn, at_once
-from bot.domain.task import TaskState
+from bot.domain.task import Task, TaskState
 from bot.outbox.conversation import GIVE_UP
-from bot.outbox.low_priority import Streaming
+from bot.outbox.low_priority import FOLD, Streaming
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ANNA, CHANNEL, PRIVATE, Clock, png
@@ -29,7 +29,7 @@ PRIVATELY = Address("discord", "bot", f"dm{ANNA.id}")
 
 async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
     task = await post.world.working()
-    card = await post.shown("Working")
+    card = await post.shown("Looking at the phone")
     assert not card.notify
     assert card.buttons
     await post.world.step(task, 1)
@@ -47,7 +47,7 @@ async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
 
 async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     assert place.thread
@@ -60,7 +60,7 @@ async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) ->
 
 async def test_cards_are_edited_no_more_often_than_the_chat_takes(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     begun = len(post.chat.calls) - 1
     for number in range(1, 30):
         await post.world.step(task, number, summary=f"Tapped number {number}")
@@ -74,7 +74,7 @@ async def test_a_private_chat_is_quicker_than_a_group(tmp_path: Path) -> None:
     private = replace(PRIVATE, address=replace(PRIVATE.address, chat=ANNA.id))
     async with a_post(tmp_path, streaming="none") as post:
         task = await post.world.working(place=private)
-        await post.shown("Working")
+        await post.shown("Looking at the phone")
         begun = len(post.chat.calls) - 1
         for number in range(1, 12):
             await post.world.step(task, number, summary=f"Tapped number {number}")
@@ -84,17 +84,16 @@ async def test_a_private_chat_is_quicker_than_a_group(tmp_path: Path) -> None:
         assert all(later - earlier >= CAPABILITIES.edit_interval for earlier, later in itertools.pairwise(times))
 
 
-async def test_steps_are_silent_messages_in_the_tasks_thread(post: Post) -> None:
+async def test_several_steps_are_one_silent_message_in_the_tasks_thread(post: Post) -> None:
     frame = await post.world.store.frames.save(png(), suffix=".png")
     task = await post.world.working()
-    await post.shown("Working")
-    for number in (1, 2, 3):
+    await post.shown("Looking at the phone")
+    for number in range(1, FOLD + 1):
         await post.world.step(task, number, summary=f"Tapped number {number}", frame=frame)
-    step = await post.sent("Task 1 · Step 3/60")
-    assert not step.notify
-    assert step.picture is not None
-    sent = [message.heading for message in post.chat.sent() if "Step" in message.heading]
-    assert sent == [f"Task 1 · Step {number}/60 · Settings" for number in (1, 2, 3)]
+    steps = await post.sent("Task 1 · Steps 1 to 5 of 60")
+    assert not steps.notify
+    assert steps.picture is None, "the card shows it, and not twice"
+    assert not [message for message in post.chat.sent() if "Step 1/60" in message.heading]
 
 
 STREAMS: list[tuple[Streaming, bool, bool]] = [("none", True, False), ("all", False, True), ("threads", False, False)]
@@ -107,11 +106,9 @@ async def test_steps_go_where_the_settings_want_them(
     chat = LoopbackChat(capabilities=replace(CAPABILITIES, threads=threads))
     async with a_post(tmp_path, chat=chat, streaming=streaming) as post:
         task = await post.world.working()
-        await post.shown("Working")
+        await post.shown("Looking at the phone")
         await post.world.step(task, 1)
         await post.shown("Tapped Search")
-        if streamed:
-            await post.sent("Task 1 · Step 1/60")
         await post.world.end(task)
         await post.sent("It is done.")
         assert any("Step 1/60" in message.heading for message in post.chat.sent()) is streamed
@@ -164,12 +161,12 @@ async def test_a_question_comes_before_everything_else(tmp_path: Path) -> None:
             for call in post.chat.calls[start:]
             if call.verb == "send" and call.message is not None and (call.message.notify or call.message.files)
         ]
-        assert order == ["A question", "Task 1", "Done"], "the file was written before the final message of its task"
+        assert order == ["Which one?", "Task 1", "✅ Done"], "the file was written before the final message of its task"
 
 
 async def test_a_flood_is_met_with_silence_and_nothing_is_lost(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     post.chat.faults.append(FloodWait(500))
     began = post.world.clock()
     await post.world.end(task)
@@ -178,18 +175,16 @@ async def test_a_flood_is_met_with_silence_and_nothing_is_lost(post: Post) -> No
     assert await post.finals(task) == [("sent", "")]
 
 
-async def test_a_flood_on_a_step_loses_no_step(post: Post) -> None:
+async def test_a_flood_on_steps_loses_none(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
-    await post.world.step(task, 1)
-    await post.shown("Tapped Search")
+    await post.shown("Looking at the phone")
+    for number in range(1, FOLD):
+        await post.world.step(task, number)
+    await post.shown("Step 4/60")
     post.chat.faults.extend([FloodWait(100), FloodWait(100)])
-    await post.world.step(task, 2)
-    await post.sent("Task 1 · Step 2/60")
-    assert [one.heading for one in post.chat.sent() if "Step" in one.heading] == [
-        "Task 1 · Step 1/60 · Settings",
-        "Task 1 · Step 2/60 · Settings",
-    ]
+    await post.world.step(task, FOLD)
+    steps = await post.sent("Task 1 · Steps 1 to 5 of 60")
+    assert len(steps.body.splitlines()) == FOLD
 
 
 async def test_one_chat_that_has_to_wait_holds_up_no_other(post: Post) -> None:
@@ -207,7 +202,7 @@ async def test_one_chat_that_has_to_wait_holds_up_no_other(post: Post) -> None:
 
 async def test_what_could_not_be_sent_is_tried_again_with_the_same_nonce(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     await post.until(lambda: post.world.clock.next_wake() is not None)
     post.chat.faults.extend([None, ChatError("no network"), ChatError("no network"), None, None])
     await post.world.end(task)
@@ -220,7 +215,7 @@ async def test_what_could_not_be_sent_is_tried_again_with_the_same_nonce(post: P
 
 async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.update({place, CHANNEL.address, PRIVATELY})
@@ -234,7 +229,7 @@ async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog:
 
 async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.add(place)
@@ -245,7 +240,7 @@ async def test_a_lost_thread_sends_the_rest_to_where_it_was_asked(post: Post) ->
 
 async def test_a_lost_chat_sends_the_rest_to_its_person_privately(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     place = (await post.world.task_service.known(task.id)).place
     assert place is not None
     post.chat.lost.update({place, CHANNEL.address})
@@ -256,7 +251,7 @@ async def test_a_lost_chat_sends_the_rest_to_its_person_privately(post: Post) ->
 
 async def test_what_fails_for_a_day_is_given_up(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     post.chat.faults.extend([ChatError("no network")] * 1000)
     await post.world.end(task)
     await post.until(lambda: "is tried again" in caplog.text)
@@ -272,7 +267,8 @@ class Picky(LoopbackChat):
         self._word = word
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        has = {"picture": message.picture, "file": message.files}.get(self._word, self._word in message.body)
+        words = f"{message.heading}\n{message.body}"
+        has = {"picture": message.picture, "file": message.files}.get(self._word, self._word in words)
         if has and message.notify:
             raise ChatRefused("AutoMod has blocked it")
         return await super().send(place, message, nonce=nonce, turn=turn)
@@ -291,7 +287,7 @@ async def test_what_a_chat_does_not_take_goes_with_less_of_it(tmp_path: Path, wo
         assert shown.buttons, "it can still be stopped, or given again"
         assert (shown.picture, shown.files) == (None, ())
         assert ("It is done." in shown.body) is (word == "picture")
-        assert "Which one?" not in shown.body
+        assert "Which one?" not in f"{shown.heading}\n{shown.body}"
 
 
 async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -> None:
@@ -300,7 +296,7 @@ async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -
         post.chat.faults.append(ChatRefused("too large"))
         task = await post.world.working()
         small = await post.world.store.frames.save(b"content", suffix=".txt")
-        await post.shown("Working")
+        await post.shown("Looking at the phone")
         post.chat.faults.append(ChatRefused("too large"))
         began = post.world.clock.now
         post.world.agent.tell(task.id, FileFound(name="small.txt", content=small))
@@ -311,7 +307,7 @@ async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -
 
 async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     card = await post.world.store.cards.get(task.id)
     assert card is not None
     post.chat.remove(card.message)
@@ -322,7 +318,7 @@ async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:
 
 async def test_a_card_moves_before_it_gets_too_old(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     old = await post.world.store.cards.get(task.id)
     assert old is not None
     post.world.clock.advance(CAPABILITIES.card_lifetime - 200)
@@ -391,7 +387,7 @@ async def test_a_task_without_a_card_still_gets_its_final_message(post: Post) ->
     task = await post.world.working()
     await post.world.end(task, Outcome.FAILED)
     final = await post.sent("It is done.")
-    assert final.heading.startswith("Failed")
+    assert final.heading.startswith("❌ Failed")
     assert len(post.chat.sent()) <= 2
 
 
@@ -399,9 +395,9 @@ async def test_after_a_restart_the_chat_is_told_with_resume(tmp_path: Path) -> N
     clock, chat = Clock(), LoopbackChat()
     async with a_post(tmp_path, clock=clock, chat=chat) as before:
         task = await before.world.working()
-        await before.shown("Working")
+        await before.shown("Looking at the phone")
         await before.world.step(task, 1)
-        await before.sent("Task 1 · Step 1/60")
+        await before.shown("Step 1/60")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
         notice = await after.sent("the service was restarted")
         assert [button.label for button in notice.buttons[0]] == ["Resume", "Stop"]
@@ -437,7 +433,7 @@ async def test_a_crash_while_sending_gives_one_final_message_or_a_marked_repeat(
     clock, chat = Clock(), LoopbackChat(capabilities=replace(CAPABILITIES, knows_delivery=knows))
     async with a_post(tmp_path, clock=clock, chat=chat) as before:
         task = await before.world.working()
-        await before.shown("Working")
+        await before.shown("Looking at the phone")
         await before.outbox.stop()
         await before.world.end(task)
         (row,) = await before.world.store.outbox.pending(clock())
@@ -469,7 +465,7 @@ async def test_a_chat_that_connects_later_gets_what_waited(tmp_path: Path) -> No
 
 async def test_a_question_that_was_closed_before_it_was_shown_is_not_sent(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     post.chat.faults.append(FloodWait(60))
     await post.world.step(task, 1)
     await post.until(lambda: not post.chat.faults)
@@ -499,7 +495,7 @@ async def test_stopping_lets_a_send_finish(tmp_path: Path) -> None:
     chat = SlowChat()
     async with a_post(tmp_path, chat=chat) as post:
         task = await post.world.working()
-        await post.shown("Working")
+        await post.shown("Looking at the phone")
         await post.world.end(task)
         await post.until(chat.begun.is_set)
         stopping = asyncio.create_task(post.outbox.stop())
@@ -510,7 +506,7 @@ async def test_stopping_lets_a_send_finish(tmp_path: Path) -> None:
 
 async def test_a_fault_of_the_program_does_not_end_the_sending(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     post.chat.faults.extend([RuntimeError("a bug"), RuntimeError("a bug"), RuntimeError("a bug")])
     await post.world.step(task, 1)
     await post.world.end(task)
@@ -521,7 +517,7 @@ async def test_a_fault_of_the_program_does_not_end_the_sending(post: Post, caplo
 async def test_a_thread_that_cannot_be_closed_is_no_loss(post: Post, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     await post.until(lambda: post.world.clock.next_wake() is not None)
     post.chat.faults.extend([None, None, ChatError("no right to archive")])
     await post.world.end(task)
@@ -530,38 +526,39 @@ async def test_a_thread_that_cannot_be_closed_is_no_loss(post: Post, caplog: pyt
     assert await post.finals(task) == [("sent", "")]
 
 
-async def test_a_step_that_could_not_be_sent_is_tried_again(post: Post) -> None:
+async def _five_steps_before_a_fault(post: Post, *faults: Exception) -> Task:
+    """Four steps on the card, and the fifth that makes a message of them, which meets these faults."""
     task = await post.world.working()
-    await post.shown("Working")
-    await post.world.step(task, 1, summary="Tapped One")
-    await post.shown("Step 1/60 · Settings\nTapped One")
-    post.chat.faults.extend([ChatError("no network"), ChatError("no network")])
+    await post.shown("Looking at the phone")
+    for number in range(1, FOLD):
+        await post.world.step(task, number)
+    await post.shown("Step 4/60")
+    await post.world.step(task, FOLD)
+    await post.shown("Step 5/60")
+    post.chat.faults.extend(faults)
     await post.until(lambda: not post.chat.faults)
-    await post.world.step(task, 2, summary="Tapped Two")
-    await post.sent("Task 1 · Step 2/60")
-    assert [one.heading for one in post.chat.sent() if "Step" in one.heading] == [
-        "Task 1 · Step 1/60 · Settings",
-        "Task 1 · Step 2/60 · Settings",
-    ]
+    return task
+
+
+async def test_steps_that_could_not_be_sent_are_tried_again(post: Post) -> None:
+    await _five_steps_before_a_fault(post, ChatError("no network"), ChatError("no network"))
+    await post.sent("Task 1 · Steps 1 to 5 of 60")
+    assert len([one for one in post.chat.sent() if "Steps" in one.heading]) == 1
 
 
 @pytest.mark.parametrize("fault", [ChatRefused("AutoMod"), RuntimeError("a bug")])
-async def test_a_step_that_can_never_be_sent_holds_up_no_other(post: Post, fault: Exception) -> None:
-    task = await post.world.working()
-    await post.shown("Working")
-    await post.world.step(task, 1, summary="Tapped One")
-    await post.shown("Step 1/60 · Settings\nTapped One")
-    post.chat.faults.append(fault)
-    await post.until(lambda: not post.chat.faults)
-    await post.world.step(task, 2, summary="Tapped Two")
-    await post.sent("Task 1 · Step 2/60")
-    await post.shown("Step 2/60 · Settings\nTapped Two")
+async def test_steps_that_can_never_be_sent_hold_up_no_others(post: Post, fault: Exception) -> None:
+    task = await _five_steps_before_a_fault(post, fault)
+    for number in range(FOLD + 1, 2 * FOLD + 1):
+        await post.world.step(task, number)
+    await post.sent("Task 1 · Steps 6 to 10 of 60")
+    await post.shown("Step 10/60")
 
 
 async def test_a_step_whose_thread_is_gone_takes_the_task_to_the_chat_around_it(post: Post) -> None:
     """Seen failing before: every further step was tried in the thread that is gone."""
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     await post.world.step(task, 1, summary="Tapped One")
     await post.shown("Step 1/60 · Settings\nTapped One")
     place = (await post.world.task_service.known(task.id)).place
@@ -575,13 +572,13 @@ async def test_a_step_whose_thread_is_gone_takes_the_task_to_the_chat_around_it(
 async def test_steps_that_the_budget_had_no_room_for_are_told_before_the_end(post: Post) -> None:
     """Must fail with `Gentle.finish` that drops what is left: the steps from the third on were told nowhere."""
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     for number in range(1, 41):
         await post.world.step(task, number, summary=f"Tapped number {number}")
     await post.world.end(task)
     await post.closed("It is done.")
     sent = post.chat.sent()
-    assert sent[-1].heading.startswith("Done")
+    assert sent[-1].heading.startswith("✅ Done")
     told = [
         f"Tapped number {number}"
         for number in range(1, 41)
@@ -598,7 +595,7 @@ async def test_steps_that_the_budget_had_no_room_for_are_told_before_the_end(pos
 
 async def test_a_long_step_shows_its_clock_on_the_card(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     await post.world.step(task, 1)
     await post.shown("Step 1/60 · Settings\nTapped Search")
     began = post.world.clock()
@@ -613,7 +610,7 @@ async def test_a_long_step_shows_its_clock_on_the_card(post: Post) -> None:
 async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: bool) -> None:
     """Must fail without `CardSlot.next_look`: the card stayed where it was, too old to be changed."""
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     if paused:
         await post.world.task_service.pause(task.id, ANNA)
         await post.shown("Paused")
@@ -632,7 +629,7 @@ async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: b
 async def test_a_card_is_tried_again_when_the_network_fails(post: Post) -> None:
     post.chat.faults.extend([ChatError("no network"), ChatError("no network")])
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     await post.until(lambda: post.world.clock.next_wake() is not None)
     assert (await post.world.task_service.known(task.id)).place is not None
 
@@ -646,14 +643,14 @@ async def test_a_card_in_a_lost_chat_is_given_up_quietly(post: Post, caplog: pyt
 
 async def test_a_task_is_told_in_the_language_of_who_gave_it(post: Post) -> None:
     task = await post.world.working(person=replace(ANNA, language="zh-CN"))
-    await post.shown("进行中")
+    await post.shown("正在查看手机")
     await post.world.end(task)
     await post.sent("完成")
 
 
 async def test_the_final_message_has_a_recap_and_the_button_again(post: Post) -> None:
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     for number in (1, 2, 3):
         await post.world.step(task, number, frame=await post.world.store.frames.save(png(), suffix=".png"))
     await post.world.end(task)
@@ -663,7 +660,6 @@ async def test_the_final_message_has_a_recap_and_the_button_again(post: Post) ->
 
 
 async def test_six_people_at_once_in_one_channel_each_see_a_card_within_a_second(tmp_path: Path) -> None:
-    """Seen failing (the last of them waited 15 s) with one pace for a channel and all its threads."""
     chat = LoopbackChat(capabilities=replace(CAPABILITIES, threads_apart=True))
     async with a_post(tmp_path, chat=chat) as post:
         began = post.world.clock()
@@ -677,7 +673,7 @@ async def test_the_actors_of_threads_end_with_their_tasks(tmp_path: Path) -> Non
     chat = LoopbackChat(capabilities=replace(CAPABILITIES, threads_apart=True))
     async with a_post(tmp_path, chat=chat) as post:
         task = await post.world.working()
-        await post.shown("Working")
+        await post.shown("Looking at the phone")
         await post.world.end(task)
         await post.closed("It is done.")
         await post.until(lambda: not post.outbox._conversations)
@@ -685,9 +681,8 @@ async def test_the_actors_of_threads_end_with_their_tasks(tmp_path: Path) -> Non
 
 
 async def test_a_card_tells_a_new_state_at_once(post: Post) -> None:
-    """Seen failing (after 6 s, the pace of a group's cards) with every change as silent as a step."""
     task = await post.world.working()
-    await post.shown("Working")
+    await post.shown("Looking at the phone")
     began = post.world.clock()
     await post.world.task_service.pause(task.id, ANNA)
     await post.shown("Paused")

@@ -11,6 +11,7 @@ from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.task import Task, TaskState
+from bot.outbox.low_priority import FOLD
 from bot.outbox.outbox import Outbox
 from tests.bot.chats.loopback import LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
@@ -45,12 +46,11 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         task, first, second = await begun(post)
         await post.shown("1. Pixel · Working\n2. Nokia · Working")
         await post.world.step(first, 1, summary="Tapped Pixel")
-        await post.sent("Task 1 · Pixel · Step 1/60 · Settings")
         post.world.agent.tell(second.id, Told(text="The phone is away"))
         await post.shown("▶ 1. Pixel · Step 1/60 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
         question = Question(id="q", run=RunId(second.id), kind=QuestionKind.ASK, text="Which one?")
         post.world.agent.tell(second.id, Asked(question=question))
-        asked = await post.sent("A question · Task 1.2 · open settings · Nokia")
+        asked = await post.shown("A question · Task 1.2 · open settings · Nokia")
         assert asked.buttons[-1][0].label == "Stop Nokia"
         await post.world.task_service.answer("q", "blue", ANNA)
         assert (await post.shown("Answered by Anna: blue")).buttons == ()
@@ -61,7 +61,7 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         assert await post.finals(task) == [("sent", "")]
         assert len([one for one in post.chat.messages() if "Done on 2 of 2 phones." in one.body]) == 1
         cards = [one for one in post.chat.messages() if one.heading == "Task 1 · open settings"]
-        assert [one.body.splitlines()[0] for one in cards] == ["Done"]
+        assert [one.body.splitlines()[0] for one in cards] == ["✅ Done"]
         assert len(post.calls("open")) == 1
 
 
@@ -84,13 +84,17 @@ async def test_steps_that_nobody_was_told_of_before_a_restart_are_told_after_it_
     clock, chat = Clock(), LoopbackChat()
     async with a_post(tmp_path, clock=clock, chat=chat) as before:
         task = await before.world.working()
-        await before.world.step(task, 1)
-        await before.sent("Task 1 · Step 1/60")
+        for number in range(1, FOLD + 1):
+            await before.world.step(task, number)
+        await before.sent("Task 1 · Steps 1 to 5 of 60")
         await before.outbox.stop()
-        await before.world.step(task, 2, summary="Tapped Save")
+        for number in range(FOLD + 1, 2 * FOLD + 1):
+            await before.world.step(task, number, summary="Tapped Save")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
-        await after.sent("Task 1 · Step 2/60")
+        await after.sent("Task 1 · Steps 6 to 10 of 60")
         await after.world.until(task, TaskState.INTERRUPTED)
     headings = [message.heading for message in chat.messages()]
-    assert headings.count("Task 1 · Step 1/60 · Settings") == 1
-    assert headings.count("Task 1 · Step 2/60 · Settings") == 1
+    assert [one for one in headings if "Steps" in one] == [
+        "Task 1 · Steps 1 to 5 of 60",
+        "Task 1 · Steps 6 to 10 of 60",
+    ]

@@ -196,7 +196,7 @@ async def test_a_flood_answer_silences_that_chat_alone_and_loses_nothing(tmp_pat
     """The group is left alone for the 30 seconds, while the private chat goes on."""
     async with a_line(tmp_path) as line:
         slow = await line.task("look for a train", line.group)
-        await line.until(lambda: line.told(line.group, "Working"), most=10.0)
+        await line.until(lambda: line.told(line.group, "Looking at the phone"), most=10.0)
         line.fake.faults.flood(30)
         await line.world.step(slow, 1, summary="Did 1-1-")
         await line.until(lambda: line.fake.faults.faults[0].times == 0, most=20.0)
