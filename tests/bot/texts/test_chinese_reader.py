@@ -255,7 +255,7 @@ async def test_every_card_question_and_ending(world: World) -> None:
     (step,) = await world.task_service.steps(task.id)
     step = replace(step, app="com.android.settings", app_name="设置")
     todos = tuple(Todo(title="打开设置", state=state) for state in get_args(Todo.model_fields["state"].annotation) * 3)
-    messages = [await render_step(step, frames=frames), await render_steps([step, step], frames=frames, limit=900)]
+    messages = [render_step(step), render_steps([step, step], limit=900)]
     with speaking("zh"):
         for state in STATES:
             now = replace(task, state=state, todos=todos, usage=Usage(input=1200, output=3, estimated=True, cost=0.5))
