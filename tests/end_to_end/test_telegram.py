@@ -68,7 +68,8 @@ async def test_a_message_changes_the_phone_and_the_chat_tells_it(place: Place) -
         assert "42" in final.text
         said = here.fake.from_bot(here.group)
         assert sum("It is done." in message.text for message in said) == 1
-        assert any(message.photo for message in said if message.id != final.id)
+        assert final.file is not None
+        assert final.file.name == "recap.gif", "the recap is the final message's own picture"
         assert TOKEN not in service.log
 
 

@@ -80,7 +80,7 @@ async def test_status_is_the_card_and_at_last_the_final_message(world: World) ->
     assert reply.message.buttons
     await world.end(task, Outcome.UNVERIFIED)
     reply = await world.type(f"status {task.id}", BEN)
-    assert words(reply).startswith("Done, but not verified")
+    assert words(reply).startswith("☑️ Done, but not verified")
     assert reply.message is not None
     assert not reply.message.notify
     assert reply.message.mention is None

@@ -127,10 +127,10 @@ async def test_a_photo_that_telegram_does_not_take_is_a_document(home: Home, cha
 async def test_a_file_that_is_too_large_is_told(home: Home, chat: TelegramChat) -> None:
     huge = Picture("film.mkv", bytes(51 * 1024 * 1024))
     await chat.send(home.address(home.group), Message("Files", "two", files=(huge, Picture("a.txt", b"a"))), nonce="o1")
-    text, file = home.fake.from_bot(home.group)
-    assert "film.mkv is left out" in text.text
-    assert file.file is not None
-    assert file.file.name == "a.txt"
+    (shown,) = home.fake.from_bot(home.group)
+    assert "film.mkv is left out" in shown.text
+    assert shown.file is not None
+    assert (shown.file.kind, shown.file.name) == ("document", "a.txt"), "one message with its caption"
 
 
 async def test_a_photo_above_ten_megabytes_is_a_document(home: Home, chat: TelegramChat) -> None:
