@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from langgraph.runtime import RunControl
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.wording import words
+from agent.wording import Text, words
 from devices.wording import Words
 
 T = TypeVar("T")
@@ -33,14 +33,14 @@ class Resume(_Signal):
     """Go on after a pause, with a note for the next step unless it is empty."""
 
     kind: Literal["resume"] = "resume"
-    note: str = ""
+    note: Text = ""
 
 
 class Steer(_Signal):
     """A note that is read before the next step."""
 
     kind: Literal["steer"] = "steer"
-    note: str
+    note: Text
 
 
 class Cancel(_Signal):

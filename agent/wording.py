@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import PlainSerializer, PlainValidator
 
 from devices.wording import Words, said, sentences_of
 from devices.wording import words as phone_words
@@ -74,6 +76,18 @@ def restored(data: str | dict[str, Any]) -> str:
     # What an error of a phone says is a sentence of the devices.
     made = words if data["sentence"] in SENTENCES else phone_words
     return made(data["sentence"], **values)
+
+
+def _text(given: object) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, dict):
+        return restored(given)
+    raise ValueError("neither a text nor a sentence")
+
+
+Text = Annotated[str, PlainValidator(_text), PlainSerializer(kept, when_used="json")]
+"""A field with a text that stays the sentence that it is, also through JSON."""
 
 
 class Spoken(Exception):

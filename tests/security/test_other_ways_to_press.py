@@ -58,7 +58,8 @@ async def test_a_button_is_pressed_in_no_other_way(rig: Rig, way: Way) -> None:
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
     assert "pays, orders" in question.detail
-    assert "'Place order'" in question.text
+    assert "$9.50" in question.text
+    assert "'Place order'" in question.detail
     await work.answer("deny")
     await work.ended()
     assert rig.inputs() == []

@@ -44,12 +44,20 @@ def question_of(
         if gate.consequence == "send" and written:
             return _said("send", text=written, app=app)
         if gate.consequence == "pay" and facts.amounts:
-            return _said("pay", amount=" · ".join(facts.amounts[-MAX_AMOUNTS:]), app=app)
+            return _said("pay", amount=" · ".join(_each_once(facts.amounts)[-MAX_AMOUNTS:]), app=app)
         if about := " · ".join(near.words) if near.kind == "row" else near.title_word or gate.object:
             return _said("object", verb=sentence(f"ask.verb.{gate.consequence}"), object=about, app=app)
     if blind:
         return _said("nameless_place", app=app)
     return sentence("ask.may", what=what)
+
+
+def _each_once(amounts: tuple[str, ...]) -> list[str]:
+    """The amounts in the order in which they are shown last, without those that only repeat another one in more words,
+    such as a caption with its sum.
+    """
+    last = list(dict.fromkeys(reversed(amounts)))[::-1]
+    return [each for each in last if not any(set(other.split()) < set(each.split()) for other in last)]
 
 
 def _said(kind: str, **values: str) -> str:

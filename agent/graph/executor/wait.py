@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from agent.actions import Wait, WaitFor
 from agent.effect_facts import CameTrue, NotWithin
@@ -26,12 +25,13 @@ async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
     """Look again and again until it is so, or the time is over."""
     assert context.sight is not None
     before = context.sight.observation
-    began = time.monotonic()
+    clock = asyncio.get_running_loop().time
+    began = clock()
     while True:
         now = await _look(context)
         if _is_so(action, before, now):
-            return Done((CameTrue(seconds=round(time.monotonic() - began, 1)), *difference(before, now)))
-        if time.monotonic() - began >= action.seconds:
+            return Done((CameTrue(seconds=round(clock() - began, 1)), *difference(before, now)))
+        if clock() - began >= action.seconds:
             return Done((NotWithin(seconds=action.seconds),))
         await context.control.guard(asyncio.sleep(POLL_S))
 
