@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from agent.guards.confusables import folded
@@ -76,14 +75,6 @@ def mentions(label: str, word: str) -> bool:
     if CHINESE.search(word):
         return word in text
     return word in text and re.search(rf"\b{re.escape(word)}\b", text) is not None
-
-
-def any_of(words: Iterable[str]) -> str:
-    """A pattern for a plain label that has one of these as whole words; none matches when there are no words."""
-    each = [plain(word) for word in words]
-    spaced = "|".join(re.escape(word) for word in each if not CHINESE.search(word))
-    joined = "|".join(re.escape(word) for word in each if CHINESE.search(word))
-    return "|".join(part for part in (rf"\b(?:{spaced})\b" if spaced else "", joined) if part) or r"(?!)"
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:
