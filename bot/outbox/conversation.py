@@ -24,7 +24,7 @@ from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.outbox.render import Pointless, lessened, message_for
 from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
-from bot.store.outbox import OutboxRow
+from bot.store.outbox import FinalPayload, OutboxRow, QuestionPayload
 from bot.store.store import Store
 from bot.tasks.service import TaskService
 from bot.texts import say, speaking
@@ -210,7 +210,7 @@ class Conversation:
             now=self._time.now(),
         )
         message = lessened(message, self._refused.get(row.id, 0), title_of(task))
-        if row.kind == "final":
+        if isinstance(row.payload, FinalPayload):
             message = _in_place(message, task, place)
             await self._gentle.finish(replace(task, place=place), row.attempts)
         await self._line.ready()
@@ -220,14 +220,17 @@ class Conversation:
         ref = await self._line.send(place, message, nonce=f"o{row.id}")
         await self._store.outbox.sent(row.id, ref)
         self._finish(row)
-        if row.kind == "question":
-            await self._task_service.question_shown(row.subject, ref)
-            self._questions.shown(row.subject, task.id)
-            self._gentle.changed(task.id)
-        elif row.kind == "final":
-            self._gentle.forget(task.id)
-            if await self._task_service.made_for_tasks(place):
-                await self._close(place)
+        match row.payload:
+            case QuestionPayload(question):
+                await self._task_service.question_shown(question, ref)
+                self._questions.shown(question, task.id)
+                self._gentle.changed(task.id)
+            case FinalPayload():
+                self._gentle.forget(task.id)
+                if await self._task_service.made_for_tasks(place):
+                    await self._close(place)
+            case _:
+                pass
 
     def _finish(self, row: OutboxRow) -> None:
         self._rows.pop(row.id, None)
@@ -260,5 +263,5 @@ class Conversation:
         logger.warning("message %s (%s) of task %s is given up: %s", row.id, row.kind, row.task, why)
         await self._store.outbox.dead(row.id, why)
         self._finish(row)
-        if row.kind == "final":
+        if isinstance(row.payload, FinalPayload):
             self._gentle.forget(row.task)

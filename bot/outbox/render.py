@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, assert_never
 
 from agent.ports.frames import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice
@@ -12,10 +12,16 @@ from bot.cards.recap import make_recap
 from bot.domain.chat import Capabilities
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task, TaskState
-from bot.store.outbox import OutboxRow
-from bot.tasks.repository import STARTED
+from bot.store.outbox import (
+    FilePayload,
+    FinalPayload,
+    Notice,
+    NoticePayload,
+    OutboxRow,
+    QuestionPayload,
+    WordsPayload,
+)
 from bot.tasks.service import TaskService
-from bot.tasks.transitions import INTERRUPTED
 from bot.texts import say
 
 MOST_LESS: Final = 2
@@ -35,8 +41,8 @@ async def message_for(
     the same nonce once.
     """
     repeated = row.uncertain and not capabilities.knows_delivery
-    match row.kind:
-        case "final":
+    match row.payload:
+        case FinalPayload():
             # One phone after the other, not in turns.
             steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
             recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
@@ -50,8 +56,8 @@ async def message_for(
                 parts=parts,
                 one_message=not capabilities.files_beside,
             )
-        case "question":
-            question = await task_service.question(row.subject)
+        case QuestionPayload(asked):
+            question = await task_service.question(asked)
             if question is None or question.answer is not None or question.expired:
                 raise Pointless("the question was closed before it was shown")
             menu_choices = capabilities.menu_choices
@@ -59,10 +65,14 @@ async def message_for(
             return await render_question(
                 question, asking, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
             )
-        case "file":
-            return await _file(row, task, frames, capabilities, repeated)
-        case "notice":
-            return _notice(row, task, repeated)
+        case FilePayload() as file:
+            return await _file(file, task, frames, capabilities, repeated)
+        case NoticePayload(notice):
+            return _notice(notice, task, repeated)
+        case WordsPayload(words):
+            return render_notice(task, words, repeated=repeated)
+        case _:
+            assert_never(row.payload)
 
 
 def lessened(message: Message, times: int, title: str) -> Message:
@@ -80,23 +90,23 @@ def lessened(message: Message, times: int, title: str) -> Message:
     return whole if times == 1 else replace(whole, heading=title, footer="", menu=None)
 
 
-def _notice(row: OutboxRow, task: Task, repeated: bool) -> Message:
-    if row.subject == STARTED:
-        if task.state is TaskState.ENDED:
-            raise Pointless("the task has ended before its begin was told")
-        return render_notice(task, say("notice.started"), repeated=repeated)
-    if row.subject != INTERRUPTED:
-        return render_notice(task, row.subject, repeated=repeated)
-    if task.state is not TaskState.INTERRUPTED:
-        raise Pointless("the task goes on, or has ended, before this was sent")
-    return render_interrupted(task, repeated=repeated)
+def _notice(notice: Notice, task: Task, repeated: bool) -> Message:
+    match notice:
+        case Notice.STARTED:
+            if task.state is TaskState.ENDED:
+                raise Pointless("the task has ended before its begin was told")
+            return render_notice(task, say("notice.started"), repeated=repeated)
+        case Notice.INTERRUPTED:
+            if task.state is not TaskState.INTERRUPTED:
+                raise Pointless("the task goes on, or has ended, before this was sent")
+            return render_interrupted(task, repeated=repeated)
 
 
-async def _file(row: OutboxRow, task: Task, frames: Frames, capabilities: Capabilities, repeated: bool) -> Message:
+async def _file(file: FilePayload, task: Task, frames: Frames, capabilities: Capabilities, repeated: bool) -> Message:
     try:
-        data = await frames.load(row.subject)
+        data = await frames.load(file.content)
     except KeyError:
-        return render_notice(task, say("file.gone", name=row.name))
+        return render_notice(task, say("file.gone", name=file.name))
     if len(data) > capabilities.file_limit:
-        return render_notice(task, say("file.too_large", name=row.name, limit=capabilities.file_limit // 1_000_000))
-    return render_files(task, [Picture(row.name, data)], repeated=repeated)
+        return render_notice(task, say("file.too_large", name=file.name, limit=capabilities.file_limit // 1_000_000))
+    return render_files(task, [Picture(file.name, data)], repeated=repeated)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
+from typing import Literal, assert_never
 
 from bot.domain.address import MessageRef
 from bot.store.connection import Source, Transaction, Value
@@ -15,22 +16,69 @@ from bot.store.json_columns import message_of, message_text
 from bot.store.waiting import PATIENCE_S
 
 OutboxKind = Literal["final", "question", "notice", "file"]
+"""What the table calls a payload; which of them goes first depends on it alone."""
 OutboxState = Literal["pending", "sending", "sent", "dead"]
+
+
+class Notice(StrEnum):
+    """What is told of a task while it lives, in words that are chosen when it is sent."""
+
+    STARTED = "started"
+    """It waited for a while, and begins."""
+    INTERRUPTED = "interrupted"
+    """It stands still since the service died, and somebody has to say whether it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalPayload:
+    """How the task ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPayload:
+    """A question that is asked."""
+
+    question: str
+    """Its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticePayload:
+    """Something that happened to the task."""
+
+    notice: Notice
+
+
+@dataclass(frozen=True, slots=True)
+class WordsPayload:
+    """A notice that a former version wrote down in words."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePayload:
+    """A file that the run hands out."""
+
+    content: str
+    """Its reference among the frames."""
+    name: str
+
+
+Payload = FinalPayload | QuestionPayload | NoticePayload | WordsPayload | FilePayload
+"""What a message is about; its words are made when it is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
     """One message to send. Times are Unix seconds.
 
-    `subject` is the question's id, the notice's text or name, or the file's reference (its name is `name`).
     `uncertain` says that the process died while it was being sent: it may have arrived.
     """
 
     id: int
     task: str
-    kind: OutboxKind
-    subject: str
-    name: str
+    payload: Payload
     state: OutboxState
     uncertain: bool
     attempts: int
@@ -39,6 +87,11 @@ class OutboxRow:
     message: MessageRef | None
     why: str
     """Why it was given up; "" else."""
+
+    @property
+    def kind(self) -> OutboxKind:
+        """What the table calls its payload."""
+        return _columns(self.payload)[0]
 
 
 LONGEST_SILENCE = 3 * 3600.0
@@ -67,10 +120,9 @@ class Outbox:
 
         await self._database.write(work, patience=patience)
 
-    async def add(
-        self, transaction: Transaction, task: str, kind: OutboxKind, subject: str = "", *, name: str = "", now: float
-    ) -> None:
+    async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
         """A message becomes due with this transaction. Raises sqlite3.IntegrityError for a second final message."""
+        kind, subject, name = _columns(payload)
         await transaction.fetch(
             "INSERT INTO outbox (task, kind, subject, name, created) VALUES (?, ?, ?, ?, ?)",
             (int(task), kind, subject, name, now),
@@ -130,7 +182,7 @@ class Outbox:
                 (int(task),),
             )
             for row in gone:
-                await self.add(transaction, task, "question", row["subject"], now=now)
+                await self.add(transaction, task, QuestionPayload(row["subject"]), now=now)
             return tuple(
                 _row(row)
                 for row in await transaction.fetch(
@@ -153,13 +205,45 @@ class Outbox:
         return await self._database.write(work, patience=patience)
 
 
+def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
+    """Kind, subject and name, as the table has them."""
+    match payload:
+        case FinalPayload():
+            return "final", "", ""
+        case QuestionPayload(question):
+            return "question", question, ""
+        case NoticePayload(notice):
+            return "notice", notice.value, ""
+        case WordsPayload(words):
+            return "notice", words, ""
+        case FilePayload(content, name):
+            return "file", content, name
+        case _:
+            assert_never(payload)
+
+
+def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
+    match kind:
+        case "final":
+            return FinalPayload()
+        case "question":
+            return QuestionPayload(subject)
+        case "notice":
+            return NoticePayload(Notice(subject)) if subject in _NOTICES else WordsPayload(subject)
+        case "file":
+            return FilePayload(subject, name)
+        case _:
+            assert_never(kind)
+
+
+_NOTICES = frozenset(Notice)
+
+
 def _row(row: sqlite3.Row) -> OutboxRow:
     return OutboxRow(
         id=row["id"],
         task=str(row["task"]),
-        kind=row["kind"],
-        subject=row["subject"],
-        name=row["name"],
+        payload=_payload(row["kind"], row["subject"], row["name"]),
         state=row["state"],
         uncertain=bool(row["uncertain"]),
         attempts=row["attempts"],

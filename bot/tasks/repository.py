@@ -12,13 +12,11 @@ from bot.domain.address import Address
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
+from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.limits import Gate, ServiceLimits
-from bot.tasks.transitions import INTERRUPTED, Ending, Transitions
-
-STARTED = "started"
-"""The subject of the notice that the wait for a phone is over."""
+from bot.tasks.transitions import Ending, Transitions
 
 
 class TaskRepository:
@@ -104,7 +102,7 @@ class TaskRepository:
             changed = moved(current, to(current, asked), now=self._clock())
             await self._keeping.save(transaction, changed)
             if changed.state is TaskState.INTERRUPTED and not changed.parent:
-                await self._store.outbox.add(transaction, task, "notice", INTERRUPTED, now=self._clock())
+                await self._store.outbox.add(transaction, task, NoticePayload(Notice.INTERRUPTED), now=self._clock())
             return changed
 
         return await self._store.write(work)
@@ -154,7 +152,7 @@ class TaskRepository:
             ):
                 return False
             await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
-            await self._store.outbox.add(transaction, task, "question", question.id, now=now)
+            await self._store.outbox.add(transaction, task, QuestionPayload(question.id), now=now)
             return True
 
         return await self._store.write(work)
@@ -215,7 +213,7 @@ class TaskRepository:
                 case FileFound():
                     name = f"{current.phone_name} {event.name}" if current.parent else event.name
                     await self._store.outbox.add(
-                        transaction, current.parent or task, "file", event.content, name=name, now=self._clock()
+                        transaction, current.parent or task, FilePayload(event.content, name), now=self._clock()
                     )
                 case TaskEnded():
                     ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
@@ -237,7 +235,7 @@ class TaskRepository:
             return
         since = await self._store.tasks.waiting_since(transaction, task.id)
         if since is not None and self._clock() - since >= self._limits.waited:
-            await self._store.outbox.add(transaction, known.id, "notice", STARTED, now=self._clock())
+            await self._store.outbox.add(transaction, known.id, NoticePayload(Notice.STARTED), now=self._clock())
 
     async def _goes_on(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
         """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
@@ -280,7 +278,7 @@ class TaskRepository:
         question, now = event.question, self._clock()
         lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
         if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
-            await self._store.outbox.add(transaction, task.parent or task.id, "question", question.id, now=now)
+            await self._store.outbox.add(transaction, task.parent or task.id, QuestionPayload(question.id), now=now)
         stored = await self._store.questions.get(question.id, transaction)
         assert stored is not None
         if stored.answer is not None or stored.expired:

@@ -9,12 +9,10 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.task import Task, TaskState, UnknownTask, moved
 from bot.store.connection import Transaction
+from bot.store.outbox import FinalPayload, Notice, NoticePayload
 from bot.store.store import Store
 from bot.tasks.device_jobs import followed
 from bot.tasks.expiry import Closings
-
-INTERRUPTED = "interrupted"
-"""The subject of the notice that offers Resume and Cancel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +56,9 @@ class Transitions:
         await self._store.tasks.save(transaction, after, now=now)
         if after.state is TaskState.ENDED:
             await self.closings.by_end(transaction, after)
-            await self._store.outbox.add(transaction, after.id, "final", now=now)
+            await self._store.outbox.add(transaction, after.id, FinalPayload(), now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
-            await self._store.outbox.add(transaction, after.id, "notice", INTERRUPTED, now=now)
+            await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
         """The only way to an end: the final message is written with it."""
@@ -76,5 +74,5 @@ class Transitions:
         await self.closings.by_end(transaction, ended)
         await self.save(transaction, ended)
         if not task.parent:
-            await self._store.outbox.add(transaction, task.id, "final", now=now)
+            await self._store.outbox.add(transaction, task.id, FinalPayload(), now=now)
         return ended

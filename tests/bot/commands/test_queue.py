@@ -10,6 +10,7 @@ from agent.run_id import RunId
 from bot.cards.buttons import now_button
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState
+from bot.store.outbox import Notice, NoticePayload, Payload
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, PATIENCE, World
 
@@ -25,8 +26,8 @@ async def waiting(world: World, place: int, person: Person = ANNA) -> Task:
     return task
 
 
-async def notices(world: World, task: Task) -> list[str]:
-    return [row.subject for row in await world.store.outbox.of(task.id) if row.kind == "notice"]
+async def notices(world: World, task: Task) -> list[Payload]:
+    return [row.payload for row in await world.store.outbox.of(task.id) if isinstance(row.payload, NoticePayload)]
 
 
 async def started(world: World, task: Task) -> None:
@@ -38,7 +39,7 @@ async def test_who_was_told_to_wait_is_told_that_it_begins(world: World) -> None
     task = await waiting(world, 2)
     world.clock.advance(30.0)
     await started(world, task)
-    assert await notices(world, task) == ["started"]
+    assert await notices(world, task) == [NoticePayload(Notice.STARTED)]
 
 
 async def test_a_short_wait_and_a_long_plan_are_no_news(world: World) -> None:

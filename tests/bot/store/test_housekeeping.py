@@ -25,6 +25,7 @@ from bot.store.audit import AuditKind
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.connection import Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
+from bot.store.outbox import FinalPayload
 from bot.store.schema import shrink
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.store.conftest import ANNA, HERE, add_task
@@ -77,7 +78,7 @@ class House:
         async def rest(transaction: Transaction) -> None:
             await store.steps.add(transaction, step)
             await store.questions.add(transaction, task.id, question, now=at, expires=at + 1)
-            await store.outbox.add(transaction, task.id, "final", now=at)
+            await store.outbox.add(transaction, task.id, FinalPayload(), now=at)
             if ended is not None:
                 gone = replace(task, state=TaskState.ENDED, outcome=Outcome.SUCCEEDED, ended=at, usage=Usage(7))
                 await store.tasks.save(transaction, gone, now=at)

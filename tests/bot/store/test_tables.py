@@ -14,11 +14,13 @@ from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, TaskState
 from bot.store.connection import Transaction
+from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload, WordsPayload
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA, HERE, add_task, wish
 
 THREAD = Address("web", "console", "main", thread="7")
 MESSAGE = MessageRef(THREAD, "5")
+FILE = FilePayload("a" * 64 + ".bin", "list.txt")
 
 
 async def test_a_task_comes_back_as_it_was_saved(store: Store) -> None:
@@ -146,8 +148,8 @@ async def test_one_run_holds_one_phone(store: Store) -> None:
 
 async def test_outbox_rows_keep_their_order_within_a_task(store: Store) -> None:
     task, other = await add_task(store), await add_task(store, "2")
-    for owner, kind in ((task, "notice"), (task, "file"), (other, "final")):
-        await store.write(lambda t, o=owner, k=kind: store.outbox.add(t, o.id, k, "s", now=1))  # type: ignore[misc]  # bound here
+    for owner, payload in ((task, NoticePayload(Notice.STARTED)), (task, FILE), (other, FinalPayload())):
+        await store.write(lambda t, o=owner, p=payload: store.outbox.add(t, o.id, p, now=1))  # type: ignore[misc]  # bound here
     first, second, third = await store.outbox.pending(5)
     assert await store.outbox.sending(first.id)
     assert not await store.outbox.sending(second.id)
@@ -166,12 +168,26 @@ async def test_outbox_rows_keep_their_order_within_a_task(store: Store) -> None:
         "sent", MESSAGE, 2, "dead", "the chat is gone",
     )  # fmt: skip
     with pytest.raises(sqlite3.IntegrityError):
-        await store.write(lambda t: store.outbox.add(t, other.id, "final", now=2))
+        await store.write(lambda t: store.outbox.add(t, other.id, FinalPayload(), now=2))
+
+
+async def test_what_a_message_is_about_comes_back_as_it_was_kept(store: Store) -> None:
+    task = await add_task(store)
+    payloads = (
+        QuestionPayload("q1"),
+        NoticePayload(Notice.INTERRUPTED),
+        WordsPayload("The phone was unplugged."),
+        FILE,
+        FinalPayload(),
+    )
+    for payload in payloads:
+        await store.write(lambda t, p=payload: store.outbox.add(t, task.id, p, now=1))  # type: ignore[misc]  # bound here
+    assert tuple(row.payload for row in await store.outbox.of(task.id)) == payloads
 
 
 async def test_what_was_being_sent_at_a_crash_is_uncertain(store: Store) -> None:
     task = await add_task(store)
-    await store.write(lambda t: store.outbox.add(t, task.id, "final", now=1))
+    await store.write(lambda t: store.outbox.add(t, task.id, FinalPayload(), now=1))
     assert await store.outbox.sending(1)
     await store.outbox.recover(0.0)
     (row,) = await store.outbox.pending(1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from agent.ports.agent import Agent
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState, TaskWish
+from bot.store.outbox import Payload
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
@@ -118,9 +119,9 @@ class Bench:
                     return found
                 await self._changed.wait()
 
-    async def outbox(self, task: Task | str) -> list[tuple[str, str]]:
+    async def outbox(self, task: Task | str) -> list[Payload]:
         rows = await self.store.outbox.of(task if isinstance(task, str) else task.id)
-        return [(row.kind, row.subject) for row in rows]
+        return [row.payload for row in rows]
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.domain.task import TaskState
 from bot.store.directory import DataDirectory
+from bot.store.outbox import FinalPayload, QuestionPayload
 from tests.bot.tasks import crash_child
 from tests.bot.tasks.bench import ANNA, bench
 from tests.fakes.echo import EchoMind
@@ -30,17 +31,18 @@ async def test_a_task_accepted_is_a_task_stored(tmp_path: Path) -> None:
             assert (await one.task_service.accept(crash_child.WISH)).duplicate
             ended = await one.until("1", TaskState.ENDED)
             assert ended.outcome is Outcome.SUCCEEDED
-            assert await one.outbox("1") == [("final", "")]
+            assert await one.outbox("1") == [FinalPayload()]
 
 
 async def test_a_question_shown_is_a_question_stored(tmp_path: Path) -> None:
     await killed_at(tmp_path, "question")
     async with bench(tmp_path, EchoMind(question=QuestionKind.ASK)) as one:
         (row,) = await one.store.outbox.pending(one.clock.now)
-        assert (row.kind, row.uncertain) == ("question", False)
-        await one.task_service.answer(row.subject, "blue", ANNA)
+        assert isinstance(row.payload, QuestionPayload)
+        assert not row.uncertain
+        await one.task_service.answer(row.payload.question, "blue", ANNA)
         await one.until("1", TaskState.ENDED)
-        assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
+        assert [type(told) for told in await one.outbox("1")] == [QuestionPayload, FinalPayload]
 
 
 async def test_an_answer_that_won_reaches_the_mind(tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ async def test_an_answer_that_won_reaches_the_mind(tmp_path: Path) -> None:
         ended = await one.until("1", TaskState.ENDED)
         assert ended.outcome is Outcome.SUCCEEDED
         assert await one.task_service.open_questions() == ()
-        assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
+        assert [type(told) for told in await one.outbox("1")] == [QuestionPayload, FinalPayload]
 
 
 async def test_an_end_is_told_once(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from agent.run_id import RunId
 from bot.domain.address import Address
 from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TaskWish, TooManyTasks, UnknownTask, WrongState
 from bot.store.connection import Transaction
+from bot.store.outbox import FilePayload, FinalPayload
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
@@ -36,7 +37,7 @@ async def test_a_task_from_acceptance_to_its_final_message(tmp_path: Path) -> No
         assert (ended.steps, ended.phone, ended.usage) == (3, "echo", Usage(calls=3))
         assert ended.started == ended.ended == one.clock.now
         assert [step.summary for step in await one.task_service.steps(task.id)] == [f"echo {n} of 3" for n in (1, 2, 3)]
-        assert await one.outbox(task) == [("final", "")]
+        assert await one.outbox(task) == [FinalPayload()]
         assert [event.type for _, event in events] == ["started", "step", "step", "step", "final"]
         assert await one.task_service.active() == ()
         assert [found.id for found in await one.task_service.recent(5)] == ["1"]
@@ -96,7 +97,7 @@ async def test_cancel_while_working(tmp_path: Path) -> None:
         )  # fmt: skip
         with pytest.raises(WrongState, match="Task 1 has ended"):
             await one.task_service.cancel(task.id, ANNA)
-        assert await one.outbox(task) == [("final", "")]
+        assert await one.outbox(task) == [FinalPayload()]
 
 
 async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
         async with asyncio.timeout(PATIENCE):
             while one.task_service._workers.alive(task.id):
                 await asyncio.sleep(0.01)
-        assert await one.outbox(task) == [("final", "")]
+        assert await one.outbox(task) == [FinalPayload()]
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,7 @@ async def test_a_mind_that_fails_ends_the_task_with_a_sentence(
             assert ended.outcome is Outcome.FAILED
             assert "Something in the program went wrong" in ended.summary
             assert "private" not in ended.summary
-            assert await one.outbox(task) == [("final", "")]
+            assert await one.outbox(task) == [FinalPayload()]
         assert "a private detail" in caplog.text
         assert "left task 2 without an end" in caplog.text
 
@@ -342,8 +343,7 @@ async def test_what_the_mind_tells_is_kept(tmp_path: Path) -> None:
         go_on.set()
         ended = await one.until(task, TaskState.ENDED)
         assert (ended.data, ended.usage, ended.frame, ended.steps) == ("4", Usage(25, 2), "f3", 2)
-        assert await one.outbox(task) == [("file", "f2.pdf"), ("final", "")]
-        assert (await one.store.outbox.of(task.id))[0].name == "a.pdf"
+        assert await one.outbox(task) == [FilePayload("f2.pdf", "a.pdf"), FinalPayload()]
         await asyncio.wait_for(one.task_service._workers.wait(task.id, PATIENCE), PATIENCE)
         assert len(await one.task_service.steps(task.id)) == 2
 

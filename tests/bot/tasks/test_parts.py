@@ -17,6 +17,7 @@ from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TaskWish, TooManyTasks, WishedPhone, WrongState
+from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, Payload, QuestionPayload
 from bot.tasks.device_jobs import followed, outcome_of, standing
 from tests.bot.tasks.test_states import task_in
 from tests.bot.world import ANNA, CHANNEL, World, a_phone, a_step_event, a_world
@@ -46,8 +47,8 @@ def ended(outcome: Outcome = Outcome.SUCCEEDED, summary: str = "It is done.", da
     return TaskEnded(outcome=outcome, summary=summary, data=data, steps=2, usage=Usage(input=10, calls=1), frame="f")
 
 
-async def rows(world: World, task: Task) -> list[tuple[str, str]]:
-    return [(row.kind, row.subject) for row in await world.store.outbox.of(task.id)]
+async def rows(world: World, task: Task) -> list[Payload]:
+    return [row.payload for row in await world.store.outbox.of(task.id)]
 
 
 async def test_two_phones_one_task_one_end(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ async def test_two_phones_one_task_one_end(tmp_path: Path) -> None:
             "1. Pixel: Done. It is done.",
             "2. Nokia: Blocked. It is locked.",
         ]
-        assert await rows(world, task) == [("final", "")]
+        assert await rows(world, task) == [FinalPayload()]
         assert await rows(world, first) == await rows(world, second) == []
         assert [(step.phone_name, step.summary) for step in await world.task_service.steps(task.id)] == [
             ("Pixel", "Tapped Pixel"),
@@ -122,7 +123,7 @@ async def test_a_question_of_one_phone_is_asked_in_the_place_of_the_task(tmp_pat
         world.agent.tell(second.id, Asked(question=question))
         await world.until(second, TaskState.WAITING)
         assert (await world.task_service.known(task.id)).state is TaskState.WORKING
-        assert await rows(world, task) == [("question", "q")]
+        assert await rows(world, task) == [QuestionPayload("q")]
         for found in (
             await world.task_service.open_questions(task=task.id),
             await world.task_service.open_questions(task=second.id),
@@ -144,7 +145,7 @@ async def test_stop_ends_all(tmp_path: Path) -> None:
         stopped = await world.task_service.cancel(task.id, ANNA)
         assert (stopped.state, stopped.outcome) == (TaskState.ENDED, Outcome.CANCELLED)
         assert {part.state for part in await world.task_service.parts(task.id)} == {TaskState.ENDED}
-        assert await rows(world, task) == [("final", "")]
+        assert await rows(world, task) == [FinalPayload()]
         with pytest.raises(WrongState, match="Task 1 has ended"):
             await world.task_service.cancel(task.id, ANNA)
         assert {("cancel", first.id), ("cancel", second.id)} <= set(world.agent.asked)
@@ -213,7 +214,7 @@ async def test_somebody_takes_over_all_of_it(tmp_path: Path) -> None:
             await world.until(part, TaskState.WORKING)
         await world.task_service.take_over(task.id, ANNA)
         (question,) = await world.task_service.open_questions(task=task.id)
-        assert await rows(world, task) == [("question", question.question.id)]
+        assert await rows(world, task) == [QuestionPayload(question.question.id)]
         await world.task_service.answer(question.question.id, "done", ANNA)
         assert (await world.task_service.known(task.id)).state is TaskState.WORKING
         world.clock.advance(1.0)
@@ -238,7 +239,7 @@ async def test_a_restart_interrupts_what_worked_and_leaves_the_queue(tmp_path: P
             TaskState.INTERRUPTED,
             TaskState.QUEUED,
         ]
-        assert await rows(world, task) == [("notice", "interrupted")]
+        assert await rows(world, task) == [NoticePayload(Notice.INTERRUPTED)]
         world.agent.tell(second.id, started(second))
         await world.until(second, TaskState.WORKING)
         assert (await world.task_service.known(task.id)).state is TaskState.INTERRUPTED
@@ -248,7 +249,7 @@ async def test_a_restart_interrupts_what_worked_and_leaves_the_queue(tmp_path: P
             world.agent.tell(part.id, started(part), ended())
         now = await world.until(task, TaskState.ENDED)
         assert now.outcome is Outcome.SUCCEEDED
-        assert await rows(world, task) == [("notice", "interrupted"), ("final", "")]
+        assert await rows(world, task) == [NoticePayload(Notice.INTERRUPTED), FinalPayload()]
 
 
 async def test_nobody_resumes_one_phone(tmp_path: Path) -> None:
@@ -269,7 +270,7 @@ async def test_files_and_plans_of_each_phone(tmp_path: Path) -> None:
         world.agent.tell(second.id, started(second), FileFound(name="photo.jpg", content="ref"))
         world.agent.tell(second.id, Planned(plan="p", todos=(Todo(title="open it"),)))
         await world.until(second, lambda found: bool(found.todos))
-        assert [(row.kind, row.name) for row in await world.store.outbox.of(task.id)] == [("file", "Nokia photo.jpg")]
+        assert await rows(world, task) == [FilePayload("ref", "Nokia photo.jpg")]
         world.agent.tell(first.id, ended(), ended())
         world.agent.tell(second.id, ended())
         await world.until(task, TaskState.ENDED)

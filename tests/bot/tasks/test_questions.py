@@ -14,6 +14,7 @@ from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import MessageRef, Person
 from bot.domain.task import BadText, OpenQuestion, TaskState, UnknownQuestion, WrongState
+from bot.store.outbox import FinalPayload, QuestionPayload
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
@@ -37,7 +38,7 @@ async def test_a_question_is_stored_told_and_answered_once(tmp_path: Path) -> No
     async with bench(tmp_path, EchoMind(question=QuestionKind.APPROVE)) as one:
         question = await asked(one)
         assert question.expires == one.clock.now + 15 * 60
-        assert await one.outbox(question.task) == [("question", question.question.id)]
+        assert await one.outbox(question.task) == [QuestionPayload(question.question.id)]
         assert await one.task_service.open_questions(place=HERE) == (question,)
         message = MessageRef(HERE, "12")
         await one.task_service.question_shown(question.question.id, message)
@@ -55,7 +56,7 @@ async def test_a_question_is_stored_told_and_answered_once(tmp_path: Path) -> No
         assert not (await one.task_service.answer(question.question.id, "no", BERT)).won
         with pytest.raises(UnknownQuestion, match='no question "x"'):
             await one.task_service.answer("x", "yes", ANNA)
-        assert [kind for kind, _ in await one.outbox(question.task)] == ["question", "final"]
+        assert [type(told) for told in await one.outbox(question.task)] == [QuestionPayload, FinalPayload]
 
 
 @pytest.mark.parametrize(("kind", "minutes"), [(QuestionKind.APPROVE, 15), (QuestionKind.ASK, 24 * 60)])

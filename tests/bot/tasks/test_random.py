@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
 from bot.domain.task import TRANSITIONS, TaskError, TaskState
+from bot.store.outbox import FinalPayload
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
 from tests.fakes.echo import EchoMind
@@ -91,8 +91,7 @@ async def live_through(path: Path, commands: list[tuple[str, int, bool]]) -> Non
         assert await one.task_service.active() == ()
         assert await one.task_service.open_questions() == ()
         for task in await one.task_service.recent(9):
-            kinds = Counter(kind for kind, _ in await one.outbox(task))
-            assert kinds["final"] == 1
+            assert (await one.outbox(task)).count(FinalPayload()) == 1
             assert task.state is TaskState.ENDED
             assert task.outcome is not None
 

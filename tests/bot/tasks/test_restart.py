@@ -13,6 +13,7 @@ from agent.ports.agent import TaskOrder
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.task import TaskState, WrongState
+from bot.store.outbox import FinalPayload, Notice, NoticePayload, QuestionPayload
 from tests.bot.tasks.bench import ANNA, LIMITS, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
 from tests.fakes.echo import EchoMind
@@ -30,7 +31,7 @@ async def test_what_was_at_work_is_interrupted_and_goes_on_when_told(tmp_path: P
     async with bench(tmp_path, EchoMind()) as one:
         task = await one.task_service.known("1")
         assert task.state is TaskState.INTERRUPTED
-        assert await one.outbox("1") == [("notice", "interrupted")]
+        assert await one.outbox("1") == [NoticePayload(Notice.INTERRUPTED)]
         for wrong in (one.task_service.pause("1", ANNA), one.task_service.steer("1", "x", ANNA)):
             with pytest.raises(WrongState, match="was interrupted by a restart"):
                 await wrong
@@ -41,7 +42,7 @@ async def test_what_was_at_work_is_interrupted_and_goes_on_when_told(tmp_path: P
         ended = await one.until("1", TaskState.ENDED)
         assert ended.outcome is Outcome.SUCCEEDED
         assert [step.thought for step in await one.task_service.steps("1")] == ["slowly", ""]
-        assert await one.outbox("1") == [("notice", "interrupted"), ("final", "")]
+        assert await one.outbox("1") == [NoticePayload(Notice.INTERRUPTED), FinalPayload()]
 
 
 async def test_an_interrupted_task_can_be_cancelled_and_expires(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ async def test_what_queued_goes_on_in_order_and_asks_when_it_is_old(tmp_path: Pa
             await one.until(task, TaskState.ENDED)
         assert order == ["new 0", "new 1", "new 2"]
         assert (await one.task_service.known("1")).state is TaskState.INTERRUPTED
-        assert await one.outbox("1") == [("notice", "interrupted")]
+        assert await one.outbox("1") == [NoticePayload(Notice.INTERRUPTED)]
         assert (await one.task_service.resume("1", "", ANNA)).state is TaskState.QUEUED
         await one.until("1", TaskState.ENDED)
 
@@ -103,7 +104,7 @@ async def test_a_question_waits_on_and_is_not_told_twice(tmp_path: Path) -> None
         (question,) = await one.task_service.open_questions()
         await one.task_service.answer(question.question.id, "blue", ANNA)
         await one.until("1", TaskState.ENDED)
-        assert [kind for kind, _ in await one.outbox("1")] == ["question", "final"]
+        assert [type(told) for told in await one.outbox("1")] == [QuestionPayload, FinalPayload]
 
 
 @pytest.mark.parametrize("in_time", [True, False])
@@ -178,4 +179,4 @@ async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp
     async with bench(tmp_path, EchoMind(steps=1)) as one:
         ended = await one.until(task, TaskState.ENDED)
         assert ended.outcome is Outcome.SUCCEEDED
-        assert [kind for kind, _ in await one.outbox(task)] == ["question", "final"]
+        assert [type(told) for told in await one.outbox(task)] == [QuestionPayload, FinalPayload]

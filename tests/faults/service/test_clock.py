@@ -16,7 +16,7 @@ from agent.run_id import RunId
 from bot.domain.clock import ClockWatch, SteadyClock, seconds_since_boot
 from bot.domain.task import Task, TaskState
 from bot.store.housekeeping import Housekeeper
-from bot.store.outbox import LONGEST_SILENCE
+from bot.store.outbox import LONGEST_SILENCE, FinalPayload
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
@@ -137,7 +137,7 @@ async def test_nothing_is_put_off_beyond_reason_after_a_start(tmp_path: Path) ->
     """Seen failing without the bound in `Outbox.recover`: a message waits for a year that the clock has left."""
     store = await Store.open(tmp_path, clock=lambda: 400 * DAY)
     task = await add_task(store)
-    await store.write(lambda transaction: store.outbox.add(transaction, task.id, "final", now=1.0))
+    await store.write(lambda transaction: store.outbox.add(transaction, task.id, FinalPayload(), now=1.0))
     await store.outbox.retry(1, 400 * DAY + 300)
     await store.close()
     again = await Store.open(tmp_path, clock=lambda: DAY)
