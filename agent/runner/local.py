@@ -162,7 +162,7 @@ class LocalRunner:
                 end = await self._work(order, run, emit)
             except Stopped:
                 if run.control.cancelled:
-                    end = await self._cut(order, Outcome.CANCELLED, sentence("ended.cancelled"))
+                    end = await self._cut(order, Outcome.CANCELLED, "")
             except (PhoneError, NoPhone, FileLost) as error:
                 fault = fault_of(error)
                 end = await self._cut(order, fault.outcome, fault.sentence)

@@ -15,7 +15,6 @@ from agent.ports.agent import Agent, TaskOrder
 from agent.ports.leases import Leases
 from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
-from agent.wording import sentence
 from bot.domain.task import OpenQuestion, Task
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
@@ -229,10 +228,10 @@ class Workers:
                 worker.runs.add(event.run)
                 if (about := ABOUT.get()) is not None:
                     about.run, about.phone = event.run, event.phone_name
-            case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by:
-                rest = event.summary.removeprefix(sentence("ended.cancelled")).strip()
-                words = say("desk.ended.cancelled", name=worker.cancelled_by)
-                event = event.model_copy(update={"summary": f"{words} {rest}".strip()})
+            case TaskEnded(outcome=Outcome.CANCELLED):
+                by = worker.cancelled_by
+                words = say("desk.ended.cancelled", name=by) if by else say("desk.ended.cancelled_by_itself")
+                event = event.model_copy(update={"summary": f"{words} {event.summary}".strip()})
             case _:
                 pass
         closed = await self._record.take(task, event)

@@ -101,10 +101,13 @@ def test_a_fault_has_its_words(error: Exception, outcome: Outcome, words: str) -
 async def test_others_may_word_it_and_the_log_stays_english() -> None:
     spent = PhoneSpent("condition.empty", phone="Pixel", percent=3)
     with worded(lambda kind, values: f"{kind} {dict(values)}"):
-        assert await asyncio.create_task(asyncio.to_thread(sentence, "ended.cancelled")) == "ended.cancelled {}"
+        assert (
+            await asyncio.create_task(asyncio.to_thread(sentence, "ended.cancelled_first"))
+            == "ended.cancelled_first {}"
+        )
         assert "condition.empty {'phone': 'Pixel', 'percent': 3}" in fault_of(spent).happened
     assert str(spent).startswith("The battery of Pixel is at 3 %")
-    assert sentence("ended.cancelled") == "Cancelled."
+    assert sentence("ended.cancelled_first") == "Nothing was done yet."
 
 
 def test_values_are_never_formats() -> None:

@@ -194,7 +194,7 @@ class HandMind:
 
     async def cancel(self, task: str) -> None:
         self.asked.append(("cancel", task))
-        self.tell(task, TaskEnded(outcome=Outcome.CANCELLED, summary="Cancelled."))
+        self.tell(task, TaskEnded(outcome=Outcome.CANCELLED, summary=""))
 
     async def shutdown(self) -> None:
         for queue in self._events.values():

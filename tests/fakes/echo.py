@@ -88,7 +88,7 @@ class EchoMind:
             )
         except Stopped:
             if echo.control.cancelled:
-                yield TaskEnded(outcome=Outcome.CANCELLED, summary="Cancelled.")
+                yield TaskEnded(outcome=Outcome.CANCELLED, summary="")
         finally:
             self._echoes.pop(order.task, None)
 

@@ -11,7 +11,6 @@ from agent.graph.main.state import MainState, spent
 from agent.limits import BudgetReached
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
-from agent.wording import sentence
 
 
 def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> d
             "fault": {
                 "kind": FaultKind.PERSON.value,
                 "outcome": Outcome.CANCELLED.value,
-                "summary": sentence("ended.cancelled"),
+                "summary": "",
             }
         }
     return fault_update(error.fault if isinstance(error, BudgetReached) else fault_of(error))

@@ -40,7 +40,7 @@ async def check_loop(
         context.screen.forget()
         await control.hold()
     if control.cancelled:
-        update["result"] = ended(Outcome.CANCELLED, sentence("ended.cancelled"))
+        update["result"] = ended(Outcome.CANCELLED, "")
         return Command(goto="executor_exit", update=update)
     if state.get("result") is not None:
         return Command(goto="executor_exit", update=update)

@@ -42,7 +42,9 @@ def outcome_of(state: MainState) -> Outcome:
 
 
 def told_plainly(state: MainState) -> str:
-    """The summary without a model: what each part said, what was not done and why."""
+    """The summary without a model: what each part said, what was not done and why. That somebody cancelled the task,
+    and who, is said by whoever knows it: "" where there is nothing else to tell.
+    """
     lines = [result["summary"] for result in state["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
     left = [todo["title"] for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
@@ -51,7 +53,9 @@ def told_plainly(state: MainState) -> str:
         lines.append(fault["summary"])
     if left:
         lines.append(sentence("ended.left", titles="; ".join(left)))
-    return "\n".join(lines) or sentence("ended.nothing")
+    if not lines and outcome_of(state) is not Outcome.CANCELLED:
+        return sentence("ended.nothing")
+    return "\n".join(lines)
 
 
 def _refused(state: MainState) -> list[dict[str, Any]]:
