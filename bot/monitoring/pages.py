@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Collection
 from typing import Final
 
-from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
@@ -28,11 +30,11 @@ class WatchPages:
         self._waits = waits
         self._metrics = metrics
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.get("/healthz", self.health), web.get("/metrics", self.numbers)]
+        return [Route("/healthz", self.health), Route("/metrics", self.numbers)]
 
-    async def health(self, _: web.Request) -> web.Response:
+    async def health(self, _: Request) -> Response:
         """200 while task service, store and chats work, else 503, with what is wrong. What is waited for
         stands beside it.
         """
@@ -47,14 +49,14 @@ class WatchPages:
             "waits": [{"for": wait.what, "why": said(wait.why), "since": round(wait.since)} for wait in waits],
             "loop_lag_seconds": round(self._pulse.lag, 3),
         }
-        return web.json_response(body, status=503 if wrong else 200, headers={"Cache-Control": "no-store"})
+        return JSONResponse(body, status_code=503 if wrong else 200, headers={"Cache-Control": "no-store"})
 
-    async def numbers(self, _: web.Request) -> web.Response:
+    async def numbers(self, _: Request) -> Response:
         """The numbers, or 503 while the store cannot be read."""
         text = await self._text()
         if text is None:
-            return web.Response(status=503, text="The store cannot be read; the log says why.\n")
-        return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+            return PlainTextResponse("The store cannot be read; the log says why.\n", 503)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     async def _text(self) -> bytes | None:
         try:

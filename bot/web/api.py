@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
@@ -22,9 +24,10 @@ from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
 from bot.texts import say
 from bot.views.tasks import phone_json
-from bot.web.auth import CALLER, refuse
+from bot.web.auth import caller_of
 from bot.web.chat import OPERATOR, WebChat, address, place
 from bot.web.dashboard import Board
+from bot.web.http import Refused, get, post, read_body, refuse
 from bot.web.page_files import locale_of
 from bot.web.views import (
     ConsoleChecks,
@@ -91,10 +94,6 @@ class Pressed(_Body):
     event: str = Field(min_length=8, max_length=ID_LIMIT)
 
 
-class BadBody(Exception):
-    """The JSON of a request does not have the agreed form."""
-
-
 class Api:
     """The page's side of the console."""
 
@@ -102,42 +101,42 @@ class Api:
         self._behind = behind
         self._board = board
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
         return [
-            web.get("/api/state", self.state),
-            web.get("/api/devices", self.devices),
-            web.get("/api/messages", self.messages),
-            web.post("/api/say", self.say),
-            web.post("/api/press", self.press),
+            get("/api/state", self.state),
+            get("/api/devices", self.devices),
+            get("/api/messages", self.messages),
+            post("/api/say", self.say),
+            post("/api/press", self.press),
         ]
 
-    async def state(self, request: web.Request) -> web.Response:
+    async def state(self, request: Request) -> Response:
         """Tasks, phones and questions, and the revision from which the event stream goes on."""
         revision = await self._behind.log.revision()
         state = state_json(await self._board.now())
-        signed_in = bool(request[CALLER].session)
+        signed_in = bool(caller_of(request).session)
         more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
-        return web.json_response(state | more)
+        return JSONResponse(state | more)
 
-    async def devices(self, _: web.Request) -> web.Response:
+    async def devices(self, _: Request) -> Response:
         """All known phones."""
         active = await self._behind.tasks.active()
-        return web.json_response({"devices": [phone_json(phone, active) for phone in self._behind.phones.list()]})
+        return JSONResponse({"devices": [phone_json(phone, active) for phone in self._behind.phones.list()]})
 
-    async def messages(self, request: web.Request) -> web.Response:
+    async def messages(self, request: Request) -> Response:
         """A page of one thread, oldest first; `before` is the id from which to go back."""
-        before = request.query.get("before", "")
+        before = request.query_params.get("before", "")
         if before and not (before.isdecimal() and len(before) < 19):
             return refuse(400, say("refusal.before_message"))
-        thread = request.query.get("thread", "")
+        thread = request.query_params.get("thread", "")
         entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)
         shown = entries[-PAGE:]
-        return web.json_response(
+        return JSONResponse(
             {"messages": [entry.model_dump(mode="json") for entry in shown], "more": len(entries) > len(shown)}
         )
 
-    async def say(self, request: web.Request) -> web.Response:
+    async def say(self, request: Request) -> Response:
         """The operator typed a line."""
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
@@ -157,7 +156,7 @@ class Api:
         reply = await self._behind.intake.message(incoming)
         return await self._replied(reply, said.thread, said.event)
 
-    async def press(self, request: web.Request) -> web.Response:
+    async def press(self, request: Request) -> Response:
         """The operator pressed a button."""
         pressed = await body_of(request, Pressed)
         reply = await self._behind.intake.press(
@@ -171,18 +170,19 @@ class Api:
         )
         return await self._replied(reply, pressed.thread, pressed.event)
 
-    async def _replied(self, reply: Reply, thread: str, event: str) -> web.Response:
+    async def _replied(self, reply: Reply, thread: str, event: str) -> Response:
         if reply.message is not None:
             await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
-        return web.json_response({"task": reply.task, "toast": reply.toast})
+        return JSONResponse({"task": reply.task, "toast": reply.toast})
 
 
-async def body_of(request: web.Request, model: type[Model]) -> Model:
-    """The request's JSON in its agreed form. Raises BadBody."""
+async def body_of(request: Request, model: type[Model]) -> Model:
+    """The request's JSON in its agreed form. Raises Refused."""
+    data = await read_body(request)
     try:
-        return model.model_validate_json(await request.read())
+        return model.model_validate_json(data)
     except ValidationError as error:
-        raise BadBody(_sentence(error)) from error
+        raise Refused(400, _sentence(error)) from error
 
 
 def _sentence(error: ValidationError) -> str:
@@ -192,7 +192,7 @@ def _sentence(error: ValidationError) -> str:
     return say("refusal.form", where=where or "JSON", why=first["msg"])
 
 
-def operator(request: web.Request) -> Person:
+def operator(request: Request) -> Person:
     """The operator, who reads the language that the browser asks for first."""
     return replace(OPERATOR, language=locale_of(request))
 

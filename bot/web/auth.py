@@ -10,31 +10,18 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from bot.texts import say
 from bot.web.exposure import LOOPBACK_NAMES, Exposure, hosts, is_loopback, url_host
+from bot.web.http import refuse
 from bot.web.sessions import LIFETIME_S, Sessions, Way
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 BODY_TYPES = {"application/json", "application/octet-stream"}
 """Types that no page elsewhere can send without asking this server first, as it can send forms and plain text."""
-HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
-"""On every answer, refusals included."""
-
 OWN_FETCHES = frozenset({"", "same-origin", "none"})
 """Sec-Fetch-Site of our own page, of an address typed by hand, and of programs that are no browser."""
 PROXIED = re.compile(
@@ -53,7 +40,10 @@ class Caller:
     way: Way = Way.TOKEN
 
 
-CALLER = web.RequestKey("caller", Caller)
+def caller_of(request: Request) -> Caller:
+    """Who asks, once the gate has let the request through."""
+    caller: Caller = request.state.caller
+    return caller
 
 
 class Gate:
@@ -94,24 +84,24 @@ class Gate:
         """Whether this is the start token; takes the same time for every wrong one."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
-    def here(self, request: web.Request) -> bool:
+    def here(self, request: Request) -> bool:
         """Whether it came under a name of this machine's own, from this machine, and through no proxy."""
-        return request.host in self._local and is_loopback(request.remote or "") and not _passed_on(request)
+        return _host(request) in self._local and is_loopback(remote_of(request)) and not _passed_on(request)
 
-    def _on_this_machine(self, request: web.Request) -> bool:
+    def _on_this_machine(self, request: Request) -> bool:
         """Whether a program of this machine sent it, also to the only address at which a console is that listens in a
         network: to that a machine comes from that very address.
         """
-        if request.host not in self._own:
+        if _host(request) not in self._own:
             return self.here(request)
-        address = None if request.transport is None else request.transport.get_extra_info("sockname")
-        return address is not None and request.remote == address[0] and not _passed_on(request)
+        own = request.scope["server"]
+        return own is not None and remote_of(request) == own[0] and not _passed_on(request)
 
-    def covered(self, request: web.Request) -> bool:
+    def covered(self, request: Request) -> bool:
         """Whether its page was opened by https."""
         return self._door.covered and not self.here(request)
 
-    async def admit(self, request: web.Request, response: web.StreamResponse, way: Way, address: str) -> None:
+    async def admit(self, request: Request, response: Response, way: Way, address: str) -> None:
         """Begin a session for the browser that is answered."""
         response.set_cookie(
             self._cookies[way],
@@ -119,57 +109,56 @@ class Gate:
             path="/",
             max_age=int(LIFETIME_S[way]),
             httponly=True,
-            samesite="Strict",
+            samesite="strict",
             secure=self.covered(request),
         )
 
-    def dismiss(self, request: web.Request, response: web.StreamResponse) -> None:
+    def dismiss(self, request: Request, response: Response) -> None:
         """Take the session's cookie back from the browser that is answered."""
-        name = self._cookies[request[CALLER].way]
-        response.del_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="Strict")
+        name = self._cookies[caller_of(request).way]
+        response.delete_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="strict")
 
-    def still(self, request: web.Request) -> bool:
+    def still(self, request: Request) -> bool:
         """Whether whoever opened a stream may still read it."""
-        caller = request.get(CALLER)
-        return caller is None or not caller.session or self.sessions.holds(caller.session)
+        caller = caller_of(request)
+        return not caller.session or self.sessions.holds(caller.session)
 
-    @web.middleware
-    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The middleware: refuses with a sentence, or lets the request through."""
-        refusal = self._misdirected(request)
-        if refusal:
+    async def refusal(self, request: Request) -> Response | None:
+        """Why this request is not served, None when it is: who asks is in its state then."""
+        if refusal := self._misdirected(request):
             return refuse(403, refusal)
-        if not re.match(r"/api(/|$)", request.path):
-            if request.path == "/" or request.path.startswith("/page/") or self.here(request):
-                return await handler(request)
+        path = request.scope["path"]
+        if not re.match(r"/api(/|$)", path):
+            if path == "/" or path.startswith("/page/") or self.here(request):
+                return None
             return refuse(403, say("refusal.elsewhere"))
-        if request.path != SIGN_IN:
+        if path != SIGN_IN:
             caller = await self.caller(request)
             if caller is None:
                 return self._unknown()
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
                 return refuse(403, say("refusal.other_page"))
-            request[CALLER] = caller
-        if request.method == "POST" and request.content_type not in BODY_TYPES:
+            request.state.caller = caller
+        if request.method == "POST" and _content_type(request) not in BODY_TYPES:
             return refuse(415, say("refusal.type"))
-        return await handler(request)
+        return None
 
-    def _unknown(self) -> web.Response:
-        return web.json_response({"error": say("refusal.unknown"), "sign_in": self.signs_in}, status=401)
+    def _unknown(self) -> Response:
+        return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
 
-    def _misdirected(self, request: web.Request) -> str:
-        if not self.here(request) and request.host not in self._elsewhere:
+    def _misdirected(self, request: Request) -> str:
+        if not self.here(request) and _host(request) not in self._elsewhere:
             return say("refusal.address")
         origin = request.headers.get("Origin")
         if origin is not None and origin != (
-            self._origin if request.host in self._elsewhere else f"http://{request.host}"
+            self._origin if _host(request) in self._elsewhere else f"http://{_host(request)}"
         ):
             return say("refusal.other_page")
-        if request.path != "/" and request.headers.get("Sec-Fetch-Site", "") not in OWN_FETCHES:
+        if request.scope["path"] != "/" and request.headers.get("Sec-Fetch-Site", "") not in OWN_FETCHES:
             return say("refusal.other_page")
         return ""
 
-    async def caller(self, request: web.Request) -> Caller | None:
+    async def caller(self, request: Request) -> Caller | None:
         """Who asks, None when that is nobody whom the console knows."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self._on_this_machine(request) and self.right(bearer.strip()):
@@ -182,16 +171,18 @@ class Gate:
         return None
 
 
-def _passed_on(request: web.Request) -> bool:
+def remote_of(request: Request) -> str:
+    """The address of whoever is connected, "" when it is not known."""
+    return request.client.host if request.client is not None else ""
+
+
+def _host(request: Request) -> str:
+    return request.headers.get("Host", "")
+
+
+def _passed_on(request: Request) -> bool:
     return any(PROXIED.fullmatch(name) for name in request.headers)
 
 
-def refuse(status: int, sentence: str) -> web.Response:
-    """A refusal, for people and programs alike."""
-    return web.json_response({"error": sentence}, status=status)
-
-
-async def add_headers(_: web.Request, response: web.StreamResponse) -> None:
-    """Put the protecting headers on an answer."""
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
+def _content_type(request: Request) -> str:
+    return request.headers.get("Content-Type", "application/octet-stream").partition(";")[0].strip().lower()

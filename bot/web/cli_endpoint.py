@@ -11,8 +11,10 @@ from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
 from typing import Any, Literal, Protocol
 
-from aiohttp import ClientConnectionResetError, web
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from agent.files import GivenFile
 from agent.ports.frames import Frames
@@ -24,12 +26,10 @@ from bot.tasks.follow import Heard, Runs, encoded, interrupted, line_of
 from bot.texts import say
 from bot.views.tasks import schedule_json
 from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of, operator
-from bot.web.auth import refuse
 from bot.web.chat import place
+from bot.web.http import Streamed, Write, get, post, read_body, refuse
 
 logger = logging.getLogger(__name__)
-
-PIECE = 64 * 1024
 
 
 class Order(BaseModel):
@@ -62,24 +62,20 @@ class HandIn:
         self._runs = runs
         self._stopping = stopping
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
         return [
-            web.post("/api/files", self.file),
-            web.post("/api/do", self.do),
-            web.post("/api/answer", self.answer),
+            post("/api/files", self.file),
+            post("/api/do", self.do),
+            post("/api/answer", self.answer),
         ]
 
-    async def file(self, request: web.Request) -> web.Response:
+    async def file(self, request: Request) -> Response:
         """Take in the bytes of one file for a later task; the answer is their reference."""
-        data = bytearray()
-        async for piece in request.content.iter_chunked(PIECE):
-            data += piece
-            if len(data) > MAX_FILE_BYTES:
-                return refuse(413, say("refusal.file_large", most=MAX_FILE_BYTES))
-        return web.json_response({"content": await self._frames.save(bytes(data), suffix="bin")})
+        data = await read_body(request, MAX_FILE_BYTES, say("refusal.file_large", most=MAX_FILE_BYTES))
+        return JSONResponse({"content": await self._frames.save(data, suffix="bin")})
 
-    async def do(self, request: web.Request) -> web.StreamResponse:
+    async def do(self, request: Request) -> Response:
         """Start a task; the answer is one JSON object per line, the last one `final`.
 
         When the caller goes away the task goes on: it was accepted.
@@ -99,32 +95,34 @@ class HandIn:
             message = reply.message
             words = [message.heading, message.body] if message else [reply.toast]
             return refuse(409, "\n".join(filter(None, words)) or say("refusal.task_not_taken"))
-        response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
-        await response.prepare(request)
-        try:
-            await response.write(encoded({"type": "task", "task": reply.task}))
-            await self._follow(response, reply.task)
-        except ClientConnectionResetError:
-            logger.info("The command line left task %s, which goes on", reply.task)
-        return response
 
-    async def _follow(self, response: web.StreamResponse, task: str) -> None:
+        async def follow(write: Write) -> None:
+            try:
+                await write(encoded({"type": "task", "task": reply.task}))
+                await self._follow(write, reply.task)
+            except asyncio.CancelledError:
+                logger.info("The command line left task %s, which goes on", reply.task)
+                raise
+
+        return Streamed(follow, {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
+
+    async def _follow(self, write: Write, task: str) -> None:
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             async with aclosing(self._runs.events(task)) as events:
                 while (heard := await _next(events, stopping)) is not None:
-                    await response.write(encoded(line_of(heard)))
+                    await write(encoded(line_of(heard)))
                     if heard.last:
                         return
-            await response.write(encoded(interrupted()))
+            await write(encoded(interrupted()))
         finally:
             stopping.cancel()
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, request: Request) -> Response:
         """Answer a question of a task."""
         answered = await body_of(request, Answered)
         refusal = await self._runs.answer(operator(request), answered.question, answered.text)
-        return refuse(409, refusal) if refusal else web.json_response({"taken": True})
+        return refuse(409, refusal) if refusal else JSONResponse({"taken": True})
 
 
 async def _next(events: AsyncGenerator[Heard, None], stopping: asyncio.Task[Literal[True]]) -> Heard | None:
@@ -167,11 +165,11 @@ class Operating:
         self._schedules = schedules
         self._commands = commands
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.post("/api/command", self.command), web.get("/api/schedules", self.schedules)]
+        return [post("/api/command", self.command), get("/api/schedules", self.schedules)]
 
-    async def command(self, request: web.Request) -> web.Response:
+    async def command(self, request: Request) -> Response:
         """Do one command; the answer is what it says."""
         ordered = await body_of(request, Ordered)
         if ordered.name not in self._commands:
@@ -181,8 +179,8 @@ class Operating:
         reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call))
         message = reply.message
         words = [message.heading, message.body, message.footer] if message else [reply.toast]
-        return web.json_response({"text": "\n".join(filter(None, words))})
+        return JSONResponse({"text": "\n".join(filter(None, words))})
 
-    async def schedules(self, _: web.Request) -> web.Response:
+    async def schedules(self, _: Request) -> Response:
         """All schedules."""
-        return web.json_response({"schedules": [schedule_json(one) for one in await self._schedules.all()]})
+        return JSONResponse({"schedules": [schedule_json(one) for one in await self._schedules.all()]})

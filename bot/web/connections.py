@@ -1,20 +1,24 @@
 """The console's connections: how many there are at once, and how long a request may take to arrive.
 
 Each takes one of the files that the service may have open, and phones, models and the store need theirs too: whoever
-reaches the port must not use them up by connecting and saying little.
+reaches the port must not use them up by connecting and saying little. uvicorn itself has no bound for any of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
-from typing import Any
+from typing import Final
 
-from aiohttp import web
+import h11
+from starlette.types import ASGIApp
+from uvicorn import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-from bot.texts import say
-from bot.web.auth import HEADERS, Handler, refuse
+from bot.web.http import HEADERS
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +30,14 @@ ARRIVES_WITHIN = 30.0
 """Seconds that the head of a request may take from its first byte, and its body then. The largest file that may be
 handed in comes from this machine.
 """
+IDLE_WITHIN = 300.0
+"""Seconds that a connection may be silent between requests; then it is closed. Proxies keep theirs for up to two
+minutes and must be the first to let go.
+"""
+STOP_WITHIN = 3.0
+"""Seconds that a request gets to end when the server stops."""
+GRACE_S: Final = 1.0
+"""Seconds that who reads a body has to say that it came too slowly, before the connection is cut off."""
 
 
 class Connections:
@@ -73,94 +85,140 @@ class Connections:
         if connection in self._open:
             self._resting[connection] = None
 
-    @web.middleware
-    async def timely(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The middleware: a request is answered once its head has come, and cut off when its body does not come."""
-        connection = request.protocol
-        assert isinstance(connection, Connection)
-        return await connection.answer(request, handler)
-
 
 def _share() -> int:
     files = os.sysconf("SC_OPEN_MAX")  # less than nothing: no limit
     return min(MOST, max(1, files // SHARE)) if files >= 0 else MOST
 
 
-class Connection(web.RequestHandler):
-    """One connection, as aiohttp serves it."""
+class Connection(H11Protocol):
+    """One connection, as uvicorn serves it, with bounds for heads, bodies and silence.
 
-    def __init__(self, server: web.Server, connections: Connections, idle: float) -> None:
+    `idle` is the seconds that it may be silent between requests. A request finds in its state how long its body may
+    take (`arrives_within`).
+    """
+
+    def __init__(self, config: Config, state: ServerState, connections: Connections, idle: float) -> None:
+        super().__init__(config, state, {"arrives_within": connections.arrives_within})
+        # What others send wrongly is no news for the log; what the program does wrongly is.
+        self.logger = _faults
         # No access log: an address may carry the token.
-        options: dict[str, Any] = {"access_log": None, "keepalive_timeout": idle}
-        super().__init__(server, loop=asyncio.get_running_loop(), **options)
+        self.access_log = False
+        self._idle = idle
         self._connections = connections
         self._admitted = False
-        self._head_due: asyncio.TimerHandle | None = None
-        self._body_due: asyncio.Timeout | None = None
+        self._due: asyncio.TimerHandle | None = None
+        self._stage: object = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Somebody has connected: served, or closed at once."""
         self._admitted = self._connections.join(self)
         if self._admitted:
             super().connection_made(transport)
+            self._wait_for_next()
         else:
-            assert isinstance(transport, asyncio.Transport)
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come: with the first ones of a request its time begins."""
-        if data and self._body_due is None and self._head_due is None:
-            self._head_due = self._loop.call_later(self._connections.arrives_within, self.drop)
         super().data_received(data)
+        self._watch()
 
-    def connection_lost(self, exc: BaseException | None) -> None:
+    def on_response_complete(self) -> None:
+        """A request is answered."""
+        self._connections.rests(self)
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._wait_for_next()
+            self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
         if self._admitted:
-            self._head_came()
+            self._unset_keepalive_if_required()
+            self._enough()
             self._connections.leave(self)
             super().connection_lost(exc)
 
     def drop(self) -> None:
         """Close it now, whatever is still to be sent."""
         self._connections.leave(self)
-        if self.transport is not None:
-            self.transport.abort()
+        self.transport.abort()
 
-    async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Have the handler answer; 408 when the request's body does not come in time."""
-        self._head_came()
-        body = request.content
-        try:
-            async with asyncio.timeout(self._connections.arrives_within) as self._body_due:
-                body.on_eof(self._body_came)
-                return await handler(request)
-        except (TimeoutError, ConnectionResetError):
-            if body.is_eof():
-                raise
-            # Who was cut off in the middle of a body has no fault of the program in the log for it.
-            return refuse(408, say("refusal.slow"))
-        finally:
-            self._body_due = None
-            self._connections.rests(self)
+    def send_400_response(self, msg: str) -> None:
+        """What is answered to what is no request: nothing else sees that."""
+        headers = [("content-type", "application/json"), ("connection", "close"), *HEADERS.items()]
+        answer = (
+            h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+            h11.Data(data=json.dumps({"error": msg}).encode()),
+            h11.EndOfMessage(),
+        )
+        for event in answer:
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """What aiohttp answers by itself, such as to what is no request: no middleware sees that."""
-        response = super().handle_error(request, status, exc, message)
-        response.headers.update(HEADERS)
-        return response
+    def _wait_for_next(self) -> None:
+        self._unset_keepalive_if_required()
+        self.timeout_keep_alive_task = self.loop.call_later(self._idle, self.timeout_keep_alive_handler)
 
-    def _head_came(self) -> None:
-        if self._head_due is not None:
-            self._head_due.cancel()
-            self._head_due = None
+    def _watch(self) -> None:
+        """Give what has begun to arrive its time, and let the connection stay once it is here."""
+        stage = self.conn.their_state
+        begun = stage is h11.SEND_BODY or (stage is h11.IDLE and bool(self.conn.trailing_data[0]))
+        if not begun:
+            self._enough()
+            if stage in {h11.DONE, h11.MUST_CLOSE} and not self.cycle.response_complete:
+                self._connections.works(self)
+        elif self._due is None or self._stage is not stage:
+            self._enough()
+            within = self._connections.arrives_within
+            within = within + GRACE_S if stage is h11.SEND_BODY else min(within, self._idle)
+            self._due = self.loop.call_later(within, self.drop)
+            self._stage = stage
 
-    def _body_came(self) -> None:
-        if self._body_due is not None and not self._body_due.expired():
-            self._body_due.reschedule(None)
-            self._connections.works(self)
+    def _enough(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+
+class HttpServer:
+    """Serves an ASGI application on one port, from `listen` to `close`."""
+
+    def __init__(self, app: ASGIApp, connections: Connections | None = None, idle: float = IDLE_WITHIN) -> None:
+        # What a proxy says of others is believed only where it is looked at: here nothing is.
+        self._config = Config(
+            app, http="h11", ws="none", lifespan="off", log_config=None, proxy_headers=False, access_log=False
+        )
+        self._connections = connections or Connections()
+        self._idle = idle
+        self._state = ServerState()
+        self._listening: asyncio.Server | None = None
+
+    async def listen(self, host: str, port: int) -> int:
+        """Serve from now on; the port, which is another one for 0. Raises OSError."""
+
+        def connected() -> Connection:
+            return Connection(self._config, self._state, self._connections, self._idle)
+
+        self._listening = await asyncio.get_running_loop().create_server(connected, host, port)
+        bound: int = self._listening.sockets[0].getsockname()[1]
+        return bound
+
+    async def close(self) -> None:
+        """Take no more requests, and let those that are here end, but not for long. Safe to call twice."""
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+        for connection in list(self._state.connections):
+            connection.shutdown()
+        if self._state.tasks:
+            await asyncio.wait(self._state.tasks, timeout=STOP_WITHIN)
+        for work in list(self._state.tasks):
+            work.cancel()
+        for connection in list(self._state.connections):
+            connection.transport.abort()
+
+
+_faults = logging.getLogger(f"{__name__}.faults")
+_faults.setLevel(logging.ERROR)

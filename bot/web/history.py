@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from zoneinfo import ZoneInfo
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from agent.outcome import Outcome
 from bot.domain.task import TaskState
@@ -14,7 +16,7 @@ from bot.store.search import TaskFilter
 from bot.store.usage import UsageBy, UsageTable, UsageTotals
 from bot.texts import listed, say
 from bot.views.tasks import step_json, totals_json, usage_json
-from bot.web.auth import refuse
+from bot.web.http import get, refuse
 from bot.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, ConsoleTasks, console_task_json
 
 WISH_LIMIT = 200
@@ -30,20 +32,20 @@ class Past:
         self._search = search
         self._steps = steps
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
         return [
-            web.get("/api/tasks", self.tasks),
-            web.get("/api/choices", self.choices),
-            web.get("/api/tasks/{task}", self.task),
-            web.get("/api/tasks/{task}/steps", self.steps),
+            get("/api/tasks", self.tasks),
+            get("/api/choices", self.choices),
+            get("/api/tasks/{task}", self.task),
+            get("/api/tasks/{task}/steps", self.steps),
         ]
 
-    async def tasks(self, request: web.Request) -> web.Response:
+    async def tasks(self, request: Request) -> Response:
         """The latest tasks that are wanted, or with `before` those accepted before that one; `more` when there are
         older ones. Wanted are `text`, `standing`, `phone` and `person` (platform:id), each when it is given.
         """
-        query = request.query
+        query = request.query_params
         if any(len(value) > WISH_LIMIT for value in query.values()):
             return refuse(400, say("refusal.wish", most=WISH_LIMIT))
         standing = query.get("standing", "")
@@ -56,14 +58,12 @@ class Past:
         wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person)
         found = await self._search.find(wanted, TASKS_SHOWN + 1, before=before or None)
         shown = found[:TASKS_SHOWN]
-        return web.json_response(
-            {"tasks": [console_task_json(task) for task in shown], "more": len(found) > len(shown)}
-        )
+        return JSONResponse({"tasks": [console_task_json(task) for task in shown], "more": len(found) > len(shown)})
 
-    async def choices(self, _: web.Request) -> web.Response:
+    async def choices(self, _: Request) -> Response:
         """Phones and people that tasks can be searched by."""
         choices = await self._search.choices()
-        return web.json_response(
+        return JSONResponse(
             {
                 "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
                 "people": [
@@ -73,17 +73,17 @@ class Past:
             }
         )
 
-    async def task(self, request: web.Request) -> web.Response:
+    async def task(self, request: Request) -> Response:
         """One task."""
-        found = await self._tasks.get(request.match_info["task"])
-        return refuse(404, say("page.task.unknown")) if found is None else web.json_response(console_task_json(found))
+        found = await self._tasks.get(request.path_params["task"])
+        return refuse(404, say("page.task.unknown")) if found is None else JSONResponse(console_task_json(found))
 
-    async def steps(self, request: web.Request) -> web.Response:
+    async def steps(self, request: Request) -> Response:
         """The steps of one task, none when it is unknown."""
-        found = await self._tasks.get(request.match_info["task"])
+        found = await self._tasks.get(request.path_params["task"])
         rows = await self._steps.of(found.id) if found is not None else ()
         names = {row.app: row.app_shown for row in rows}
-        return web.json_response({"steps": [step_json(row, names) for row in rows]})
+        return JSONResponse({"steps": [step_json(row, names) for row in rows]})
 
 
 DAYS = 30
@@ -97,20 +97,20 @@ class Consumption:
         self._usage = usage
         self._zone = zone
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.get("/api/usage", self.usage)]
+        return [get("/api/usage", self.usage)]
 
-    async def usage(self, request: web.Request) -> web.Response:
+    async def usage(self, request: Request) -> Response:
         """Rows `by` a group over `days`, and their sum. Days without tasks are left out."""
-        days = request.query.get("days", str(DAYS))
+        days = request.query_params.get("days", str(DAYS))
         if not (days.isascii() and days.isdigit() and len(days) < 4 and 1 <= int(days) <= MOST_DAYS):
             return refuse(400, say("refusal.days", most=MOST_DAYS))
         try:
-            by = UsageBy(request.query.get("by", UsageBy.DAY.value))
+            by = UsageBy(request.query_params.get("by", UsageBy.DAY.value))
         except ValueError:
             return refuse(400, say("refusal.one_of", name="by", known=listed(UsageBy)))
         begin, end = last_days(int(days), time.time(), self._zone)
         rows = await self._usage.grouped(by, begin, end, self._zone)
         total = sum((row.totals for row in rows), UsageTotals())
-        return web.json_response({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})
+        return JSONResponse({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})

@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
-from bot.texts import catalogue, language_of, speaking
+from bot.texts import catalogue, language_of
+from bot.web.http import get
 
 INDEX = "index.html"
 MARK_LENGTH = 32
@@ -42,24 +45,22 @@ def page_files() -> dict[str, File]:
     return files | {INDEX: replace(files[INDEX], mark=whole.hexdigest()[:MARK_LENGTH])}
 
 
-def serve(file: File) -> Callable[[web.Request], Awaitable[web.Response]]:
+def serve(file: File) -> Callable[[Request], Awaitable[Response]]:
     """What answers with the file."""
 
-    async def served(request: web.Request) -> web.Response:
+    async def served(request: Request) -> Response:
         return answer(request, file)
 
     return served
 
 
-def answer(request: web.Request, file: File) -> web.Response:
+def answer(request: Request, file: File) -> Response:
     """The file, or that the browser has it already."""
-    known = any(tag.value == file.mark for tag in request.if_none_match or ())
-    response = web.Response(status=304) if known else web.Response(body=file.data, content_type=file.media)
-    if not known:
-        response.charset = "utf-8"
-    response.headers["Cache-Control"] = "no-cache"
-    response.etag = file.mark
-    return response
+    headers = {"Cache-Control": "no-cache", "ETag": f'"{file.mark}"'}
+    known = {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
+    if headers["ETag"] in known:
+        return Response(status_code=304, headers=headers)
+    return Response(file.data, headers=headers | {"Content-Type": f"{file.media}; charset=utf-8"})
 
 
 AREAS = ("page.", "count.", "outcome.")
@@ -72,31 +73,23 @@ class Words:
     def __init__(self, setting: str) -> None:
         self._setting = setting
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served; it needs no token, since the page has to say that one is missing."""
-        return [web.get("/page/words.json", self.words)]
+        return [get("/page/words.json", self.words)]
 
-    async def words(self, request: web.Request) -> web.Response:
+    async def words(self, request: Request) -> Response:
         """The language, and all sentences by key with their placeholders still in them."""
         language = self.language(request)
         words = {**catalogue(), **catalogue(language)}
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}
         headers = {"Cache-Control": "no-cache", "Vary": "Accept-Language"}
-        return web.json_response({"language": language, "words": words}, headers=headers)
+        return JSONResponse({"language": language, "words": words}, headers=headers)
 
-    @web.middleware
-    async def spoken(
-        self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-    ) -> web.StreamResponse:
-        """The middleware: what is said in an answer is said in the language of this browser."""
-        with speaking(self.language(request)):
-            return await handler(request)
-
-    def language(self, request: web.Request) -> str:
+    def language(self, request: Request) -> str:
         """In which language this browser is spoken to."""
         return language_of(self._setting, locale_of(request))
 
 
-def locale_of(request: web.Request) -> str:
+def locale_of(request: Request) -> str:
     """The locale that the browser asks for first, such as "zh-CN"; "" when it names none."""
     return request.headers.get("Accept-Language", "").split(",")[0].split(";")[0].strip()

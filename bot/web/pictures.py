@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from agent.ports.frames import Frames
 from bot.texts import say
-from bot.web.auth import refuse
+from bot.web.http import get, refuse
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,128}(\.[A-Za-z0-9]{1,10})?")
 """A reference of the frame store: no separators, no dots but the one before the suffix."""
@@ -39,13 +41,13 @@ class Pictures:
     def __init__(self, frames: Frames) -> None:
         self._frames = frames
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.get("/api/frames/{reference}", self.frame)]
+        return [get("/api/frames/{reference}", self.frame)]
 
-    async def frame(self, request: web.Request) -> web.Response:
+    async def frame(self, request: Request) -> Response:
         """The bytes behind a reference."""
-        reference = request.match_info["reference"]
+        reference = request.path_params["reference"]
         gone = say("refusal.picture")
         if not REFERENCE.fullmatch(reference):
             return refuse(404, gone)
@@ -55,4 +57,4 @@ class Pictures:
             return refuse(404, gone)
         media = picture_type(data)
         headers = HEADERS if media else HEADERS | {"Content-Disposition": "attachment"}
-        return web.Response(body=data, content_type=media or "application/octet-stream", headers=headers)
+        return Response(data, headers=headers, media_type=media or "application/octet-stream")

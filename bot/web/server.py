@@ -10,22 +10,31 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from email.utils import formatdate
 from pathlib import Path
 
-from aiohttp import web
+from fastapi import FastAPI
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.finding import Finding
 from bot.tasks.follow import Runs
+from bot.texts import speaking
 from bot.views.tasks import Json
 from bot.web import handover
-from bot.web.api import Api, BadBody, ConsoleServices
-from bot.web.auth import Gate, add_headers, refuse
+from bot.web.api import Api, ConsoleServices
+from bot.web.auth import Gate
 from bot.web.cli_endpoint import HandIn, Operating
-from bot.web.connections import Connection, Connections
+from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Board
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
 from bot.web.history import Consumption, Past
+from bot.web.http import HEADERS, Refused, get, left, post, refuse, refused
 from bot.web.page_files import INDEX, File, Words, answer, page_files, serve
 from bot.web.pictures import Pictures
 from bot.web.sessions import Kept, Sessions, Way
@@ -37,14 +46,6 @@ from bot.web.views import ConsoleChecks
 logger = logging.getLogger(__name__)
 
 TOKEN_BYTES = 32
-BODY_LIMIT = 256 * 1024
-"""Bytes of one request; the longest line has 20,000 characters."""
-IDLE_WITHIN = 300.0
-"""Seconds that a connection may be silent between requests; then it is closed. Proxies keep theirs for up to two
-minutes and must be the first to let go.
-"""
-STOP_WITHIN = 3.0
-"""Seconds that a request gets to end when the console stops."""
 
 
 class Console:
@@ -65,7 +66,7 @@ class Console:
         *,
         data_dir: Path | None = None,
         language: str = "auto",
-        beside: Sequence[web.RouteDef] = (),
+        beside: Sequence[Route] = (),
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
     ) -> None:
@@ -94,9 +95,8 @@ class Console:
             HandIn(behind.intake, runs, behind.frames, self._stopping),
         )
         self._idle = idle
-        self._connections = connections or Connections()
-        self._runner: web.AppRunner | None = None
-        self._listening: asyncio.Server | None = None
+        self._connections = connections
+        self._server: HttpServer | None = None
 
     async def start(self) -> str:
         """Listen, and return the address to open on this machine, which carries the start token: for the operator's
@@ -106,27 +106,18 @@ class Console:
         """
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
-        middlewares = (self._words.spoken, self._connections.timely, self._gate.check, _forms)
-        app = web.Application(middlewares=middlewares, client_max_size=BODY_LIMIT)
-        app.on_response_prepare.append(add_headers)
-        app.add_routes([web.get("/", self._enter(files[INDEX]))])
-        app.add_routes([web.get(f"/page/{name}", serve(file)) for name, file in files.items()])
+        app = FastAPI(openapi_url=None)
+        for error, answer_to in ((Refused, refused), (ClientDisconnect, left), (HTTPException, _not_served)):
+            app.add_exception_handler(error, answer_to)
+        app.router.routes += [get("/", self._enter(files[INDEX]))]
+        app.router.routes += [get(f"/page/{name}", serve(file)) for name, file in files.items()]
         for part in self._parts:
-            app.add_routes(part.routes())
-        app.add_routes(self._beside)
-        runner = web.AppRunner(app, shutdown_timeout=STOP_WITHIN)
-        await runner.setup()
-        server = runner.server
-        assert server is not None
-
-        def connected() -> Connection:
-            return Connection(server, self._connections, self._idle)
-
-        loop = asyncio.get_running_loop()
+            app.router.routes += part.routes()
+        app.router.routes += self._beside
+        self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
-            self._listening = await loop.create_server(connected, self._door.host, self._port)
+            port = await self._server.listen(self._door.host, self._port)
         except OSError as error:
-            await runner.cleanup()
             if error.errno == errno.EADDRINUSE:
                 raise ConsolePortInUse(self._door.host, self._port) from error
             reason = os.strerror(error.errno) if error.errno else str(error)
@@ -134,8 +125,6 @@ class Console:
                 f"The console was not started on {self._door.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
-        self._runner = runner
-        port = self._listening.sockets[0].getsockname()[1]
         self._gate.opened(port)
         url = self._door.own_url(port)
         if self._data_dir is not None:
@@ -167,21 +156,17 @@ class Console:
         self._stopping.set()
         if self._data_dir is not None and self._note is not None:
             await asyncio.to_thread(handover.remove, self._data_dir, self._note)
-        if self._listening is not None:
-            self._listening.close()
-            self._listening = None
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
+        if self._server is not None:
+            await self._server.close()
 
-    def _enter(self, page: File) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _enter(self, page: File) -> Callable[[Request], Awaitable[Response]]:
         """The page itself. A token first becomes a session, so that it leaves the address bar."""
 
-        async def enter(request: web.Request) -> web.Response:
-            token = request.query.get("token")
+        async def enter(request: Request) -> Response:
+            token = request.query_params.get("token")
             if token is None:
                 return answer(request, page)
-            response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
+            response = Response(status_code=303, headers={"Location": "/", "Cache-Control": "no-store"})
             if self._gate.here(request) and self._gate.right(token) and await self._gate.caller(request) is None:
                 await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
             return response
@@ -189,15 +174,40 @@ class Console:
         return enter
 
 
-@web.middleware
-async def _forms(
-    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
-) -> web.StreamResponse:
-    """A body in the wrong form is the sender's fault, and says so."""
-    try:
-        return await handler(request)
-    except BadBody as error:
-        return refuse(400, str(error))
+class Guarded:
+    """The application behind its gate: it speaks the language of whoever asks, and every answer has the protecting
+    headers.
+    """
+
+    def __init__(self, app: ASGIApp, gate: Gate, words: Words) -> None:
+        self._app = app
+        self._gate = gate
+        self._words = words
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+
+        async def protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(raw=list(message["headers"]))
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers["Date"] = formatdate(usegmt=True)
+                message = {**message, "headers": headers.raw}
+            await send(message)
+
+        request = Request(scope, receive)
+        with speaking(self._words.language(request)):
+            app = await self._gate.refusal(request) or self._app
+            await app(scope, receive, protected)
+
+
+async def _not_served(_: Request, error: Exception) -> Response:
+    """No such address, or not this way."""
+    assert isinstance(error, HTTPException)
+    response = refuse(error.status_code, error.detail)
+    response.headers.update(error.headers or {})
+    return response
 
 
 class CheckUp:
@@ -207,19 +217,19 @@ class CheckUp:
         self._checks = checks
         self._turn = asyncio.Lock()
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.get("/api/check", self.near), web.post("/api/check", self.far)]
+        return [get("/api/check", self.near), post("/api/check", self.far)]
 
-    async def near(self, _: web.Request) -> web.Response:
+    async def near(self, _: Request) -> Response:
         """What costs nothing, and the settings: never a secret's value."""
         settings = [asdict(one) for one in self._checks.settings()]
-        return web.json_response({"findings": _told(await self._checks.near()), "settings": settings})
+        return JSONResponse({"findings": _told(await self._checks.near()), "settings": settings})
 
-    async def far(self, _: web.Request) -> web.Response:
+    async def far(self, _: Request) -> Response:
         """Model and chats, asked for real."""
         async with self._turn:
-            return web.json_response({"findings": _told(await self._checks.far())})
+            return JSONResponse({"findings": _told(await self._checks.far())})
 
 
 def _told(findings: Sequence[Finding]) -> list[Json]:

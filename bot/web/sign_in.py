@@ -8,14 +8,17 @@ import math
 import time
 from collections.abc import Callable
 
-from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from bot.store.errors import StoreError
 from bot.texts import say
 from bot.web.api import body_of
-from bot.web.auth import CALLER, SIGN_IN, Gate, refuse
+from bot.web.auth import SIGN_IN, Gate, caller_of, remote_of
 from bot.web.exposure import is_loopback
+from bot.web.http import get, post, refuse
 from bot.web.passwords import MOST, Password
 from bot.web.sessions import Way
 
@@ -85,15 +88,15 @@ class Signing:
         self._attempts = Attempts(now)
         self._turn = asyncio.Lock()
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
         return [
-            web.post(SIGN_IN, self.sign_in),
-            web.post("/api/sign-out", self.sign_out),
-            web.get("/api/sessions", self.sessions),
+            post(SIGN_IN, self.sign_in),
+            post("/api/sign-out", self.sign_out),
+            get("/api/sessions", self.sessions),
         ]
 
-    async def sign_in(self, request: web.Request) -> web.Response:
+    async def sign_in(self, request: Request) -> Response:
         """The right password begins a session; 401 for a wrong one, 429 for too many."""
         if self._password is None:
             return refuse(404, say("refusal.no_password"))
@@ -108,46 +111,46 @@ class Signing:
                 return refuse(401, say("page.sign.wrong"))
             self._attempts.right(address)
         logger.info("Signed in to the console from %s", address)
-        response = web.json_response({"signed_in": True})
+        response = JSONResponse({"signed_in": True})
         await self._gate.admit(request, response, Way.PASSWORD, address)
         return response
 
-    async def sign_out(self, request: web.Request) -> web.Response:
+    async def sign_out(self, request: Request) -> Response:
         """The session ends, with every page that is open in it; or all the others."""
         who = await body_of(request, Who)
-        own = request[CALLER].session
+        own = caller_of(request).session
         try:
             if who.others:
                 ended = await self._gate.sessions.end_all(but=own)
                 logger.info("Every other session of the console has ended: %d", ended)
-                return web.json_response({"ended": ended})
+                return JSONResponse({"ended": ended})
             await self._gate.sessions.end([own])
         except StoreError as error:
             logger.warning("Sessions of the console have ended until the next start only: %s", error)
             return refuse(503, say("page.sign.not_kept"))
-        response = web.json_response({"ended": 1})
+        response = JSONResponse({"ended": 1})
         self._gate.dismiss(request, response)
         return response
 
-    async def sessions(self, request: web.Request) -> web.Response:
+    async def sessions(self, request: Request) -> Response:
         """Who is signed in, the last used first. Nothing of it opens anything."""
-        own = request[CALLER].session
+        own = caller_of(request).session
         listed = [
             {"way": one.way, "address": one.address, "begun": one.begun, "used": one.used, "own": one.digest == own}
             for one in self._gate.sessions.listed()
         ]
-        return web.json_response({"sessions": listed})
+        return JSONResponse({"sessions": listed})
 
 
-def _later(wait: float) -> web.Response:
+def _later(wait: float) -> Response:
     minutes = math.ceil(wait / 60)
     response = refuse(429, say("page.sign.locked", minutes=minutes))
     response.headers["Retry-After"] = str(math.ceil(wait))
     return response
 
 
-def caller_address(request: web.Request) -> str:
+def caller_address(request: Request) -> str:
     """Who tries. A proxy on this machine says for whom it asks: it adds that behind whatever it was told itself."""
-    remote = request.remote or ""
+    remote = remote_of(request)
     forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
     return forwarded[:100] if forwarded and is_loopback(remote) else remote

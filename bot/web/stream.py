@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 
-from aiohttp import ClientConnectionResetError, web
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from bot.texts import say
 from bot.web.api import ConsoleServices
-from bot.web.auth import Gate, refuse
+from bot.web.auth import Gate
 from bot.web.dashboard import APART_S, Board, Shown
-
-logger = logging.getLogger(__name__)
+from bot.web.http import Streamed, Write, get, refuse
 
 HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
@@ -37,40 +37,37 @@ class Events:
         self._behind = behind
         self._stopping = stopping
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
-        return [web.get("/api/events", self.events)]
+        return [get("/api/events", self.events)]
 
-    async def events(self, request: web.Request) -> web.StreamResponse:
+    async def events(self, request: Request) -> Response:
         """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.
 
         A page that is too far behind, or ahead (a backup was put back), is sent `reset`, and what comes after it.
         """
-        wanted = request.headers.get("Last-Event-ID") or request.query.get("since", "")
+        wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
         if wanted and not REVISION.fullmatch(wanted):
             return refuse(400, say("refusal.revision"))
         now = await self._behind.log.revision()
         since = int(wanted) if wanted else now
         lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND
-        response = web.StreamResponse(headers=HEADERS)
-        await response.prepare(request)
-        try:
-            if lost:
-                await response.write(_event("reset", json.dumps({"revision": now}), number=now).encode())
-                since = now
-            async with self._board.watched():
-                await self._stream(request, response, since)
-        except ClientConnectionResetError:
-            logger.debug("A page of the console went away")
-        return response
 
-    async def _stream(self, request: web.Request, response: web.StreamResponse, since: int) -> None:
+        async def tell(write: Write) -> None:
+            if lost:
+                await write(_event("reset", json.dumps({"revision": now}), number=now).encode())
+            async with self._board.watched():
+                await self._stream(request, write, now if lost else since)
+
+        return Streamed(tell, HEADERS)
+
+    async def _stream(self, request: Request, write: Write, since: int) -> None:
         """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
         loop = asyncio.get_running_loop()
         told: Shown | None = None
         written = loop.time()
         changed: asyncio.Event | None = None
-        await response.write(b"retry: 1000\n\n")
+        await write(b"retry: 1000\n\n")
         while not self._stopping.is_set() and self._gate.still(request):
             events: list[str] = []
             moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
@@ -84,7 +81,7 @@ class Events:
             if not events and loop.time() - written >= HEARTBEAT_EVERY:
                 events.append(": still here\n\n")
             if events:
-                await response.write("".join(events).encode())
+                await write("".join(events).encode())
                 written = loop.time()
                 # Whatever changes meanwhile is told in one go, with one look into the log.
                 await _any(gone, self._stopping, seconds=APART_S)

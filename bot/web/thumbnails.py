@@ -14,12 +14,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from aiohttp import web
 from PIL import Image
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from bot.tasks.input import health_words
 from bot.texts import say
-from bot.web.auth import refuse
+from bot.web.http import get, refuse
 from bot.web.views import HOLDS, ConsolePhones, ConsoleTasks
 from devices.app_titles import readable
 from devices.errors import PhoneError
@@ -56,16 +58,16 @@ class Glances:
         self._now = now
         self._seen: dict[str, _Seen] = {}
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[Route]:
         """What is served."""
         return [
-            web.get("/api/devices/{phone}/glance", self.glance),
-            web.get("/api/devices/{phone}/glance/{number}", self.picture),
+            get("/api/devices/{phone}/glance", self.glance),
+            get("/api/devices/{phone}/glance/{number}", self.picture),
         ]
 
-    async def glance(self, request: web.Request) -> web.Response:
+    async def glance(self, request: Request) -> Response:
         """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
-        info = next((phone for phone in self._phones.list() if phone.id == request.match_info["phone"]), None)
+        info = next((phone for phone in self._phones.list() if phone.id == request.path_params["phone"]), None)
         if info is None:
             return refuse(404, say("refusal.phone"))
         if info.health not in {Health.READY, Health.LOW_BATTERY}:
@@ -75,14 +77,14 @@ class Glances:
         seen = await self._look(info)
         if seen.picture is None:
             return refuse(409, say("page.phones.hidden"))
-        return web.json_response({"picture": f"{request.path}/{seen.number}", "app_name": seen.app})
+        return JSONResponse({"picture": f"{request.scope['path']}/{seen.number}", "app_name": seen.app})
 
-    async def picture(self, request: web.Request) -> web.Response:
+    async def picture(self, request: Request) -> Response:
         """The last picture, a JPEG; 404 for any before it."""
-        seen = self._seen.get(request.match_info["phone"])
-        if seen is None or seen.picture is None or request.match_info["number"] != str(seen.number):
+        seen = self._seen.get(request.path_params["phone"])
+        if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):
             return refuse(404, say("refusal.picture"))
-        return web.Response(body=seen.picture, content_type="image/jpeg", headers={"Cache-Control": "no-store"})
+        return Response(seen.picture, headers={"Cache-Control": "no-store"}, media_type="image/jpeg")
 
     async def _held(self, phone: str) -> bool:
         return any(task.phone == phone and task.state in HOLDS for task in await self._tasks.active())

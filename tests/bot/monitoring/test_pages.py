@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
+from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
 from agent.events import Step, TaskEnded
@@ -25,7 +25,10 @@ from bot.monitoring.systemd import ServiceManager
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
 from bot.web.auth import Gate
+from bot.web.connections import HttpServer
 from bot.web.exposure import Exposure
+from bot.web.page_files import Words
+from bot.web.server import Guarded
 from bot.web.sessions import Sessions
 from devices.measuring import listening
 from devices.pool import AdbPhones
@@ -85,15 +88,13 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
     gate = Gate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
-    app = web.Application(middlewares=[gate.check])
-    app.add_routes(WatchPages(pulse, metrics, waits, {"discord"}).routes())
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    port = runner.addresses[0][1]
+    app = FastAPI(openapi_url=None)
+    app.router.routes += WatchPages(pulse, metrics, waits, {"discord"}).routes()
+    server = HttpServer(Guarded(app, gate, Words("en")))
+    port = await server.listen("127.0.0.1", 0)
     gate.opened(port)
     yield Watched(store, task_service, metrics, waits, waiting, f"http://127.0.0.1:{port}")
-    await runner.cleanup()
+    await server.close()
     await store.close()
 
 

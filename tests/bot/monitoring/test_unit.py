@@ -14,8 +14,7 @@ from bot.config.settings import secret_names
 from bot.monitoring.heartbeat import BEAT_S, DESK_STILL_S
 from bot.outbox.outbox import STOP_LIMIT
 from bot.tasks.limits import ServiceLimits
-from bot.web.connections import MOST, SHARE
-from bot.web.server import STOP_WITHIN
+from bot.web.connections import MOST, SHARE, STOP_WITHIN
 from bot.wiring.connections import CLOSE_WITHIN
 
 UNIT = Path(__file__).parents[3] / "systemd" / "opengui.service"

@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from bot.web.auth import HEADERS
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
+from bot.web.http import HEADERS
 from bot.web.server import Console
 from tests.bot.web.test_sign_in import PASSWORD, quick
 from tests.bot.web.world import World
@@ -92,7 +92,7 @@ async def test_a_body_that_does_not_come_is_let_go(opened: Opened, token: bool) 
         reader, writer = await connected(address, said)
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         assert head.startswith("HTTP/1.1 408")
-        assert all(f"{name}: {value}\r\n" in head for name, value in HEADERS.items())
+        assert all(f"{name.lower()}: {value}\r\n" in head for name, value in HEADERS.items())
         assert await reader.readexactly(20)
         writer.close()
 

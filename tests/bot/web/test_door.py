@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import time
-from unittest.mock import Mock
 
 import pytest
-from aiohttp import web
-from aiohttp.test_utils import make_mocked_request
 from yarl import URL
 
 from bot.web.auth import Gate
@@ -18,6 +15,7 @@ from bot.web.sessions import Sessions
 from bot.web.sign_in import WINDOW_S, WRONG_ALLOWED, WRONG_OF_ALL, Attempts
 from tests.bot.web.test_sessions import Full
 from tests.bot.web.test_sign_in import ORIGIN, PASSWORD, quick
+from tests.bot.web.world import asked
 
 
 def test_an_address_elsewhere_without_a_password_is_refused() -> None:
@@ -94,15 +92,11 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     machine, through the proxy, and by the address of the proxy.
     """
 
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response()
-
     gate = Gate(Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
     gate.opened(8765)
-    transport = Mock()
-    transport.get_extra_info.side_effect = {"peername": (caller, 50_000), "sockname": ("192.168.1.4", 8765)}.get
-    request = make_mocked_request("GET", "/api/state", headers={"Host": host, **headers}, transport=transport)
-    assert (await gate.check(request, answer)).status == status
+    request = asked("/api/state", {"Host": host, **headers}, client=caller, server="192.168.1.4")
+    refusal = await gate.refusal(request)
+    assert (200 if refusal is None else refusal.status_code) == status
 
 
 def test_a_hash_is_read_back_and_differs_each_time() -> None:

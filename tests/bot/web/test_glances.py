@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import make_mocked_request
 from PIL import Image
 
 from bot.domain.task import TaskState
@@ -17,7 +16,7 @@ from bot.web.thumbnails import GLANCE_EVERY, SHOWN, Glances
 from devices.errors import PhoneGone
 from devices.phone import Health
 from tests.bot.web.standins import PHONE, PhoneList, Tables, TaskTable, task
-from tests.bot.web.world import World
+from tests.bot.web.world import World, asked
 
 IDLE = "/api/devices/pixel/glance"
 
@@ -43,7 +42,7 @@ async def test_the_app_is_told_of_the_same_look_as_the_picture() -> None:
     glances = Glances(PhoneList(tables), TaskTable(tables), lambda: now)
 
     async def look() -> dict[str, str]:
-        answer = await glances.glance(make_mocked_request("GET", IDLE, match_info={"phone": "pixel"}))
+        answer = await glances.glance(asked(IDLE, phone="pixel"))
         assert isinstance(answer.body, bytes)
         told: dict[str, str] = json.loads(answer.body)
         return told
@@ -74,15 +73,15 @@ async def test_many_pages_are_one_look(world: World, client: aiohttp.ClientSessi
 async def test_it_is_looked_at_again_after_a_while_also_when_it_failed() -> None:
     tables, now = Tables(), 100.0
     glances = Glances(PhoneList(tables), TaskTable(tables), lambda: now)
-    request = make_mocked_request("GET", IDLE, match_info={"phone": "pixel"})
+    request = asked(IDLE, phone="pixel")
     tables.screen = PhoneGone("unplugged", uncertain=False)
-    assert (await glances.glance(request)).status == 409
+    assert (await glances.glance(request)).status_code == 409
     tables.screen = Image.new("RGB", (90, 200))
     now += GLANCE_EVERY - 0.1
-    assert (await glances.glance(request)).status == 409
+    assert (await glances.glance(request)).status_code == 409
     assert len(tables.glances) == 1
     now += 0.1
-    assert (await glances.glance(request)).status == 200
+    assert (await glances.glance(request)).status_code == 200
 
 
 @pytest.mark.parametrize("state", [TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED])

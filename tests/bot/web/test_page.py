@@ -296,11 +296,9 @@ async def test_what_it_cannot_be_told_one_by_one_it_loads_anew(world: World, pag
 
 def cut_connections(world: World) -> None:
     """Ends every open connection as a lost network does."""
-    runner = world.console._runner
-    assert runner is not None
-    assert runner.server is not None
-    for connection in runner.server.connections:
-        assert connection.transport is not None
+    server = world.console._server
+    assert server is not None
+    for connection in list(server._state.connections):
         connection.transport.abort()
 
 

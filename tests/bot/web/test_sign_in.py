@@ -11,13 +11,15 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from yarl import URL
 
 from bot.domain.outgoing import Message
 from bot.web.chat import HOME
 from bot.web.errors import ConsoleHostRefused
 from bot.web.exposure import Exposure
+from bot.web.http import get
 from bot.web.passwords import Password
 from bot.web.sign_in import WRONG_ALLOWED
 from tests.bot.web.world import World, open_world
@@ -34,15 +36,15 @@ def quick(password: str) -> Password:
     return Password(QUICK.cost, QUICK.block, QUICK.lanes, QUICK.salt, key, password.encode())
 
 
-async def told(_: web.Request) -> web.Response:
-    return web.Response(text="numbers")
+async def told(_: Request) -> Response:
+    return PlainTextResponse("numbers")
 
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[World]:
     """A console behind a proxy with https, which here is a caller who names the proxy's host."""
     door = Exposure("127.0.0.1", URL(ORIGIN), quick(PASSWORD))
-    async with open_world(tmp_path, door=door, beside=[web.get("/metrics", told)]) as world:
+    async with open_world(tmp_path, door=door, beside=[get("/metrics", told)]) as world:
         yield world
 
 
@@ -83,7 +85,7 @@ async def test_the_password_begins_a_session_that_scripts_and_other_pages_cannot
         assert (cookie["httponly"], cookie["secure"], cookie["samesite"], cookie["path"], cookie["domain"]) == (
             True,
             True,
-            "Strict",
+            "strict",
             "/",
             "",
         )

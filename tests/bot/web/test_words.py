@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import aiohttp
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
 from bot.web.page_files import Words
 from devices.adb.link_state import health_of
 from tests.bot.web.standins import PHONE
 from tests.bot.web.world import World
+from tests.bot.web.world import asked as request_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ async def test_the_words_of_the_page(client: aiohttp.ClientSession, asked: str, 
 
 
 def test_a_language_that_is_set_goes_before_the_browsers() -> None:
-    request = make_mocked_request("GET", "/page/words.json", headers={"Accept-Language": "en"})
+    request = request_of("/page/words.json", {"Accept-Language": "en"})
     assert (Words("zh").language(request), Words("auto").language(request)) == ("zh", "en")
 
 

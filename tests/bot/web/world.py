@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from aiohttp import web
+from starlette.requests import Request
+from starlette.routing import Route
 from yarl import URL
 
 from bot.store.console import ConsoleMessages
@@ -58,7 +59,7 @@ class World:
 
 @asynccontextmanager
 async def open_world(
-    directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[web.RouteDef] = ()
+    directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[Route] = ()
 ) -> AsyncIterator[World]:
     """A running console on any free port."""
     database = await Database.open(directory / "console.sqlite3")
@@ -111,3 +112,22 @@ async def open_world(
             await console.stop()
     finally:
         await database.close()
+
+
+def asked(
+    path: str, headers: Mapping[str, str] = {}, *, client: str = "127.0.0.1", server: str = "127.0.0.1", **found: str
+) -> Request:
+    """A request as a handler gets it; `found` is what the route found in its path."""
+    return Request(
+        {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": b"",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+            "client": (client, 50_000),
+            "server": (server, 8765),
+            "path_params": found,
+            "state": {},
+        }
+    )

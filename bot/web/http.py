@@ -1,0 +1,121 @@
+"""What every part of the console's server uses of HTTP: requests with bounds, answers as JSON, and streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from bot.texts import say
+
+BODY_LIMIT: Final = 256 * 1024
+"""Bytes of one request; the longest line has 20,000 characters."""
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""On every answer, refusals included."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+Write = Callable[[bytes], Awaitable[None]]
+
+
+class Refused(Exception):
+    """A request that is answered with a refusal instead: `status` and the sentence that says why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+
+
+def get(path: str, handler: Handler) -> Route:
+    """A route for GET and HEAD."""
+    return Route(path, handler, methods=["GET"])
+
+
+def post(path: str, handler: Handler) -> Route:
+    """A route for POST."""
+    return Route(path, handler, methods=["POST"])
+
+
+def refuse(status: int, sentence: str) -> JSONResponse:
+    """A refusal, for people and programs alike."""
+    return JSONResponse({"error": sentence}, status)
+
+
+async def refused(_: Request, error: Exception) -> Response:
+    """The answer for a handler that raised Refused."""
+    assert isinstance(error, Refused)
+    response = refuse(error.status, error.sentence)
+    if error.status in {408, 413}:
+        # The rest of its body is not waited for.
+        response.headers["Connection"] = "close"
+    return response
+
+
+async def left(_: Request, __: Exception) -> Response:
+    """Nobody is there any more to read an answer."""
+    return Response(status_code=400)
+
+
+async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "") -> bytes:
+    """The whole body of a request. Raises Refused when it has more than `most` bytes or does not come in time."""
+    data = bytearray()
+    try:
+        async with asyncio.timeout(request.state.arrives_within):
+            async for piece in request.stream():
+                data += piece
+                if len(data) > most:
+                    raise Refused(413, too_large or say("refusal.body_large", most=most))
+    except TimeoutError as error:
+        raise Refused(408, say("refusal.slow")) from error
+    return bytes(data)
+
+
+class Streamed(Response):
+    """An answer that is written piece by piece, until `work` returns or the reader leaves.
+
+    Whoever reads slowly holds up only their own stream: `write` waits while the connection takes no more.
+    """
+
+    def __init__(self, work: Callable[[Write], Awaitable[None]], headers: Mapping[str, str]) -> None:
+        super().__init__(headers=dict(headers))
+        del self.headers["content-length"]
+        self._work = work
+
+    async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
+        """Answer. What `work` raises is raised; when the reader leaves it is cancelled."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+
+        async def write(data: bytes) -> None:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+
+        working = asyncio.ensure_future(self._work(write))
+        leaving = asyncio.ensure_future(_disconnected(receive))
+        both: tuple[asyncio.Future[Any], ...] = (working, leaving)
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            for one in both:
+                one.cancel()
+            await asyncio.wait(both)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
