@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib.util
 import re
 import subprocess
@@ -138,6 +139,37 @@ def test_the_tables_of_nodes_have_the_routes_of_the_graphs(heading: str, name: s
     del routes["__start__"]
     table = rows(words("docs/architecture.md"), heading)
     assert {next(iter(names(node))): names(targets) for node, _, targets in table} == routes
+
+
+def test_what_is_decided_somewhere_is_decided_there() -> None:
+    table = rows(words("docs/architecture.md"), "## Where is it decided")
+    assert len(table) > 20
+    for _, where in table:
+        path = ""
+        for name in re.findall(r"`([^`]+)`", where):
+            if "/" in name:
+                path = name
+                assert (REPOSITORY / path).exists(), name
+            elif path.endswith(".py"):
+                assert name in defined_in(path), f"{path} has no {name}"
+
+
+def defined_in(path: str) -> set[str]:
+    """Every name that a module defines; those of a class with its name before them."""
+    found = set()
+    for node in ast.parse(words(path)).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {
+                f"{node.name}.{inner.name}"
+                for inner in node.body
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+            }
+        if isinstance(node, ast.AnnAssign | ast.Assign):
+            targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
 
 
 def test_the_table_of_commands_is_complete() -> None:
