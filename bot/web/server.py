@@ -13,7 +13,7 @@ from dataclasses import asdict
 from email.utils import formatdate
 from pathlib import Path
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -106,7 +106,7 @@ class Console:
         """
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
-        app = FastAPI(openapi_url=None)
+        app = Starlette()
         for error, answer_to in ((Refused, refused), (ClientDisconnect, left), (HTTPException, _not_served)):
             app.add_exception_handler(error, answer_to)
         app.router.routes += [get("/", self._enter(files[INDEX]))]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 
 from agent.events import Step, TaskEnded
 from agent.models.base import Usage
@@ -88,7 +88,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
     gate = Gate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
-    app = FastAPI(openapi_url=None)
+    app = Starlette()
     app.router.routes += WatchPages(pulse, metrics, waits, {"discord"}).routes()
     server = HttpServer(Guarded(app, gate, Words("en")))
     port = await server.listen("127.0.0.1", 0)
