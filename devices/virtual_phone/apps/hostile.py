@@ -27,7 +27,7 @@ def play(windows: WindowManager, page: str, language: str) -> None:
     """Brings a page to the front, with its first stage. Raises KeyError for one that is not there."""
     shown = page_of(page, language)
     windows.state.dialogs.clear()
-    activity = windows.show(KEY, "main", page=shown.name, language=language, stage=FIRST)
+    activity = windows.show(KEY, "main", name=shown.name, language=language, stage=FIRST)
     _begin(windows, activity)
 
 
@@ -64,7 +64,7 @@ def _begin(windows: WindowManager, activity: Activity) -> None:
 
 def _page_of(activity: Activity) -> HostilePage:
     have = activity.arguments
-    return page_of(have.get("page", PAGES[0]), have.get("language", LANGUAGES[0]))
+    return page_of(have.get("name", PAGES[0]), have.get("language", LANGUAGES[0]))
 
 
 def main(windows: WindowManager) -> Page:
