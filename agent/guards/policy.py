@@ -19,7 +19,7 @@ from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
-from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
+from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
     focused_button,
     is_confirming_slider,
@@ -193,6 +193,7 @@ class Policy:
             return gate
         captions = [w.label for w in said if w.button]
         harmless = bool(captions) and all(self._lexicon.read(each).harmless for each in captions)
+        harmless = harmless and not covering(spot)
         if not harmless and (kind := consent(spot)):
             about = next(iter(captions), "")
             return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
@@ -205,7 +206,7 @@ class Policy:
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
         opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
-        return HARMLESS if gate is ALLOWED and opens_only else gate
+        return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
 
     def _agreed(self, found: Agreement | None) -> Gate:
         if found is None:
