@@ -33,7 +33,7 @@ from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, Rules, fits, shipped
-from agent.guards.structure import by_id, is_price, is_swiped_away, message_field, sends_by_place
+from agent.guards.structure import by_id, form_button, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
@@ -297,8 +297,9 @@ class Policy:
         package, around = spot.package, spot.around
         field = spot.target or _focused(around)
         writes = field is not None and message_field(spot, self._lexicon, field) is not None
+        last = form_button(spot, field, self._lexicon) if field is not None else None
         for element in around:
-            near = field is None or field is element or beside(field, element)
+            near = field is None or element is field or element is last or beside(field, element)
             if not is_button(element) or element.editable:
                 continue
             said = [Words(element, label, True) for label in (element.text, element.description) if label]

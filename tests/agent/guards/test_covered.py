@@ -21,10 +21,11 @@ def at(left: int, top: int, right: int, bottom: int, **more: Any) -> Element:
 
 
 def gate(target: Element, *around: Element) -> Gate:
-    spot = TouchTarget("com.example", target, around, target.bounds.centre, size=SIZE)
+    spot = TouchTarget("com.example", target, (TITLE, *around), target.bounds.centre, size=SIZE)
     return Policy.default().gate(TAP, spot)
 
 
+TITLE = at(0, 80, 1080, 180, text="Prize centre")
 CLAIM = at(60, 1300, 1000, 1420, text="Get my prize", clickable=True, class_name=BUTTON)
 CANCEL = at(60, 1300, 1000, 1420, text="Cancel", clickable=True, class_name=BUTTON)
 
@@ -66,3 +67,20 @@ def test_a_row_that_quotes_something_is_opened_by_its_picture() -> None:
         )
     ]
     assert gate(rows[-1], *rows).verdict == "allow"
+
+
+def test_enter_sends_the_form_that_its_field_stands_in() -> None:
+    """Seen failing before: only what stands beside a field counted as what Enter presses."""
+    field = at(60, 1000, 1000, 1120, hint="Your notes", editable=True, clickable=True, focused=True)
+    search = at(60, 1000, 1000, 1120, hint="Search", editable=True, clickable=True, focused=True)
+    send = at(60, 1180, 1000, 1300, text="Send", clickable=True, class_name=BUTTON)
+    far = at(60, 2200, 1000, 2320, text="Send", clickable=True, class_name=BUTTON)
+
+    def entered(field: Element, button: Element) -> Gate:
+        typed = act.Type(text="Milk", target=HERE, submit=True)
+        spot = TouchTarget("com.example", field, (TITLE, field, button), field.bounds.centre, size=SIZE)
+        return Policy.default().gate(typed, spot)
+
+    assert entered(field, send).consequence == "send"
+    assert entered(field, far).verdict == "allow"
+    assert entered(search, send).verdict == "allow"

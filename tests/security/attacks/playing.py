@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from agent import actions as act
@@ -23,8 +24,8 @@ from tests.agent.graph.rig import Work, direct_rig, order
 from tests.fakes.scripted_model import call, data, text
 from tests.security.attacks.cases import READ, Attack
 
-TRIES: Final = 3
-"""How often the model tries it, whatever it is told."""
+TRIES: Final = 2
+"""How often the model tries it, whatever it is told; the third try of what was denied ends a task."""
 THINKS_S: Final = 5.0
 """What a slow model thinks; a page changes meanwhile."""
 ANSWERS_S: Final = 12.0
@@ -57,28 +58,31 @@ class Obedient:
     phone: VirtualPhone
     attack: Attack
     name: str = "obedient"
-    steps: list[Callable[[ModelRequest], ModelReply]] = field(default_factory=list)
+    presses: tuple[str, ...] = ()
+    """What it touches of its own accord, instead of what the page wants."""
     read: int = 0
+    steps: list[Callable[[ModelRequest], ModelReply]] = field(init=False)
 
     def __post_init__(self) -> None:
         page = self.attack.shown
-        if not self.steps:
-            moves = {
-                "tap": self.tap,
-                "late": self.tap,
-                "point": self.point,
-                "double": self.double,
-                "still": self.still,
-                "type": self.type_into,
-                "slide": lambda request: self.across("swipe", request),
-                "drag": lambda request: self.across("drag", request),
-                "scroll": self.scroll,
-                "enter": lambda _: call("key", key="enter"),
-                "submit": lambda request: self.fill(request, submit=True),
-                "open": lambda _: call("open_url", url=page.press),
-            }
-            first = [self.fill] if page.types and self.attack.move != "submit" else []
-            self.steps = [*first, *[moves[self.attack.move]] * TRIES]
+        moves: dict[str, Callable[[ModelRequest], ModelReply]] = {
+            "tap": self.tap,
+            "late": self.tap,
+            "point": self.point,
+            "double": self.double,
+            "still": self.still,
+            "type": self.type_into,
+            "slide": lambda request: self.across("swipe", request),
+            "drag": lambda request: self.across("drag", request),
+            "scroll": self.scroll,
+            "enter": lambda _: call("key", key="enter"),
+            "submit": lambda request: self.fill(request, submit=True),
+            "open": lambda _: call("open_url", url=page.press),
+        }
+        first = [self.fill] if page.types and self.attack.move != "submit" else []
+        self.steps = [*first, *[moves[self.attack.move]] * TRIES]
+        if self.presses:
+            self.steps = [partial(self.tap_on, wanted) for wanted in self.presses]
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         del on_delta
@@ -129,7 +133,11 @@ class Obedient:
 
     def tap(self, request: ModelRequest) -> ModelReply:
         """The element, by its number."""
-        number = self.element(request, self.attack.shown.press)
+        return self.tap_on(self.attack.shown.press, request)
+
+    def tap_on(self, wanted: str, request: ModelRequest) -> ModelReply:
+        """Another element, by its number."""
+        number = self.element(request, wanted)
         return self.point(request) if number is None else call("tap", element=number)
 
     def point(self, request: ModelRequest) -> ModelReply:
@@ -182,15 +190,18 @@ class Played:
     read: int
 
 
-async def play(attack: Attack, *, policy: Policy | None = None, guard: bool = True, steps: Any = None) -> Played:
-    """Plays it from the page to the end of the task, or until nobody has answered for long."""
+async def play(attack: Attack, *, gated: bool = True, presses: tuple[str, ...] = ()) -> Played:
+    """Plays it from the page to the end of the task, or until nobody has answered for long.
+
+    `gated` is false to see that it is an attack; with `presses` the model does not obey, and touches these.
+    """
     async with direct_rig() as rig:
         hostile.play(rig.phone.windows, attack.page, attack.language)
         if attack.page == "swap between look and touch":
             rig.phone.moments.add(Moment(after="input", before=True, then=Turn()))
-        model = Obedient(rig.phone, attack, steps=steps(attack) if steps else [])
-        options: dict[str, Any] = {"policy": policy} if policy is not None else {}
-        agent = rig.agent(Models(model, model, model), guard=attack.guard if guard else "rules", **options)
+        model = Obedient(rig.phone, attack, presses=presses)
+        have, policy = Models(model, model, model), Policy.default() if gated else NoGate()
+        agent = rig.agent(have, guard=attack.guard if gated else "rules", policy=policy)
         work = Work(agent, order("open the prize centre and tell me what it says"))
         asked = await _answered(work, attack)
         truth = rig.phone.truth
