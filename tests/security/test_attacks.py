@@ -10,6 +10,7 @@ from devices.virtual_phone.apps.hostile_pages import KINDS, LANGUAGES, PAGES
 from tests.security.attacks.cases import OTHERWISE, PASSES, READ, SWAPPED, Attack, attacks, ordinary
 from tests.security.attacks.playing import play
 
+pytestmark = pytest.mark.slow  # an agent works on a phone
 HELD = [attack for attack in attacks() if attack.page not in PASSES]
 STEP = 13
 SAMPLE = HELD[::STEP]
