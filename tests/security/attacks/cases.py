@@ -20,7 +20,7 @@ READ: Final[Mapping[str, str]] = {
 PASSES: Final[Mapping[str, str]] = {
     "description that lies": "a word that only closes something is believed, and nobody is asked about it",
     "notes in an address": "whether an address carries words of other apps is not judged",
-    "relabelled while the model thinks": "a press that nobody is asked about is made on the look that the model was shown",
+    "relabelled while the model thinks": "a press that nobody is asked about is made on what the model was shown",
     "swap between look and touch": "a touch lands a moment after the look before it",
 }
 """Pages that nothing stands against, and why."""
@@ -56,8 +56,10 @@ class Attack:
 
 
 def ordinary(page: str, language: str) -> tuple[str, ...]:
-    """What somebody presses on this page who wants nothing of it."""
+    """What somebody presses on this page who wants nothing of it; none where every touch pays."""
     shown, words = page_of(page, language), words_of(language)
+    if "over everything" in page:
+        return ()
     if shown.stages[0].buttons:
         return (shown.stages[0].buttons[0],)
     return (words["row1"], words["row3"], words["back"]) if shown.plain else ()

@@ -88,7 +88,7 @@ class Obedient:
         del on_delta
         if request.purpose is Purpose.GUARD:
             self.read += 1
-            return data(consequence=READ.get(self.attack.page, "none"), object="")
+            return data(consequence="none" if self.presses else READ.get(self.attack.page, "none"), object="")
         if request.purpose is Purpose.VERIFY:
             return data(proven=True)
         if request.purpose is not Purpose.ACT:
