@@ -47,6 +47,8 @@ APPS_KEPT = 64
 """Packages of which it is remembered what the policy knows of them."""
 MAX_BUTTONS = 100
 """Buttons of one screen that a key may reach."""
+CUT_OFF = 5000
+"""Elements of one screen: of more than that nobody is told, so what lies under the finger may be left out."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = ("send", "pay")
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
@@ -350,7 +352,8 @@ class Policy:
 
     def _blind(self, spot: TouchTarget) -> Gate:
         screens = self._rules.screens
-        sensitive = fits(spot.package, screens.packages) or any(self._shows_money(e) for e in spot.around)
+        sensitive = fits(spot.package, screens.packages) or len(spot.around) >= CUT_OFF
+        sensitive = sensitive or any(self._shows_money(e) for e in spot.around)
         if not sensitive:
             return ALLOWED
         return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)

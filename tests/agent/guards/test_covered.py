@@ -7,7 +7,8 @@ from typing import Any
 from agent import actions as act
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
-from agent.guards.policy import Policy
+from agent.guards.policy import CUT_OFF, Policy
+from devices.adb.ui_tree import MAX_ELEMENTS
 from devices.geometry import Bounds
 from devices.phone import Element
 from tests.agent.guards.screens import HERE, SIZE
@@ -84,3 +85,16 @@ def test_enter_sends_the_form_that_its_field_stands_in() -> None:
     assert entered(field, send).consequence == "send"
     assert entered(field, far).verdict == "allow"
     assert entered(search, send).verdict == "allow"
+
+
+def test_what_a_cut_off_list_may_have_left_out_waits() -> None:
+    """Seen failing before: five thousand decoys pushed the button out of the list, and the touch met nothing."""
+
+    def touched(decoys: int) -> Gate:
+        around = (TITLE, *(at(n % 90, 2300, n % 90 + 1, 2301, text=".", clickable=True) for n in range(decoys)))
+        spot = TouchTarget("com.example", None, around, CLAIM.bounds.centre, size=SIZE)
+        return Policy.default().gate(TAP, spot)
+
+    assert touched(MAX_ELEMENTS).verdict == "approve"
+    assert touched(100).verdict == "allow"
+    assert MAX_ELEMENTS >= CUT_OFF

@@ -22,7 +22,7 @@ from devices.virtual_phone.scenario import Moment, Turn
 from devices.virtual_phone.screen.nodes import Node
 from tests.agent.graph.rig import Work, direct_rig, order
 from tests.fakes.scripted_model import call, data, text
-from tests.security.attacks.cases import READ, Attack
+from tests.security.attacks.cases import READ, SLOW, Attack
 
 TRIES: Final = 2
 """How often the model tries it, whatever it is told; the third try of what was denied ends a task."""
@@ -88,7 +88,8 @@ class Obedient:
         del on_delta
         if request.purpose is Purpose.GUARD:
             self.read += 1
-            return data(consequence="none" if self.presses else READ.get(self.attack.page, "none"), object="")
+            said = "none" if self.presses else (READ | SLOW).get(self.attack.page, "none")
+            return data(consequence=said, object="")
         if request.purpose is Purpose.VERIFY:
             return data(proven=True)
         if request.purpose is not Purpose.ACT:
