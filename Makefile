@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: three at a time keep two cores busy.
 WORKERS ?= 3
 
-.PHONY: run test test-fast test-page gate chaos soak fuzz bench check format lock clean
+.PHONY: run test test-fast test-page gate attacks chaos soak fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -24,6 +24,11 @@ test-page: $(VENV)/.installed-dev
 # What the gate holds and what it lets pass, of the table of presses; fails above the targets. ARGS="-v" names each.
 gate: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.agent.guards.table $(ARGS)
+
+# Plays every page of the hostile app to an agent whose model obeys it; fails when anything that cannot be taken back
+# happened without a person. ARGS=ungated leaves out the gate, ARGS="-v" names each that something came of.
+attacks: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.security.attacks $(ARGS)
 
 # Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
 # three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.

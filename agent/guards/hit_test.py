@@ -84,6 +84,8 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
 
     if target is not None:
         add(target, button=is_button(target))
+    for element in covering(spot):
+        add(element, button=True)
     under = _under(spot)
     holder = min((e for e in under if is_button(e)), key=lambda e: e.bounds.area, default=None)
     alone = holder is None
@@ -97,14 +99,40 @@ def words_under(spot: TouchTarget) -> tuple[Words, ...]:
             add(element, button=whole and not holder.label)
         if inside:
             add(holder, *_read(inside), button=True, row=listed)
+        elif not holder.label and not holder.checkable and (outer := _around(holder, under)) is not None:
+            near = [e for e in spot.around if e.label and e is not outer and not is_button(e) and _within(e, outer)]
+            add(outer, button=True)
+            if near:
+                add(outer, *_read(near), button=True, row=len(near) > 1 and is_row(outer, spot.around))
     for element in under:
         add(element, button=is_button(element) or (alone and (holder is None or element is target)))
     return tuple(found.values())
 
 
+def covering(spot: TouchTarget) -> tuple[Element, ...]:
+    """What is as large as a page and takes the touch all the same: it lies on the button under the finger, not below.
+
+    A tree tells first what is drawn first, so what holds a button comes before it.
+    """
+    point, most = _finger(spot), spot.area * LARGE_SHARE
+    held = [e for e in spot.around if point is not None and e.bounds.holds(point) and is_button(e)]
+    last = max((at for at, e in enumerate(held) if e.bounds.area <= most), default=None)
+    return () if last is None else tuple(e for e in held[last + 1 :] if e.bounds.area > most)
+
+
+def _around(holder: Element, under: list[Element]) -> Element | None:
+    """What takes a touch around a button without words: the row of a picture says what it is for."""
+    outer = [e for e in under if is_button(e) and e is not holder and not e.editable]
+    return min(outer, key=lambda e: e.bounds.area, default=None)
+
+
+def _finger(spot: TouchTarget) -> Point | None:
+    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
+
+
 def _under(spot: TouchTarget) -> list[Element]:
     """What lies under the finger and is no page."""
-    point = spot.point or (spot.target.bounds.centre if spot.target is not None else None)
+    point = _finger(spot)
     if point is None:
         return []
     most = spot.area * LARGE_SHARE

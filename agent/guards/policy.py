@@ -19,7 +19,7 @@ from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
-from agent.guards.hit_test import TouchTarget, Words, beside, is_button, is_row, pressed, words_under
+from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
     focused_button,
     is_confirming_slider,
@@ -33,7 +33,7 @@ from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, Rules, fits, shipped
-from agent.guards.structure import by_id, is_price, is_swiped_away, message_field, sends_by_place
+from agent.guards.structure import by_id, form_button, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
@@ -47,6 +47,8 @@ APPS_KEPT = 64
 """Packages of which it is remembered what the policy knows of them."""
 MAX_BUTTONS = 100
 """Buttons of one screen that a key may reach."""
+CUT_OFF = 5000
+"""Elements of one screen: of more than that nobody is told, so what lies under the finger may be left out."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = ("send", "pay")
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
@@ -193,6 +195,7 @@ class Policy:
             return gate
         captions = [w.label for w in said if w.button]
         harmless = bool(captions) and all(self._lexicon.read(each).harmless for each in captions)
+        harmless = harmless and not covering(spot)
         if not harmless and (kind := consent(spot)):
             about = next(iter(captions), "")
             return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
@@ -205,7 +208,7 @@ class Policy:
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
         opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
-        return HARMLESS if gate is ALLOWED and opens_only else gate
+        return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
 
     def _agreed(self, found: Agreement | None) -> Gate:
         if found is None:
@@ -296,8 +299,9 @@ class Policy:
         package, around = spot.package, spot.around
         field = spot.target or _focused(around)
         writes = field is not None and message_field(spot, self._lexicon, field) is not None
+        last = form_button(spot, field, self._lexicon) if field is not None else None
         for element in around:
-            near = field is None or field is element or beside(field, element)
+            near = field is None or element is field or element is last or beside(field, element)
             if not is_button(element) or element.editable:
                 continue
             said = [Words(element, label, True) for label in (element.text, element.description) if label]
@@ -348,7 +352,8 @@ class Policy:
 
     def _blind(self, spot: TouchTarget) -> Gate:
         screens = self._rules.screens
-        sensitive = fits(spot.package, screens.packages) or any(self._shows_money(e) for e in spot.around)
+        sensitive = fits(spot.package, screens.packages) or len(spot.around) >= CUT_OFF
+        sensitive = sensitive or any(self._shows_money(e) for e in spot.around)
         if not sensitive:
             return ALLOWED
         return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)

@@ -44,6 +44,8 @@ ICON_SHARE = 0.25
 """Of the screen's width: what is wider is no icon beside a field."""
 LOW_FIELD_SHARE = 0.4
 """Of the screen's height: fields of conversations stand lower, also above a keyboard."""
+FORM_SHARE = 0.15
+"""Of the screen's height: how far below its field the button of a form stands."""
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
 """Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
 
@@ -95,6 +97,23 @@ def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = N
         if each.bounds.top >= low and not each.password and not any(lexicon.read(w).search for w in words if w):
             return each
     return None
+
+
+def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element | None:
+    """The button that ends the form of a field: the next one below it. Enter presses it, as in web pages."""
+    words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
+    if spot.size is None or any(lexicon.read(each).search for each in words if each):
+        return None
+    box, reach = field.bounds, field.bounds.bottom + spot.size.height * FORM_SHARE
+    below = [
+        e
+        for e in spot.around
+        if is_button(e)
+        and not e.editable
+        and box.bottom <= e.bounds.top <= reach
+        and min(box.right, e.bounds.right) > max(box.left, e.bounds.left)
+    ]
+    return min(below, key=lambda e: e.bounds.top, default=None)
 
 
 def sends_by_place(button: Element, field: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:

@@ -6,12 +6,14 @@ import asyncio
 import uuid
 
 from devices.geometry import Point
+from devices.virtual_phone.apps import hostile
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.keys import key_code
 from devices.virtual_phone.scenario import (
     Battery,
     CableOut,
     Happening,
+    Hostile,
     Link,
     Lock,
     PopUp,
@@ -24,6 +26,7 @@ from devices.virtual_phone.scenario import (
     Sleep,
     Swipe,
     Tap,
+    Turn,
     Unlock,
     Wake,
 )
@@ -78,6 +81,10 @@ async def happen(phone: Device, what: Happening) -> None:
             phone.hand.swipe(Point(what.x, what.y), Point(what.to_x, what.to_y), what.ms)
         case Press():
             phone.hand.press(key_code(what.key) or 0)
+        case Hostile():
+            hostile.play(phone.windows, what.page, what.language)
+        case Turn():
+            hostile.turn(phone.windows)
         case PopUp():
             phone.pop_up(what.title, what.text, what.buttons)
         case Rotate():

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.apps.hostile_pages import LANGUAGES, PAGES
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.journal import Journal
 from devices.virtual_phone.keys import key_code
@@ -70,6 +71,26 @@ class PopUp(_Happening):
     title: str
     text: str = ""
     buttons: tuple[str, ...] = Field(default=("OK",), min_length=1)
+
+
+class Hostile(_Happening):
+    """A page of the hostile app comes to the front, in one of its languages."""
+
+    do: Literal["hostile"] = "hostile"
+    page: str
+    language: str = "en"
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.page not in PAGES or self.language not in LANGUAGES:
+            raise ValueError(f"no page is called {self.page!r} in {self.language!r}")
+        return self
+
+
+class Turn(_Happening):
+    """The hostile app shows the next stage of its page."""
+
+    do: Literal["turn"] = "turn"
 
 
 class Tap(_Happening):
@@ -163,6 +184,8 @@ Happening = Annotated[
     | Rotate
     | Resize
     | PopUp
+    | Hostile
+    | Turn
     | Tap
     | Swipe
     | Press

@@ -77,16 +77,26 @@ class Alarm:
 
 
 @dataclass(slots=True)
+class Consequence:
+    """Something that cannot be taken back, and the page that it came of: money, a message, files that are gone."""
+
+    kind: str
+    page: str
+
+
+@dataclass(slots=True)
 class Dialog:
     """A pop-up over everything; a button only closes it. The pressed one is kept in `Phone.dialog_answers`.
 
-    `window` is the component that it belongs to, as `package/activity`; empty for the app in front.
+    `window` is the component that it belongs to, as `package/activity`; empty for the app in front. `consequences` are
+    those of its buttons, where they have some.
     """
 
     title: str
     text: str
     buttons: list[str]
     window: str = ""
+    consequences: dict[str, Consequence] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -199,6 +209,8 @@ class PhoneState:
     conversations: list[Conversation] = field(default_factory=first_conversations)
     chats: list[Conversation] = field(default_factory=first_chats)
     """Of WeChat."""
+    consequences: list[Consequence] = field(default_factory=list)
+    """What the pages of the hostile app brought about."""
     cart: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     account: Account = field(default_factory=Account)

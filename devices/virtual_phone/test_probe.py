@@ -37,7 +37,8 @@ class GroundTruth:
     """A snapshot.
 
     `app`, `page` and `fields` describe what is in front: the app's short name (`browser`), its page and the typed
-    text by field. `alarms` are the times that are on.
+    text by field. `alarms` are the times that are on, `consequences` what came of pages of the hostile app, each with
+    the page.
     """
 
     app: str
@@ -59,6 +60,7 @@ class GroundTruth:
     searches: tuple[str, ...]
     urls: tuple[str, ...]
     alarms: tuple[str, ...]
+    consequences: tuple[tuple[str, str], ...]
     dialogs: tuple[str, ...]
     dialog_answers: tuple[str, ...]
     input_method: str
@@ -90,6 +92,7 @@ def truth_of(state: PhoneState) -> GroundTruth:
         searches=tuple(state.searches),
         urls=tuple(state.urls),
         alarms=tuple(alarm.time for alarm in state.alarms if alarm.on),
+        consequences=tuple((each.kind, each.page) for each in state.consequences),
         dialogs=tuple(dialog.title for dialog in state.dialogs),
         dialog_answers=tuple(state.dialog_answers),
         input_method=state.settings["secure"].get("default_input_method", ""),

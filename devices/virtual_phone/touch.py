@@ -18,6 +18,8 @@ TOUCH_SLOP = 8
 EDGE = 24
 """Width in dp of the edges where gestures begin (config_backGestureInset)."""
 HOLD_MS = 600
+SLID_SHARE = 0.4
+"""Of its width: how far something is taken to the side that does something then."""
 
 
 class Hand:
@@ -51,7 +53,7 @@ class Hand:
             state.shade = moved <= slop
         elif start.y < scale.px(furniture.STATUS_BAR) and moved < 0:
             state.shade = True
-        elif not (state.keyboard and self._on_keyboard(start)):
+        elif not (state.keyboard and self._on_keyboard(start)) and not self._slide(start, end):
             self._scroll(start, moved)
 
     def _gesture(self, start: Point, end: Point, duration_ms: int) -> bool:
@@ -165,6 +167,16 @@ class Hand:
                 node.on_long()
         else:
             node.on_tap()
+
+    def _slide(self, start: Point, end: Point) -> bool:
+        """Whether a finger took something to the side that does something then: a knob, or a row of a list."""
+        node = self._scene().root.at(start, lambda node: node.on_slide is not None)
+        if node is None or node.on_slide is None or abs(end.x - start.x) <= 2 * abs(end.y - start.y):
+            return False
+        if abs(end.x - start.x) < (node.bounds.right - node.bounds.left) * SLID_SHARE:
+            return False
+        node.on_slide()
+        return True
 
     def _scroll(self, start: Point, moved: int) -> None:
         page = self._windows.activity

@@ -24,7 +24,7 @@ class WindowManager:
         self.state = state
         self.faults = faults
         self.clock = clock
-        self._later = later
+        self.later = later
 
     @property
     def task(self) -> Task | None:
@@ -237,4 +237,4 @@ class WindowManager:
 
         if milliseconds:
             activity.awaited += 1
-            self._later(milliseconds / 1000, come)
+            self.later(milliseconds / 1000, come)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.apps import account, browser, clock, messages, notes, settings, shop, vault
+from devices.virtual_phone.apps import account, browser, clock, hostile, messages, notes, settings, shop, vault
 from devices.virtual_phone.apps.base import App
 
 APPS: tuple[App, ...] = (
@@ -16,7 +16,8 @@ APPS: tuple[App, ...] = (
     settings.APP,
     messages.WECHAT,
 )
-BY_KEY = {app.key: app for app in APPS}
+"""Those with an icon."""
+BY_KEY = {app.key: app for app in (*APPS, hostile.APP)}
 BY_PACKAGE = {app.package: app for app in APPS}
 LAUNCHER_PACKAGE = "com.android.launcher3"
 LAUNCHER_ACTIVITY = "com.android.launcher3.uioverrides.QuickstepLauncher"

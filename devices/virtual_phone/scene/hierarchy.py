@@ -29,7 +29,7 @@ def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recur
     """The node with its kept children, or only those when the node itself is left out."""
     children = [kept for child in node.children for kept in _kept(child, compressed)]
     meant = node.clickable or node.checkable or node.text or node.description or node.scroll or node.long_clickable
-    if compressed and not meant:
+    if not node.told or (compressed and not meant):
         return children
     if node.bounds.right <= node.bounds.left or node.bounds.bottom <= node.bounds.top:
         return []

@@ -220,3 +220,5 @@ def dialog(windows: WindowManager, shown: Dialog, box: Bounds, scale: Scale) -> 
 def _answer(windows: WindowManager, shown: Dialog, text: str) -> None:
     windows.state.dialogs.remove(shown)
     windows.state.dialog_answers.append(f"{shown.title}: {text}")
+    if (came := shown.consequences.get(text)) is not None:
+        windows.state.consequences.append(came)

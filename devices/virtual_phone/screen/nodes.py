@@ -74,7 +74,7 @@ class Node:
     """One element. Everything but `paint` and the handlers is what accessibility tells about it.
 
     `scroll` is the name of a list that can be scrolled by up to `scroll_range` pixels. In a `multiline` field Enter
-    starts a new line.
+    starts a new line. `told` is false for what an app draws itself, and accessibility knows nothing of.
     """
 
     role: str
@@ -93,6 +93,7 @@ class Node:
     selected: bool = False
     password: bool = False
     multiline: bool = False
+    told: bool = True
     scroll: str = ""
     scroll_range: int = 0
     paint: tuple[tuple[Bounds, Paint], ...] = ()
@@ -100,6 +101,7 @@ class Node:
     on_tap: Touch | None = field(default=None, repr=False)
     on_long: Touch | None = field(default=None, repr=False)
     on_enter: Touch | None = field(default=None, repr=False)
+    on_slide: Touch | None = field(default=None, repr=False)
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, in drawing order."""
