@@ -43,7 +43,7 @@ async def status(request: Request, services: Services) -> Reply:
         parts=parts_now,
     )
     waiting = await _also_waiting(task, request, services)
-    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part)))
+    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False))
 
 
 async def _also_waiting(task: Task, request: Request, services: Services) -> str:

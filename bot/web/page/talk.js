@@ -74,6 +74,17 @@ export class Talk {
     return [note, ...rows];
   }
 
+  // Called every second: how long the open questions are still open.
+  tick() {
+    for (const view of this.views.values()) if (view.question && view.root.isConnected) view.tick();
+  }
+
+  // Where a code goes that is asked for here; null where none is.
+  get codeField() {
+    const asking = [...this.views.values()].filter((view) => view.root.isConnected && view.codeField);
+    return asking.at(-1)?.codeField ?? null;
+  }
+
   // Only a person scrolls up: growing content never lowers scrollTop.
   scrolled() {
     const top = this.parts.talk.scrollTop;
