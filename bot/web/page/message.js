@@ -82,7 +82,7 @@ export class MessageView {
     this.tick();
     this.kind.hidden = !question;
     const writes = question && (question.kind === "ask" || question.kind === "secret");
-    if (question) setText(this.kind, say(`page.question.${KINDS[question.kind] ?? "ask"}`));
+    if (question) setText(this.kind, say(`page.question.${question.again ? "secret_again" : (KINDS[question.kind] ?? "ask")}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
     this.reply.hidden = !writes;
     if (!writes && this.reply.firstChild) this.reply.replaceChildren();

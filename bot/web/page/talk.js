@@ -1,5 +1,6 @@
 // The conversation of the selected place.
 
+import { stepWords } from "./action.js";
 import { arrange, h, setText } from "./dom.js";
 import { MessageView } from "./message.js";
 import { isCard, platformName } from "./model.js";
@@ -110,6 +111,6 @@ export class Talk {
 
 export function stepEntry(key, step) {
   const footer = [step.app_name, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
-  const content = { heading: "", body: step.summary, footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
+  const content = { heading: "", body: stepWords(step), footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
   return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
 }
