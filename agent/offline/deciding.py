@@ -21,7 +21,7 @@ from agent.offline.clauses import Ask as AskClause
 from agent.offline.clauses import Tap as TapClause
 from agent.offline.clauses import Wait as WaitClause
 from agent.offline.grammar import ignorable, read, topic_of
-from agent.offline.matching import is_chinese
+from agent.offline.matching import speaks_chinese
 from agent.offline.nearest import nearest
 from agent.offline.page import Page
 from agent.offline.progress import OFFER, REPEATABLE, STEER, SURE, Taken, answer_of, memo_of, taken
@@ -55,7 +55,7 @@ def choose(scene: Scene) -> Choice:
     near to it.
     """
     text = scene.goal or scene.task
-    chinese = is_chinese(text)
+    chinese = speaks_chinese(text)
     speech = _Speech(chinese, begins=not scene.past)
     if topic := topic_of(text):
         answer = wording(topic, chinese=chinese)
