@@ -88,13 +88,15 @@ async def render_card(
     ending: bool = False,
     parts: Sequence[PartNow] = (),
     notes: Mapping[str, str] | None = None,
+    counts_down: bool = False,
 ) -> Message:
     """The card as it should read now.
 
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
     `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
-    Unix seconds. `parts` are those of a task for several phones, `notes` by the id of the part. An ended task's card is
-    frozen: it has its outcome and no buttons, and the final message tells the rest.
+    Unix seconds; a chat that `counts_down` shows the time by itself. `parts` are those of a task for several phones,
+    `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons, and the final
+    message tells the rest.
     """
     if task.state is TaskState.ENDED and task.outcome is not None:
         lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
@@ -111,7 +113,7 @@ async def render_card(
     return Message(
         heading=title_of(task),
         body="\n".join(body),
-        footer=_meter(task, now),
+        footer=tokens(task.usage) if counts_down else _meter(task, now),
         picture=await screen_picture(frames, reference, mark),
         buttons=() if ending else _buttons(task, queue_place),
         card=True,

@@ -29,7 +29,7 @@ async def status(request: Request, services: Services) -> Reply:
     if task.state is TaskState.ENDED:
         parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
-        return Reply(replace(final, notify=False, mention=None))
+        return Reply(replace(final, notify=False, mention=None, final=False))
     steps = await services.task_service.steps(task.id)
     place = await services.task_service.place_in_queue(task.id)
     last, parts_now = steps[-1] if steps else None, await services.task_service.parts_now(task.id)

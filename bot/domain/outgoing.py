@@ -68,6 +68,8 @@ class Message:
     reply_to: MessageRef | None = None
     card: bool = False
     """Whether it is the live card of its task: the one message that is edited while the work goes on."""
+    final: bool = False
+    """Whether it tells how its task ended."""
     private: bool = False
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 

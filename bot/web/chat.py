@@ -134,6 +134,7 @@ class WebChat:
             menu=KeptMenu(choices=_kept(message.menu.choices), prompt=message.menu.prompt) if message.menu else None,
             notify=message.notify,
             card=message.card,
+            final=message.final,
             reply_to=message.reply_to.message if message.reply_to else "",
         )
 

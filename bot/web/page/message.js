@@ -37,7 +37,7 @@ export class MessageView {
     const content = entry.content;
     const operator = entry.author === "operator";
     const step = !operator && Boolean(entry.thread) && !content.notify && !isCard(entry) && Boolean(content.picture);
-    const loud = !operator && content.notify;
+    const loud = !operator && (content.notify || Boolean(final));
     this.root.className = ["message", operator ? "operator" : "", step ? "step" : "", loud ? "loud" : "",
       question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;

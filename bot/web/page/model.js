@@ -84,6 +84,11 @@ export function isCard(entry) {
   return silent && Boolean(entry.thread) && (entry.content.buttons.length > 0 || entry.edited !== null);
 }
 
+// Whether a message tells how its task ended. What a former version kept does not tell; there it was the last that rang.
+export function tellsEnd(entry) {
+  return entry.author === "bot" && (entry.content.final ?? entry.content.notify);
+}
+
 export function platformName(platform) {
   return platform.charAt(0).toUpperCase() + platform.slice(1);
 }

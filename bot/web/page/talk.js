@@ -3,7 +3,7 @@
 import { stepWords } from "./action.js";
 import { arrange, h, setText } from "./dom.js";
 import { MessageView } from "./message.js";
-import { isCard, platformName } from "./model.js";
+import { isCard, platformName, tellsEnd } from "./model.js";
 import { duration } from "./when.js";
 import { say } from "./words.js";
 
@@ -38,7 +38,7 @@ export class Talk {
 
   messages(model, thread, task) {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
-    const last = task?.outcome ? entries.findLast((entry) => entry.author === "bot" && entry.content.notify) : null;
+    const last = task?.outcome ? entries.findLast(tellsEnd) : null;
     if (entries.length === 0 && task?.state === "queued") return [this.note(say("page.task.queued"))];
     const rows = entries.map((entry) => {
       let view = this.views.get(entry.id);

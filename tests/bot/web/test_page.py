@@ -184,7 +184,7 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
         step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
         await world.chat.send(address("t5"), step, nonce=colour)
     recap = (Picture("recap.gif", picture("blue")), Picture("notes.csv", b"a;b"))
-    final = Message(heading="Done, but not verified · send it", body="It looks sent.", files=recap, notify=True)
+    final = Message(heading="Done, but not verified · send it", body="It looks sent.", files=recap, final=True)
     await world.chat.send(address("t5"), final, nonce="f")
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")

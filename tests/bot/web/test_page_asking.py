@@ -155,3 +155,21 @@ async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: 
     await expect(stranger.locator("#task-list")).not_to_contain_text("No tasks yet")
     world.tables.phones = []
     await expect(page.locator("#phone-list")).to_have_text("No phone is attached.")
+
+
+async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world: World, page: Page) -> None:
+    """Seen failing with the time as the card tells it: it stood still. The screen is the task's, also reloaded."""
+    frame = await world.frames.save(picture(), suffix="png")
+    world.tables.tasks = [task("5", steps=0, frame=frame, started=time.time() - 3)]
+    await open_task(page, "5")
+    stage = page.get_by_label("The phone, live")
+    for _ in ("live", "after a reload"):
+        await expect(stage.locator(".screen img")).to_be_visible()
+        await expect(stage).not_to_contain_text("No picture yet")
+        await page.reload()
+    card = Message(heading="Task 5", body="Step 1/60", footer="1.3k tokens", buttons=STOP, card=True)
+    await world.chat.send(address("t5"), card, nonce="card")
+    await expect(stage).to_contain_text("1.3k tokens")
+    shown = await stage.locator(".footer").last.inner_text()
+    assert re.fullmatch(r"\d+ s", shown)
+    await expect(stage.locator(".footer").last).not_to_have_text(shown)
