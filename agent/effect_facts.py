@@ -173,6 +173,18 @@ class DoneByHand(_Fact):
     kind: Literal["by_hand"] = "by_hand"
 
 
+class NotAllowed(_Fact):
+    """A person did not allow it, so it was not done.
+
+    `consequence` is the rule of the gate that asked, `text` what this run had typed before and what stood in a field of
+    the window when the person was asked; each is "" when there is none.
+    """
+
+    kind: Literal["not_allowed"] = "not_allowed"
+    consequence: str = ""
+    text: str = ""
+
+
 class PlainText(_Fact):
     """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
 
@@ -200,6 +212,7 @@ Effect = Annotated[
     | Worded
     | Answered
     | DoneByHand
+    | NotAllowed
     | PlainText,
     Field(discriminator="kind"),
 ]
@@ -229,7 +242,7 @@ def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
     return [effect.model_dump(mode="json") for effect in effects]
 
 
-_FORMS: Final = {"kind", "sentence", "form", "translations"}
+_FORMS: Final = {"kind", "sentence", "form", "translations", "consequence"}
 """Parts of facts that stand fixed, whatever the values in them are."""
 
 
@@ -291,6 +304,8 @@ def _english(effect: Effect) -> str:
             return f"answer: {text}"
         case DoneByHand():
             return "a person did something on the phone by hand"
+        case NotAllowed():
+            return "a person did not allow it"
         case PlainText(text=text):
             return text
         case _:

@@ -43,6 +43,7 @@ def screen_of(observation: Observation, space: Size) -> tuple[Screen, tuple[Elem
             image=None if jpeg is None else ImagePart(jpeg.data, "image/jpeg", jpeg.size),
             elements=lines,
             app=observation.package,
+            app_name=observation.app_name,
             keyboard_shown=observation.keyboard_shown,
             focused_text=observation.focused_text,
             secure=observation.secure,

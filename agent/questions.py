@@ -49,6 +49,8 @@ class Question(BaseModel):
     """For an approval: the exact text or amount, and why a person is asked. For a secret: what the model said of it."""
     consequence: str = ""
     """For an approval: the name of the rule that asks for it, "" where none of the rules does."""
+    again: bool = False
+    """For a secret: one was typed into the same field before in this run, and the phone wants it once more."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
 

@@ -42,6 +42,8 @@ class Screen:
     image: ImagePart | None = field(repr=False)
     elements: tuple[ScreenElement, ...] | None
     app: str = ""
+    app_name: str = ""
+    """What people call that app."""
     keyboard_shown: bool = False
     focused_text: str | None = None
     secure: bool = False

@@ -90,6 +90,12 @@ def said(text: str) -> str:
     return worder(text.kind, values)
 
 
+def language_here() -> str:
+    """The name of the language in which sentences are worded here; "" where nobody words them otherwise."""
+    here = _worder.get()
+    return "" if here is None else here[1]
+
+
 @contextmanager
 def worded(by: Worder, language: str = "") -> Iterator[None]:
     """Let `by` word every sentence until the block ends, in tasks that begin there too.

@@ -8,6 +8,7 @@ from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import beside, is_button
 from agent.guards.rules import shipped
 from agent.guards.words import ends_with, plain, says
+from agent.wording import sentence
 from devices.phone import Element, Observation
 
 TOP_SHARE = 0.13
@@ -23,8 +24,8 @@ MAX_NAMED = 100
 class Facts:
     """What an action would send or pay, as the screen has it.
 
-    `fields` are pairs of a field's name and its text; `amounts` all lines with money in them; `about` the words at the
-    top of the screen, such as the person a message goes to.
+    `fields` are pairs of a field's name ("" for one without) and its text; `amounts` all lines with money in them;
+    `about` the words at the top of the screen, such as the person a message goes to.
     """
 
     about: tuple[str, ...]
@@ -36,11 +37,11 @@ class Facts:
         """For a person to read."""
         shown, left = list(self.amounts), len(self.amounts) - MAX_AMOUNTS
         if left > 0:
-            shown[MAX_AMOUNTS // 2 : -MAX_AMOUNTS // 2] = [f"… {left} more …"]
+            shown[MAX_AMOUNTS // 2 : -MAX_AMOUNTS // 2] = [sentence("ask.more_amounts", number=left)]
         return [
-            *([f"Screen: {' · '.join(self.about)}"] if self.about else []),
-            *(f"{name}: {text}" for name, text in self.fields),
-            *(f"Amount: {amount}" for amount in shown),
+            *([sentence("ask.screen", words=" · ".join(self.about))] if self.about else []),
+            *(sentence("ask.field", field=name or sentence("ask.text_field"), text=text) for name, text in self.fields),
+            *(sentence("ask.amount", amount=amount) for amount in shown),
         ]
 
 
@@ -74,7 +75,7 @@ def _filled(field: Element) -> bool:
 
 
 def _name(field: Element) -> str:
-    return field.hint or field.description or field.resource_id.rsplit("/", 1)[-1].replace("_", " ") or "Text"
+    return field.hint or field.description or field.resource_id.rsplit("/", 1)[-1].replace("_", " ")
 
 
 def _amounts(elements: tuple[Element, ...]) -> list[str]:

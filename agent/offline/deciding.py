@@ -21,7 +21,7 @@ from agent.offline.clauses import Ask as AskClause
 from agent.offline.clauses import Tap as TapClause
 from agent.offline.clauses import Wait as WaitClause
 from agent.offline.grammar import ignorable, read, topic_of
-from agent.offline.matching import is_chinese
+from agent.offline.matching import speaks_chinese
 from agent.offline.nearest import nearest
 from agent.offline.page import Page
 from agent.offline.progress import OFFER, REPEATABLE, STEER, SURE, Taken, answer_of, memo_of, taken
@@ -55,7 +55,7 @@ def choose(scene: Scene) -> Choice:
     near to it.
     """
     text = scene.goal or scene.task
-    chinese = is_chinese(text)
+    chinese = speaks_chinese(text)
     speech = _Speech(chinese, begins=not scene.past)
     if topic := topic_of(text):
         answer = wording(topic, chinese=chinese)
@@ -103,9 +103,14 @@ class _Speech:
     chinese: bool
     begins: bool
 
-    def failed(self, reason: str, done: tuple[str, ...], *, able: bool = False, data: str | None = None) -> Choice:
-        """The end. `able` says that a model could not do it either."""
-        so_far = self._words("so_far", done=self._words("join").join(done)) if done else self._words("nothing_done")
+    def failed(
+        self, reason: str, done: tuple[str, ...], *, able: bool = False, began: bool = False, data: str | None = None
+    ) -> Choice:
+        """The end. `able` says that a model could not do it either, `began` that something was done on the phone which
+        is not all of a clause.
+        """
+        nothing = "" if began else self._words("nothing_done")
+        so_far = self._words("so_far", done=self._words("join").join(done)) if done else nothing
         parts = [self._words("i_am") if self.begins else "", reason, so_far, "" if able else self._words("model")]
         summary = self._row(parts)
         return Choice(Finish(status="failure", summary=summary, data=data), summary, "")
@@ -224,7 +229,8 @@ class _Work:
         data = "\n".join(self._noted()) or None
         if move.near:
             return self._speech.offer(move.reason, move.near, "nothing", memo_of(index, OFFER))
-        return self._speech.failed(move.reason, self._done(index), able=move.kind == "denied", data=data)
+        began, able = any(step.moved for step in self._steps), move.kind == "denied"
+        return self._speech.failed(move.reason, self._done(index), able=able, began=began, data=data)
 
     def _noted(self) -> tuple[str, ...]:
         """What was read before the clause of this step."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from agent.offline.vocabulary import Place, labels
+from devices.wording import language_here
 
 EXACT = 1.0
 SAME = 0.97
@@ -40,6 +41,11 @@ def folded(text: str) -> str:
 def is_chinese(text: str) -> bool:
     """Whether there is a Chinese character in it."""
     return bool(_CJK.search(text))
+
+
+def speaks_chinese(text: str) -> bool:
+    """Whether the pilot speaks Chinese about this task: where its text is, or all else that its person reads."""
+    return is_chinese(text) or language_here() == "zh"
 
 
 def likeness(wanted: str, label: str) -> float:

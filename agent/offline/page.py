@@ -10,6 +10,7 @@ from functools import cached_property
 from agent.offline.matching import EXACT, GOOD, contains, folded, likeness
 from agent.offline.vocabulary import labels
 from agent.scene import Screen, ScreenElement
+from devices.app_titles import readable
 from devices.geometry import Bounds
 
 _URL = re.compile(r"(?:https?://)?[\w-]+(?:\.[\w-]+)+(?:/\S*)?")
@@ -74,6 +75,11 @@ class Page:
     def app(self) -> str:
         """The package in front."""
         return self._screen.app
+
+    @property
+    def app_title(self) -> str:
+        """What people call the app in front."""
+        return self._screen.app_name or readable(self.app)
 
     @property
     def at_launcher(self) -> bool:

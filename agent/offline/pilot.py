@@ -14,7 +14,7 @@ from agent.models.errors import ModelAnswerUnusable
 from agent.offline.clauses import Unreadable
 from agent.offline.deciding import choose
 from agent.offline.grammar import read, topic_of
-from agent.offline.matching import is_chinese
+from agent.offline.matching import speaks_chinese
 from agent.offline.nearest import nearest
 from agent.offline.vocabulary import wording
 
@@ -53,12 +53,12 @@ def _answer(request: ModelRequest) -> ModelReply:
         case Purpose.INTENT:
             return _data(_intent(_FILES.sub("", _asked(request))))
         case Purpose.PLAN:
-            return _text(wording("no_plan", chinese=is_chinese(_asked(request))))
+            return _text(wording("no_plan", chinese=speaks_chinese(_asked(request))))
         case Purpose.SUPERVISE:
-            reason = wording("no_plan", chinese=is_chinese(_asked(request)))
+            reason = wording("no_plan", chinese=speaks_chinese(_asked(request)))
             return _data({"decision": "complete", "remaining": [], "next": "", "reason": reason})
         case Purpose.VERIFY:
-            return _data({"proven": False, "reason": wording("no_verdict", chinese=is_chinese(_asked(request)))})
+            return _data({"proven": False, "reason": wording("no_verdict", chinese=speaks_chinese(_asked(request)))})
         case Purpose.SUMMARIZE | Purpose.CAPTION | Purpose.GUARD:
             # No words of its own: the caller then shows what is known from the results.
             return _text("")
@@ -84,7 +84,7 @@ def _arguments(action: Action) -> dict[str, Any]:
 
 
 def _intent(text: str) -> dict[str, Any]:
-    chinese = is_chinese(text)
+    chinese = speaks_chinese(text)
     if topic := topic_of(text):
         return {"kind": "chat", "need_plan": False, "answer": wording(topic, chinese=chinese)}
     try:

@@ -31,6 +31,7 @@ REPEATABLE = frozenset(
 )
 """What steps are for that may be done once more when nobody knows whether they were: they change nothing that counts,
 or ask anew by themselves."""
+_NOT_DONE = ("did.not_done", "did.interrupted", "did.interrupted_before")
 OFFER, STEER, SURE = "offer", "steer", "sure"
 """Questions of the pilot's own: which of these instead; what a note of the person means; did it happen."""
 
@@ -48,7 +49,7 @@ class Taken:
     @property
     def worked(self) -> bool:
         """Whether it was done as far as is known; what came of it is then known."""
-        return bool(self.effect) and not self._says("did.not_done", "did.interrupted", "did.interrupted_before")
+        return bool(self.effect) and not self.denied and not self._says(*_NOT_DONE)
 
     @property
     def moved(self) -> bool:

@@ -9,7 +9,17 @@ from collections.abc import Mapping, Sequence
 from agent.events import Todo
 from agent.ports.frames import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
-from bot.cards.formatting import about, action_line, duration, elapsed, outcome_line, shortened, title_of, tokens
+from bot.cards.formatting import (
+    about,
+    action_line,
+    duration,
+    elapsed,
+    outcome_line,
+    shortened,
+    step_words,
+    title_of,
+    tokens,
+)
 from bot.cards.picture import screen_picture
 from bot.domain.outgoing import Button, Message
 from bot.domain.task import Ahead, PartNow, StepRow, Task, TaskState
@@ -35,7 +45,7 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
     for number, part in enumerate(shown, 1):
         words = [f"{number}. {part.task.phone_name}", _standing(part)]
         if part.task.state is not TaskState.ENDED:
-            words.append(notes.get(part.task.id, "") or (action_line(part.step.summary) if part.step else ""))
+            words.append(notes.get(part.task.id, "") or (action_line(step_words(part.step)) if part.step else ""))
         line = shortened(" · ".join(word for word in words if word), room)
         lines.append(f"{NEWEST}{line}" if part.task.id == newest and len(parts) > 1 else line)
     hidden = len(parts) - len(shown)
@@ -78,32 +88,35 @@ async def render_card(
     ending: bool = False,
     parts: Sequence[PartNow] = (),
     notes: Mapping[str, str] | None = None,
+    counts_down: bool = False,
 ) -> Message:
     """The card as it should read now.
 
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
     `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
-    Unix seconds. `parts` are those of a task for several phones, `notes` by the id of the part. An ended task's card is
-    frozen: it has its outcome and no buttons, and the final message tells the rest.
+    Unix seconds; a chat that `counts_down` shows the time by itself. `parts` are those of a task for several phones,
+    `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons, and the final
+    message tells the rest.
     """
     if task.state is TaskState.ENDED and task.outcome is not None:
         lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
-        return Message(heading=title_of(task), body="\n".join(lines))
+        return Message(heading=title_of(task), body="\n".join(lines), card=True)
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
     body = [say("card.ending") if ending else _live_line(task, None if task.parts else step, queue_place, ahead)]
     if parts:
         body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
     elif step is not None and step.summary and not step.told_otherwise:
-        body.append(action_line(step.summary))
+        body.append(action_line(step_words(step)))
     if note:
         body.append(shortened(note, NOTE_LIMIT))
     body += _todo_lines(task.todos)
     return Message(
         heading=title_of(task),
         body="\n".join(body),
-        footer=_meter(task, now),
+        footer=tokens(task.usage) if counts_down else _meter(task, now),
         picture=await screen_picture(frames, reference, mark),
         buttons=() if ending else _buttons(task, queue_place),
+        card=True,
     )
 
 
@@ -121,7 +134,7 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
 
 def render_step(step: StepRow) -> Message:
     """One step as a silent message of its own. Its screen is on the card."""
-    return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step.summary)
+    return Message(heading=say("card.step_of", task=step.task, progress=_of_phone(step)), body=step_words(step))
 
 
 def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
@@ -134,7 +147,7 @@ def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
     else:
         heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
     room = max(STEP_LEAST, (limit - len(heading)) // len(steps) - 1)
-    lines = [shortened(f"{step.phone_name} {step.step}. {step.summary}", min(room, STEP_LIMIT)) for step in steps]
+    lines = [shortened(f"{step.phone_name} {step.step}. {step_words(step)}", min(room, STEP_LIMIT)) for step in steps]
     return Message(heading=heading, body="\n".join(lines))
 
 

@@ -45,6 +45,7 @@ async def render_final(
         files=() if recap is None or moving else (recap,),
         buttons=((again_button(task.id),),),
         notify=True,
+        final=True,
         mention=task.person,
     )
 

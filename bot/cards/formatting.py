@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from agent.events import ModelAway
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from bot.domain.task import Task
+from bot.domain.task import StepRow, Task
 from bot.texts import counted, say
 
 TITLE_LIMIT = 60
@@ -34,6 +34,11 @@ def action_line(summary: str) -> str:
     words = summary.split()
     line = " ".join(words[:ACTION_WORDS]) + (" …" if len(words) > ACTION_WORDS else "")
     return shortened(line, ACTION_LIMIT)
+
+
+def step_words(step: StepRow) -> str:
+    """What a step did, or that a person did not allow it."""
+    return say("card.denied", what=step.summary) if step.denied else step.summary
 
 
 def duration(seconds: float) -> str:

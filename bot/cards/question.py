@@ -74,11 +74,12 @@ async def render_question(
     now: float,
     menu_choices: int = 0,
     repeated: bool = False,
+    counts_down: bool = False,
 ) -> Message:
     """The question as a message that notifies and mentions who gave the task.
 
     `task` is the one that asks: where several phones work, the part of that phone.
-    `menu_choices` is how many choices a menu of the platform holds.
+    `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows the time left itself.
     """
     question = open_question.question
     key = _KEYS[question.kind]
@@ -89,7 +90,7 @@ async def render_question(
     footer = [
         below,
         say(f"asking.{key}.how") if offer is None else offer.how,
-        say("question.expires", time=duration(open_question.expires - now)),
+        "" if counts_down else say("question.expires", time=duration(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(

@@ -29,7 +29,7 @@ async def status(request: Request, services: Services) -> Reply:
     if task.state is TaskState.ENDED:
         parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
-        return Reply(replace(final, notify=False, mention=None))
+        return Reply(replace(final, notify=False, mention=None, final=False))
     steps = await services.task_service.steps(task.id)
     place = await services.task_service.place_in_queue(task.id)
     last, parts_now = steps[-1] if steps else None, await services.task_service.parts_now(task.id)
@@ -43,7 +43,7 @@ async def status(request: Request, services: Services) -> Reply:
         parts=parts_now,
     )
     waiting = await _also_waiting(task, request, services)
-    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part)))
+    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False))
 
 
 async def _also_waiting(task: Task, request: Request, services: Services) -> str:

@@ -42,6 +42,8 @@ class Capabilities:
     """Whether one message shows files beside its picture; else they follow in messages of their own."""
     menu_choices: int = 0
     """How many choices a menu may have; 0 where there are no menus."""
+    counts_down: bool = False
+    """Whether it shows by itself how long a task takes and how long a question is still open."""
     chat_budgets: tuple[Budget, ...] = ()
     """What one private chat takes."""
     group_budgets: tuple[Budget, ...] = ()

@@ -46,6 +46,10 @@ class Content(_Frozen):
     buttons: tuple[tuple[KeptButton, ...], ...] = ()
     menu: KeptMenu | None = None
     notify: bool = False
+    card: bool | None = None
+    """Whether it is the live card of its task; None in what a former version kept, which did not tell."""
+    final: bool | None = None
+    """Whether it tells how its task ended; None as above."""
     reply_to: str = ""
 
 

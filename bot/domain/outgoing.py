@@ -66,6 +66,10 @@ class Message:
     mention: Person | None = None
     """Who is meant; the only mention that ever goes out."""
     reply_to: MessageRef | None = None
+    card: bool = False
+    """Whether it is the live card of its task: the one message that is edited while the work goes on."""
+    final: bool = False
+    """Whether it tells how its task ended."""
     private: bool = False
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from agent.effect_facts import Effect
+from agent.effect_facts import Effect, NotAllowed
 from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
@@ -162,6 +162,11 @@ class StepRow:
     def told_otherwise(self) -> bool:
         """Whether a message of its own tells it: the question that it asks, or the end."""
         return self.action.get("kind") in _TOLD_OTHERWISE
+
+    @property
+    def denied(self) -> bool:
+        """Whether a person did not allow what it was about to do."""
+        return any(isinstance(fact, NotAllowed) for fact in self.effect)
 
     @property
     def app_shown(self) -> str:

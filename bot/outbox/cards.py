@@ -128,6 +128,7 @@ class CardSlot:
             ending=self._task_service.ending(task.id),
             parts=parts,
             notes={part.task.id: self._asides.note(part.task.id) for part in parts},
+            counts_down=self._line.capabilities.counts_down,
         )
 
     def _is_old(self, card: CardRef) -> bool:

@@ -60,10 +60,15 @@ async def message_for(
             question = await task_service.question(asked)
             if question is None or question.answer is not None or question.expired:
                 raise Pointless("the question was closed before it was shown")
-            menu_choices = capabilities.menu_choices
             asking = await task_service.get(question.task) or task
             return await render_question(
-                question, asking, frames=frames, now=now, menu_choices=menu_choices, repeated=repeated
+                question,
+                asking,
+                frames=frames,
+                now=now,
+                menu_choices=capabilities.menu_choices,
+                repeated=repeated,
+                counts_down=capabilities.counts_down,
             )
         case FilePayload() as file:
             return await _file(file, task, frames, capabilities, repeated)

@@ -18,6 +18,7 @@ from agent.effect_facts import (
     FileSent,
     KeyboardClosed,
     KeyboardOpened,
+    NotAllowed,
     NothingChanged,
     NotWithin,
     PageChanged,
@@ -89,6 +90,8 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.answer", text=text)
         case DoneByHand():
             return say("effect.by_hand")
+        case NotAllowed():
+            return say("effect.not_allowed")
         case PlainText(text=text):
             return text
         case _:
@@ -187,6 +190,7 @@ def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
         "thought": step.thought,
         "action": step.action,
         "effect": effect_words(step.effect, names),
+        "denied": step.denied,
         "app": step.app,
         "app_name": step.app_shown,
         "frame": step.frame,

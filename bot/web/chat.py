@@ -40,6 +40,7 @@ CAPABILITIES = Capabilities(
     knows_delivery=True,
     deletes=True,
     menu_choices=MENU_CHOICES,
+    counts_down=True,
 )
 
 
@@ -132,6 +133,8 @@ class WebChat:
             buttons=tuple(_kept(row) for row in message.buttons if row),
             menu=KeptMenu(choices=_kept(message.menu.choices), prompt=message.menu.prompt) if message.menu else None,
             notify=message.notify,
+            card=message.card,
+            final=message.final,
             reply_to=message.reply_to.message if message.reply_to else "",
         )
 

@@ -142,6 +142,7 @@ def question_json(open_question: OpenQuestion, known: str) -> Json:
         "text": question.text,
         "choices": list(question.choices),
         "detail": question.detail,
+        "again": question.again,
         "frame": question.frame,
         "expires": open_question.expires,
         "message": message.message if here and message else None,

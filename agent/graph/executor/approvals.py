@@ -10,6 +10,7 @@ from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.left_text import typed_and_standing
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
@@ -67,6 +68,7 @@ async def approval_of(
     anchor = anchor_of(where, sight, before=before)
     anchor["control"] = _control(spec, action, where, sight)
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
+    anchor["typed"] = context.mask.text(typed_and_standing(state, now))
     _refuse_denied(state, anchor["consequence"], what)
     askings = state.get("unlike", {}).get(anchor["control"], 0)
     frame = await context.screen.store(now)

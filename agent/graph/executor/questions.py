@@ -6,22 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.actions import AskUser, TakeOver
+from agent.effect_facts import Appeared, effects_of
 from agent.graph.executor.approval_words import question_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, did_of
 from agent.guards.binding import Around
 from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
 from agent.guards.sanitise import in_one_line
+from agent.guards.typed import place_of
 from agent.guards.words import id_words
 from agent.observing import ScreenView
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
 from agent.wording import sentence
 from devices.phone import Element
-from devices.wording import said
+from devices.wording import Words, said
 
 FIELD_LETTERS = 60
 """Of the name of a field in a question."""
+SAID_MOST, SAID_LETTERS = 2, 80
+"""Of what a phone says of a code that it wants once more."""
 
 
 def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> dict[str, Any]:
@@ -111,8 +115,27 @@ def secret(
 ) -> dict[str, Any]:
     """A person gives what goes into this field. `words` are what the model said of it: they are only quoted."""
     app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
-    text = sentence("ask.secret_field", app=app, field=name) if name else sentence("ask.secret", app=app)
-    return _data(state, context, QuestionKind.SECRET, in_one_line(text), detail=_quoted(words))
+    again = field is not None and place_of(sight.observation.package, field) in state.get("entered", [])
+    if again:
+        text = sentence("ask.secret_again", app=app, field=name or sentence("ask.nameless"))
+    else:
+        text = sentence("ask.secret_field", app=app, field=name) if name else sentence("ask.secret", app=app)
+    said_since = _said_since(state, sight) if again else ""
+    detail = "\n".join(line for line in (said_since, _quoted(words)) if line)
+    return _data(state, context, QuestionKind.SECRET, in_one_line(text), detail=detail, again=again)
+
+
+def _said_since(state: ExecutorState, sight: ScreenView) -> str:
+    """What the phone says now and did not say before the last secret was typed; "" when nothing new is to be read."""
+    shown = {e.label for e in sight.observation.elements or () if not (e.editable or e.clickable or e.password)}
+    new: list[str] = []
+    for step in reversed(state["past"]):
+        facts = effects_of(step["effect"])
+        new[:0] = [word for fact in facts if isinstance(fact, Appeared) for word in fact.words if word in shown]
+        if any(isinstance(each, Words) and each.kind == "did.secret" for each in did_of(step["did"])):
+            break
+    told = [word if len(word) <= SAID_LETTERS else word[: SAID_LETTERS - 1] + "…" for word in dict.fromkeys(new)]
+    return in_one_line(sentence("ask.phone_says", words=" · ".join(told[:SAID_MOST]))) if told else ""
 
 
 def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> dict[str, Any]:
@@ -174,6 +197,7 @@ def _data(
     frame: str | None = None,
     strict: bool = False,
     consequence: str = "",
+    again: bool = False,
 ) -> dict[str, Any]:
     """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
     the questions that were answered before: each asking is a question of its own.
@@ -186,6 +210,7 @@ def _data(
         choices=choices,
         strict=strict,
         consequence=consequence,
+        again=again,
         detail=context.mask.text(detail),
         frame=frame or state["frame"],
     )

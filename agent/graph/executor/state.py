@@ -84,14 +84,14 @@ class ExecutorState(TypedDict, total=False):
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
     `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
     questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
-    waits to be typed, `held` that of one which was given before it had a field, `covered` the places where secrets were
-    seen (see agent.guards.masking), `said` what the person has answered or written in this run; the last three are kept
-    for the whole run as is `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is told
-    next, `steers` all that the person has written in this run, `not_done` why the last action was not done; `history`
-    feeds the guard against loops; `denied` counts the tries of what a person has not allowed, and
-    `unlike` the approvals whose screen was not the same any more, by what they were for (see
-    agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last step, until it is
-    known what its action changed (see agent.graph.executor.steps);
+    waits to be typed, `entered` the fields that got one, `held` that of one which was given before it had a field,
+    `covered` the places where secrets were seen (see agent.guards.masking), `said` what the person has answered or
+    written in this run; the last three are kept for the whole run as is `given_up`, the sub-tasks that ended because
+    nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
+    `not_done` why the last action was not done; `history` feeds the guard against loops; `denied` counts the tries of
+    what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
+    for (see agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last
+    step, until it is known what its action changed (see agent.graph.executor.steps);
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
@@ -124,6 +124,7 @@ class ExecutorState(TypedDict, total=False):
     unlike: dict[str, int]
     secret: str | None
     held: str | None
+    entered: list[list[str]]
     said: list[str]
     askings: int
     covered: list[list[str]]

@@ -46,7 +46,7 @@ def secret_next(clause: EnterSecret, view: View) -> Move:
 
 def ask_secret(view: View, field: ScreenElement, what: str, *, submit: bool) -> Act:
     """The question for a secret that goes into this field."""
-    question = view.words("question_secret", name=what, app=view.page.app)
+    question = view.words("question_secret", name=what, app=view.page.app_title)
     action = EnterSecretAction(question=question, target=on(field), submit=submit)
     return view.act(action, "secret", "secret", name=what)
 

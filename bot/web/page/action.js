@@ -13,10 +13,19 @@ function value(data) {
   return "";
 }
 
+// What a step is called in a list: an end by how it ended, since its words are those of the task's end, and a step that
+// a person did not allow as such.
+export function stepWords(step) {
+  if (step.action?.kind === "finish") return say(`page.action.finish_${step.action.status === "success" ? "success" : "failure"}`);
+  const words = step.summary || actionWords(step.action);
+  return step.denied ? say("page.replay.denied", { what: words }) : words;
+}
+
 // `action` is the stored decision: `kind` and what belongs to it. Unset and false parts are left out.
 export function actionWords(action) {
   if (!action?.kind) return say("page.action.nothing");
   const name = has(`page.action.${action.kind}`) ? say(`page.action.${action.kind}`) : action.kind.replaceAll("_", " ");
+  if (action.kind === "finish") return say(`page.action.finish_${action.status === "success" ? "success" : "failure"}`);
   const parts = Object.entries(action).filter(([key]) => key !== "kind" && key !== "duration_ms" && key !== "sensitive");
   const words = parts.map(([key, data]) => (data === true ? (has(`page.action.${key}`) ? say(`page.action.${key}`) : key) : value(data)));
   const told = words.filter((word) => word && word !== "“”");

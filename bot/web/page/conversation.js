@@ -32,7 +32,10 @@ export class Conversation {
         const line = say(`page.home.${name}`);
         return h("button", { type: "button", onclick: () => this.line.fill(line) }, line, h("small", {}, say(`page.home.${name}_is`)));
       })));
-    setInterval(() => this.stage.tick(), 1000);
+    setInterval(() => {
+      this.stage.tick();
+      this.talk.tick();
+    }, 1000);
   }
 
   // The task with this id, also one that is too old for the list; null when it is not known (yet).
@@ -58,7 +61,15 @@ export class Conversation {
   }
 
   focus() {
-    this.at("line").focus();
+    (this.talk.codeField ?? this.at("line")).focus();
+  }
+
+  // A code is typed where nobody can read it: the keyboard goes there, unless somebody is in the middle of a line.
+  toCode() {
+    const field = this.talk.codeField;
+    const idle = document.activeElement === document.body || (document.activeElement === this.at("line") && !this.at("line").value);
+    if (field && field !== this.code && idle && !this.at("app").inert) field.focus({ preventScroll: true });
+    this.code = field;
   }
 
   draw() {
@@ -71,6 +82,7 @@ export class Conversation {
     this.at("empty").hidden = !home || this.model.thread("").length > 0;
     this.talk.draw(this.model, thread, task);
     this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
+    this.toCode();
   }
 
   // The state told that something has changed; a task of another chat may have new steps.

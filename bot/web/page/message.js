@@ -4,6 +4,7 @@ import { arrange, frameUrl, h, icon, setText } from "./dom.js";
 import { isCard } from "./model.js";
 import { show } from "./picture.js";
 import { drawMenu } from "./menu.js";
+import { duration } from "./when.js";
 import { has, say } from "./words.js";
 
 const KINDS = { "ask": "ask", "approve": "approve", "take over": "take_over", "secret": "secret" };
@@ -21,10 +22,11 @@ export class MessageView {
     this.reply = h("form", { class: "reply", hidden: true });
     this.buttons = h("div", { class: "row", hidden: true });
     this.menu = h("form", { class: "menu", hidden: true });
+    this.left = h("div", { class: "left", role: "timer", hidden: true });
     this.footer = h("div", { class: "footer" });
     this.thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), hidden: true,
       onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
-    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.menu, this.reply, this.buttons, this.footer);
+    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.menu, this.reply, this.buttons, this.left, this.footer);
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
@@ -35,17 +37,16 @@ export class MessageView {
     const content = entry.content;
     const operator = entry.author === "operator";
     const step = !operator && Boolean(entry.thread) && !content.notify && !isCard(entry) && Boolean(content.picture);
-    const loud = !operator && content.notify;
+    const loud = !operator && (content.notify || Boolean(final));
     this.root.className = ["message", operator ? "operator" : "", step ? "step" : "", loud ? "loud" : "",
       question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);
-    // The badge says already how it ended.
-    const told = final ? `${say(`outcome.${final}`)} · ` : "";
-    const twice = final && content.heading.startsWith(told);
-    // In its task's own view the line above says what kind of question it is, and the page's title of which task.
-    this.heading.hidden = Boolean(question) && Boolean(entry.thread) && Boolean(content.body);
-    setText(this.heading, twice ? content.heading.slice(told.length) : content.heading);
+    // In its task's own view the badge says how it ended or the line above what kind of question it is, and the page's
+    // title of which task. What is asked is always read.
+    const asked = question !== null && (content.heading === question.text.trim() || !content.body);
+    this.heading.hidden = Boolean(entry.thread) && (question !== null ? !asked : Boolean(final));
+    setText(this.heading, content.heading);
     if (final && !question) {
       this.kind.hidden = false;
       if (!this.kind.firstElementChild) this.kind.replaceChildren(badge(final));
@@ -77,12 +78,28 @@ export class MessageView {
   }
 
   drawQuestion(question) {
+    this.question = question;
+    this.tick();
     this.kind.hidden = !question;
     const writes = question && (question.kind === "ask" || question.kind === "secret");
-    if (question) setText(this.kind, say(`page.question.${KINDS[question.kind] ?? "ask"}`));
+    if (question) setText(this.kind, say(`page.question.${question.again ? "secret_again" : (KINDS[question.kind] ?? "ask")}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
     this.reply.hidden = !writes;
     if (!writes && this.reply.firstChild) this.reply.replaceChildren();
+  }
+
+  // Called every second: how long the question is still open.
+  tick() {
+    const expires = this.question?.expires ?? null;
+    this.left.hidden = expires === null;
+    if (expires === null) return;
+    const seconds = expires - Date.now() / 1000;
+    setText(this.left, seconds > 0 ? say("page.question.left", { time: duration(seconds) }) : say("page.question.over"));
+  }
+
+  // Where the code goes that is asked for here; null where none is.
+  get codeField() {
+    return this.question?.kind === "secret" ? this.reply.querySelector("input") : null;
   }
 
   buildReply(secret) {
@@ -94,10 +111,11 @@ export class MessageView {
     this.reply.onsubmit = async (event) => {
       event.preventDefault();
       const text = secret ? input.value : input.value.trim();
-      if (!text) return;
-      give.disabled = true;
+      if (!text || give.getAttribute("aria-disabled") === "true") return;
+      // Not `disabled`: that would take the focus away.
+      give.setAttribute("aria-disabled", "true");
       if (await this.act.answer(this.entry, text, secret)) input.value = "";
-      give.disabled = false;
+      give.removeAttribute("aria-disabled");
     };
   }
 }

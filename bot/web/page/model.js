@@ -64,7 +64,7 @@ export class Model {
     return this.questions.filter((question) => question.task === task);
   }
 
-  // The live card of a task's thread: the silent message with buttons, or that was edited, changed last.
+  // The live card of a task's thread: the one changed last.
   card(thread) {
     if (!thread) return null;
     const cards = this.thread(thread).filter(isCard);
@@ -78,8 +78,15 @@ function merged(known, changed) {
 }
 
 export function isCard(entry) {
+  if (typeof entry.content.card === "boolean") return entry.content.card;
+  // What a former version kept does not tell.
   const silent = entry.author === "bot" && !entry.content.notify;
   return silent && Boolean(entry.thread) && (entry.content.buttons.length > 0 || entry.edited !== null);
+}
+
+// Whether a message tells how its task ended. What a former version kept does not tell; there it was the last that rang.
+export function tellsEnd(entry) {
+  return entry.author === "bot" && (entry.content.final ?? entry.content.notify);
 }
 
 export function platformName(platform) {

@@ -1,6 +1,6 @@
 // A run, step by step: what was seen, thought and done. The arrow keys go through it.
 
-import { actionWords } from "./action.js";
+import { actionWords, stepWords } from "./action.js";
 import { about } from "./conversation.js";
 import { arrange, h, icon, setText } from "./dom.js";
 import { settle } from "./route.js";
@@ -106,8 +106,8 @@ export class Replay {
 
   build() {
     this.slider.max = Math.max(0, this.steps.length - 1);
-    this.rows = this.steps.map((step, index) => this.rows[index] ?? h("li", {}, h("button", { type: "button", onclick: () => this.show(index) },
-      h("span", { class: "number" }, String(index + 1)), h("span", { class: "words" }, step.summary || actionWords(step.action)),
+    this.rows = this.steps.map((step, index) => this.rows[index] ?? h("li", { class: step.denied ? "denied" : null }, h("button", { type: "button", onclick: () => this.show(index) },
+      h("span", { class: "number" }, String(index + 1)), h("span", { class: "words" }, stepWords(step)),
       this.task.phones > 1 ? h("small", {}, step.phone) : null)));
     arrange(this.list, this.rows);
   }
@@ -130,8 +130,9 @@ export class Replay {
     setText(this.where, words);
     this.back.disabled = index === 0;
     this.next.disabled = index === this.steps.length - 1;
-    setText(this.summary, step.summary || actionWords(step.action));
-    setText(this.thought, step.thought === step.summary ? "" : step.thought);
+    setText(this.summary, stepWords(step));
+    const ended = step.action?.kind === "finish";
+    setText(this.thought, ended ? step.thought || step.summary : step.summary.endsWith(step.thought) ? "" : step.thought);
     this.facts.replaceChildren(...facts(step));
     const why = say(step.frame ? "page.picture.gone" : "page.replay.no_picture");
     this.screen.show(step.frame, { mark: step.mark, alt: say("page.replay.screen", { number: index + 1 }), words: why });

@@ -95,8 +95,8 @@ function told(sentence) {
 }
 
 function words(task, thread, questions) {
-  const kind = !task ? "command" : task.outcome !== null ? "over" : thread === null ? "elsewhere" : questions.length ? "answer" : "note";
-  const label = say(kind === "answer" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
+  const kind = !task ? "command" : task.outcome !== null ? "over" : thread === null ? "elsewhere" : questions.some((question) => question.kind === "secret") ? "code" : questions.length ? "answer" : "note";
+  const label = say(kind === "answer" || kind === "code" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
   const values = { task: task?.task ?? "" };
   return [label, say(`page.box.${kind}_like`, values), told(say(`page.box.${kind}_hint`, values))];
 }

@@ -49,13 +49,12 @@ export class Stage {
     this.tick();
   }
 
-  // Called every second: the time that it takes, for a task whose card does not tell it.
+  // Called every second: the time that it takes.
   tick() {
     const task = this.task;
     if (!task) return;
     const end = task.outcome === null ? Date.now() / 1000 : task.ended;
     const took = task.started && end ? duration(end - task.started) : "";
-    this.clock.hidden = Boolean(this.card?.content.footer);
     setText(this.clock, took);
   }
 }

@@ -1,8 +1,9 @@
 // The conversation of the selected place.
 
+import { stepWords } from "./action.js";
 import { arrange, h, setText } from "./dom.js";
 import { MessageView } from "./message.js";
-import { isCard, platformName } from "./model.js";
+import { isCard, platformName, tellsEnd } from "./model.js";
 import { duration } from "./when.js";
 import { say } from "./words.js";
 
@@ -37,7 +38,7 @@ export class Talk {
 
   messages(model, thread, task) {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
-    const last = task?.outcome ? entries.findLast((entry) => entry.author === "bot" && entry.content.notify) : null;
+    const last = task?.outcome ? entries.findLast(tellsEnd) : null;
     if (entries.length === 0 && task?.state === "queued") return [this.note(say("page.task.queued"))];
     const rows = entries.map((entry) => {
       let view = this.views.get(entry.id);
@@ -74,6 +75,17 @@ export class Talk {
     return [note, ...rows];
   }
 
+  // Called every second: how long the open questions are still open.
+  tick() {
+    for (const view of this.views.values()) if (view.question && view.root.isConnected) view.tick();
+  }
+
+  // Where a code goes that is asked for here; null where none is.
+  get codeField() {
+    const asking = [...this.views.values()].filter((view) => view.root.isConnected && view.codeField);
+    return asking.at(-1)?.codeField ?? null;
+  }
+
   // Only a person scrolls up: growing content never lowers scrollTop.
   scrolled() {
     const top = this.parts.talk.scrollTop;
@@ -99,6 +111,6 @@ export class Talk {
 
 export function stepEntry(key, step) {
   const footer = [step.app_name, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
-  const content = { heading: "", body: step.summary, footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
+  const content = { heading: "", body: stepWords(step), footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
   return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.effect_facts import NotAllowed
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
@@ -109,3 +110,42 @@ async def test_a_file_that_was_denied_is_not_asked_for_again(rig: Rig) -> None:
 def _send(request: ModelRequest) -> int:
     assert request.scene is not None
     return next(e.id for e in request.scene.screen.elements or () if e.text == "Send")
+
+
+def types(message: str) -> object:
+    return lambda r: call("type", element=_field(r), text=message, clear=True)
+
+
+def _field(request: ModelRequest) -> int:
+    assert request.scene is not None
+    return next(e.id for e in request.scene.screen.elements or () if "editable" in e.states)
+
+
+async def test_a_text_that_was_not_sent_and_still_stands_there_is_told(rig: Rig) -> None:
+    """Seen failing before: the end knew only the words of the model, and the step read as done."""
+    writing(rig, "Alice", "")
+    have, _ = models([types("I'll be late"), tap("Send"), GIVE_UP])
+    work = Work(rig.agent(have), order("tell Alice"))
+    await work.until(Asked)
+    await work.answer("deny")
+    end = await work.ended()
+    assert end.summary == "stopped “I'll be late” was not sent; it still stands in the text box of Messages."
+    denied = [fact for step in work.steps for fact in step.effect if isinstance(fact, NotAllowed)]
+    assert denied == [NotAllowed(consequence="send", text="I'll be late")]
+    assert [step.step for step in work.steps if any(isinstance(fact, NotAllowed) for fact in step.effect)] == [2]
+
+
+async def test_only_what_the_task_typed_and_what_stands_there_is_told(rig: Rig) -> None:
+    """A text that stood there before is the person's own; one that was taken out again stands nowhere."""
+    writing(rig, "Alice", "a draft of mine")
+    have, _ = models([tap("Send"), GIVE_UP])
+    work = Work(rig.agent(have), order("tell Alice"))
+    await work.until(Asked)
+    await work.answer("deny")
+    assert (await work.ended()).summary == "stopped"
+    writing(rig, "Bob", "")
+    have, _ = models([types("hello"), tap("Send"), types("bye"), GIVE_UP])
+    work = Work(rig.agent(have), order("tell Bob", task="2"))
+    await work.until(Asked)
+    await work.answer("deny")
+    assert (await work.ended()).summary == "stopped"

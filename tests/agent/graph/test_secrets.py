@@ -319,3 +319,21 @@ async def test_where_a_secret_could_be_told_only_the_choices_are_answers(rig: Ri
     await work.answer("resend")
     await work.ended()
     assert "resend" in told(model.asked(Purpose.ACT)[-1])
+
+
+async def test_a_code_that_is_wanted_again_says_so_with_what_the_phone_says(rig: Rig) -> None:
+    """Seen failing before: the second question read as the first one. The fact is that the same field got one."""
+    at_the_code(rig)
+    have, _ = models([secret(submit=True), secret(submit=True), FINISH])
+    work = Work(rig.agent(have), order("sign in"))
+    asked: list[Question] = []
+    for given in ("111111", "246810"):
+        await next_question(work, asked)
+        await work.answer(rig.secrets.keep(given))
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    first, second = asked
+    assert (first.again, second.again) == (False, True)
+    assert "again" not in first.text
+    assert second.text.startswith("Account (org.example.account) wants a password or code again (")
+    assert second.detail.startswith("The phone says: Wrong code. Try again.")
+    assert rig.phone.truth.wrong_codes == 1

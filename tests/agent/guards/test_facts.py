@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.guards.facts import MAX_AMOUNTS, facts_of
+from bot.texts import speaking
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 
@@ -27,6 +28,12 @@ def test_a_person_reads_text_amount_and_recipient() -> None:
     assert facts_of(screen("hello")).lines == ["Screen: Anna", "Text message: hello", "Amount: Total $12.90"]
     assert facts_of(screen("Text message")).fields == ()
     assert "¥ 1,299" in facts_of(screen("x", total="实付 ¥ 1,299")).amounts[0]
+
+
+def test_a_chinese_reader_reads_it_in_chinese() -> None:
+    """Seen failing with the words before the colons written here."""
+    with speaking("zh"):
+        assert facts_of(screen("hello")).lines == ["屏幕：Anna", "Text message：hello", "金额：Total $12.90"]
 
 
 def prices(*labels: str, button: str = "Next") -> Observation:

@@ -23,6 +23,7 @@ from agent.effect_facts import (
     FileSent,
     KeyboardClosed,
     KeyboardOpened,
+    NotAllowed,
     NothingChanged,
     NotWithin,
     PageChanged,
@@ -81,6 +82,7 @@ EACH: tuple[tuple[Effect, str, str], ...] = (
         "掷出了 4",
     ),
     (DoneByHand(), "a person did something on the phone by hand", "有人在手机上亲手操作过"),
+    (NotAllowed(consequence="send", text="hi"), "a person did not allow it", "有人没有允许这一步"),
     (Answered(text="the blue one; now"), "answer: the blue one; now", "回答：the blue one; now"),
     (PlainText(text="what a model said"), "what a model said", "what a model said"),
 )

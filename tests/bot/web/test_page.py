@@ -54,11 +54,13 @@ async def test_a_task_opens_by_itself_and_shows_its_live_card(world: World, page
     await page.get_by_label("Command", exact=True).press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("open settings")
     buttons = ((Button("Stop", "1:stop:5", "danger"), Button("Pause", "1:pause:5")),)
-    message = Message(heading="Task 5", body="Step 1/60", picture=Picture("a.png", picture()), buttons=buttons)
+    message = Message(
+        heading="Task 5", body="Step 1/60", picture=Picture("a.png", picture()), buttons=buttons, card=True
+    )
     ref = await world.chat.send(address("t5"), message, nonce="card")
     stage = page.get_by_label("The phone, live")
     await expect(stage).to_contain_text("Step 1/60")
-    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2/60", buttons=buttons))
+    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2/60", buttons=buttons, card=True))
     await expect(stage).to_contain_text("Step 2/60")
     await stage.get_by_role("button", name="Stop").click()
     await expect(stage.get_by_role("button", name="Stop")).to_be_enabled()
@@ -71,7 +73,7 @@ async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -
     buttons = ((Button("Stop", "1:stop:5"),),)
 
     def card(colour: str) -> Message:
-        return Message(body=colour, picture=Picture("a.png", picture(colour)), buttons=buttons)
+        return Message(body=colour, picture=Picture("a.png", picture(colour)), buttons=buttons, card=True)
 
     ref = await world.chat.send(address("t5"), card("red"), nonce="card")
     await open_task(page, "5")
@@ -182,11 +184,11 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
         step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
         await world.chat.send(address("t5"), step, nonce=colour)
     recap = (Picture("recap.gif", picture("blue")), Picture("notes.csv", b"a;b"))
-    final = Message(heading="Done, but not verified · send it", body="It looks sent.", files=recap, notify=True)
+    final = Message(heading="Done, but not verified · send it", body="It looks sent.", files=recap, final=True)
     await world.chat.send(address("t5"), final, nonce="f")
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
-    await expect(page.locator(".message.final h2")).to_have_text("send it")
+    await expect(page.locator(".message.final h2")).to_be_hidden()
     await expect(page.get_by_role("button", name="Show recap.gif large").locator("img")).to_be_visible()
     await expect(page.locator(".message.final .files a")).to_have_text(["recap.gif", "notes.csv"])
     await page.get_by_role("button", name="Show the screenshot").first.click()

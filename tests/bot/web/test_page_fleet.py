@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
+from agent.models.base import Usage
 from bot.domain.address import Address, Person
 from bot.domain.task import TaskState, TaskWish
 from bot.store.tasks import Tasks
@@ -93,6 +94,21 @@ async def test_usage_is_drawn_and_can_be_grouped(world: World, page: Page) -> No
     await expect(page.get_by_role("button", name="Phone", exact=True)).to_have_attribute("aria-pressed", "true")
     await expect(page.locator("#view tbody th")).to_have_text("Pixel 7")
     await expect(page.locator("#view .chart")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("used", "ticks"), [(0, ["0", "1"]), (2, ["0", "1", "2"]), (5, ["0", "1", "3", "4", "5"])])
+async def test_an_axis_repeats_no_number(world: World, page: Page, used: int, ticks: list[str]) -> None:
+    """Seen failing with four lines whatever stands at them: 1, 1, 1, 0, 0."""
+    tasks = Tasks(world.database)
+
+    async def spent(transaction: Any) -> None:
+        kept = await tasks.add(transaction, TaskWish("x", OPERATOR, HOME, "e1"), max_steps=60, now=time.time())
+        row = task(kept.id, steps=4, phone="pixel", usage=Usage(input=used, output=0))
+        await tasks.save(transaction, row, now=time.time())
+
+    await world.database.write(spent)
+    await page.evaluate("location.hash = '#usage'")
+    await expect(page.locator("#view .chart text[x='38']")).to_have_text(ticks)
 
 
 async def test_the_settings_check(page: Page) -> None:

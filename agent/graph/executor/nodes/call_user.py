@@ -8,7 +8,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from agent.effect_facts import Answered, DoneByHand, effects_of
+from agent.effect_facts import Answered, DoneByHand, NotAllowed, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, did_of, ended
@@ -58,6 +58,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         what = context.actions.describe(action, context.screen.view)
         did.append(words("did.not_allowed", what=what))
         told = f"A person did not allow it: {what}. Do not try it again; go on without it, or finish with failure."
+        effect.append(NotAllowed(consequence=asked.consequence, text=anchor.get("typed", "")))
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)
     elif asked.kind is QuestionKind.TAKE_OVER:
         counts["unlike"] = counted(state.get("unlike", {}), anchor.get("control"), 0)

@@ -39,6 +39,7 @@ async def executor_entry(
         "unlike": {},
         "secret": None,
         "held": state.get("held"),
+        "entered": [],
         "said": state.get("said", []),
         "askings": 0,
         "covered": state.get("covered", []),

@@ -17,6 +17,7 @@ from agent.graph.executor.secrets import KEPT, secret_action, secret_question, t
 from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run
 from agent.graph.executor.state import ExecutorState, ended, ended_by
 from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.typed import place_of
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
@@ -175,5 +176,8 @@ async def _type_secret(step: OpenStep, action: Action, where: ResolvedTarget, si
         )
     finally:
         step.changed["covered"] = step.context.mask.places
+    if where.element is not None:
+        place = place_of(sight.observation.package, where.element)
+        step.changed["entered"] = [*step.state.get("entered", []), place]
     step.effect += effect
     step.told += [*told, *([waits] if waits else [])]

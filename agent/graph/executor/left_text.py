@@ -1,0 +1,44 @@
+"""What a run has typed and a person did not let it send: whether it stands in its field still."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from agent.effect_facts import Effect, NotAllowed, TextNow, effects_of
+from agent.graph.executor.state import ExecutorState, PastData
+from agent.guards.sanitise import in_one_line
+from agent.wording import sentence
+from devices.phone import Observation
+
+MAX_LETTERS: Final = 80
+SEND: Final = "send"
+
+
+def typed_and_standing(state: ExecutorState, now: Observation) -> str:
+    """What this run typed last of all that stands in a field of this window; "" when nothing of it does."""
+    typed = [fact.text for step in state["past"] if step["app"] == now.package for fact in _typed(step["effect"])]
+    typed += [fact.text for fact in _typed(state["effect"])]
+    standing = _standing(now)
+    return next((text for text in reversed(typed) if text in standing), "")
+
+
+def left_text(past: Sequence[PastData], last: Observation | None, app: str) -> str:
+    """The sentence about a text whose sending was not allowed last and that the last look has shown in a field; ""
+    when that is not known of any. `app` is what people call the app in front.
+    """
+    denied = [fact for step in past for fact in effects_of(step["effect"]) if isinstance(fact, NotAllowed)]
+    if last is None or not denied or denied[-1].text not in _standing(last):
+        return ""
+    text = in_one_line(denied[-1].text)
+    text = text if len(text) <= MAX_LETTERS else text[: MAX_LETTERS - 1].rstrip() + "…"
+    return sentence("ended.unsent" if denied[-1].consequence == SEND else "ended.left_text", text=text, app=app)
+
+
+def _typed(effect: list[dict[str, object]]) -> list[TextNow]:
+    facts: tuple[Effect, ...] = effects_of(effect)
+    return [fact for fact in facts if isinstance(fact, TextNow) and fact.text]
+
+
+def _standing(seen: Observation) -> set[str]:
+    return {each.text for each in seen.elements or () if each.editable and not each.password and each.text}

@@ -1,0 +1,175 @@
+"""What the page shows of questions and of what became of them, in a real Chromium (`make test-page`)."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from agent.effect_facts import NotAllowed
+from agent.outcome import Outcome
+from agent.questions import QuestionKind
+from bot.domain.outgoing import Button, Message, Picture
+from bot.domain.task import OpenQuestion, TaskState
+from bot.web.chat import address
+from tests.bot.web.standins import ended, picture, question, task
+from tests.bot.web.test_page import open_task
+from tests.bot.web.test_page_replay import step
+from tests.bot.web.world import World
+
+pytestmark = pytest.mark.page
+
+STOP = ((Button("Stop", "1:s:5", "danger"),),)
+
+
+async def asked(world: World, kind: QuestionKind, text: str, detail: str = "", nonce: str = "q") -> OpenQuestion:
+    """Task 5 waits for this answer; the message is one that rings."""
+    ref = await world.chat.send(address("t5"), Message(heading=text, body=detail, notify=True), nonce=nonce)
+    world.tables.tasks = [task("5", state=TaskState.WAITING)]
+    made = question(kind, "5", ref)
+    return replace(made, question=made.question.model_copy(update={"text": text, "detail": detail}))
+
+
+async def test_the_time_to_answer_runs_down(world: World, page: Page) -> None:
+    """Seen failing with the time as a sentence of the message: it stood still, and began anew with a reload."""
+    one = replace(await asked(world, QuestionKind.ASK, "Which?"), expires=time.time() + 62)
+    world.tables.questions = [one]
+    await open_task(page, "5")
+    left = page.get_by_role("timer")
+    await expect(left).to_have_text(re.compile(r"Open for 1 min [01] s\."))
+    await expect(left).to_have_text("Open for 58 s.")
+    await page.reload()
+    await expect(left).to_have_text(re.compile(r"Open for 5\d s\."))
+    world.tables.questions = [replace(one, expires=time.time() - 1)]
+    await expect(left).to_have_text("The time to answer is over.")
+
+
+async def test_what_is_asked_is_read_before_its_details(world: World, page: Page) -> None:
+    """Seen failing with the heading hidden wherever there are details: only those were to be read."""
+    one = await asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", "This sends something.")
+    world.tables.questions = [one]
+    await open_task(page, "5")
+    message = page.locator(".message.question")
+    await expect(message.get_by_role("heading", name="Send “hello” to Bob in Messages?")).to_be_visible()
+    await expect(message).to_contain_text("This sends something.")
+
+
+async def test_a_closed_question_stays_and_is_no_card(world: World, page: Page) -> None:
+    """Seen failing while any silent message that was edited passed for the card: the question was gone from the
+    conversation, and the phone stood there with its words.
+    """
+    card = Message(heading="Task 5", body="Typing hello", picture=Picture("a.png", picture()), buttons=STOP, card=True)
+    await world.chat.send(address("t5"), card, nonce="card")
+    one = await asked(world, QuestionKind.APPROVE, "Send it?", "This sends something.")
+    world.tables.questions = [one]
+    await open_task(page, "5")
+    await expect(page.locator(".message.question")).to_be_visible()
+    world.tables.questions = []
+    assert one.message is not None
+    closed = Message(heading="Send it?", body="This sends something.", footer="Answered by operator: Deny\nClosed")
+    await world.chat.edit(one.message, closed)
+    stage = page.get_by_label("The phone, live")
+    for _ in ("live", "after a reload"):
+        await expect(page.locator(".message").get_by_role("heading")).to_have_text("Send it?")
+        await expect(page.locator(".message .footer")).to_contain_text("Deny")
+        await expect(page.get_by_role("timer")).to_have_count(0)
+        await expect(stage).to_contain_text("Typing hello")
+        await expect(stage.locator("img")).to_be_visible()
+        await expect(stage.get_by_role("button", name="Stop")).to_be_visible()
+        await page.reload()
+
+
+async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -> None:
+    """Seen failing with the keyboard in the open box below; who is in the middle of a line is left there."""
+    line, covered = page.locator("#line"), page.locator(".reply input[type=password]")
+    world.tables.tasks = [task("5")]
+    await open_task(page, "5")
+    await line.fill("not that one")
+    first = await asked(world, QuestionKind.SECRET, "Bank wants a code.", nonce="q1")
+    world.tables.questions = [first]
+    await expect(covered).to_be_visible()
+    await expect(line).to_be_focused()
+    await expect(line).to_have_attribute("placeholder", re.compile("covered field"))
+    await line.fill("")
+    second = await asked(world, QuestionKind.SECRET, "Bank wants a code again.", nonce="q2")
+    again = second.question.model_copy(update={"id": "q2", "again": True})
+    world.tables.questions = [replace(second, question=again)]
+    await expect(covered).to_have_count(1)
+    await expect(covered).to_be_focused()
+    await expect(page.locator(".message.question .kind")).to_have_text("Needs the code or password again")
+    await page.keyboard.type("481516")
+    await page.get_by_role("button", name="Type it").click()
+    await expect(covered).to_have_value("")
+    assert [(said.text, said.reply_to) for said in world.intake.messages] == [("481516", second.message)]
+    assert "481516" not in await page.content()
+    world.tables.questions = []
+    await expect(covered).to_have_count(0)
+    await expect(line).to_be_focused()
+    world.tables.questions = [replace(second, question=again)]
+    await page.reload()
+    await expect(covered).to_be_focused()
+
+
+async def test_a_step_that_was_denied_reads_so_and_an_end_is_no_sentence_of_the_end(world: World, page: Page) -> None:
+    """Seen failing with the caption alone: "Sending to Alice" read as done, and the last step as the reason."""
+    why = "It was not allowed."
+    denied = replace(step(1, None), summary="Sending to Alice", effect=(NotAllowed(consequence="send", text="hello"),))
+    end = {"kind": "finish", "status": "failure", "summary": why, "data": None}
+    world.tables.tasks = [ended("5", Outcome.FAILED, text="tell Alice", summary=why)]
+    world.tables.steps = [denied, replace(step(2, None), summary=why, thought=why, action=end, effect=())]
+    await page.evaluate("location.hash = '#replay-5'")
+    view = page.locator("#view")
+    await expect(view.locator(".steps .words")).to_have_text(["Not allowed: Sending to Alice", "Ended: not done"])
+    await expect(view.get_by_role("heading")).to_have_text("Not allowed: Sending to Alice")
+    await expect(view).to_contain_text("a person did not allow it")
+    await page.keyboard.press("End")
+    await expect(view.get_by_role("heading")).to_have_text("Ended: not done")
+    await expect(view.locator(".thought")).to_have_text(why)
+
+
+async def test_words_for_a_task_that_is_over_stay_in_the_box(world: World, page: Page) -> None:
+    """Seen failing with the words sent: nobody reads them, and they were gone."""
+    world.tables.tasks = [ended("5", Outcome.SUCCEEDED)]
+    await open_task(page, "5")
+    line = page.get_by_label("Command", exact=True)
+    await line.fill("not that one, the blue one")
+    await line.press("Enter")
+    await expect(page.locator("#toast")).to_contain_text("Task 5 is over: nothing was sent")
+    await expect(line).to_have_value("not that one, the blue one")
+    assert world.intake.messages == []
+    await line.fill("/again 5")
+    await line.press("Enter")
+    await expect(line).to_have_value("")
+    assert [said.command for said in world.intake.messages] == ["again 5"]
+
+
+async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: Browser, page: Page) -> None:
+    """Seen failing before: who only has to sign in looked for a cable."""
+    stranger = await browser.new_page()
+    await stranger.goto(world.url)
+    await expect(stranger.locator("#link")).to_have_text("Signed out")
+    await expect(stranger.locator("#phone-list li")).to_have_count(0)
+    await expect(stranger.locator("#task-list")).not_to_contain_text("No tasks yet")
+    world.tables.phones = []
+    await expect(page.locator("#phone-list")).to_have_text("No phone is attached.")
+
+
+async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world: World, page: Page) -> None:
+    """Seen failing with the time as the card tells it: it stood still. The screen is the task's, also reloaded."""
+    frame = await world.frames.save(picture(), suffix="png")
+    world.tables.tasks = [task("5", steps=0, frame=frame, started=time.time() - 3)]
+    await open_task(page, "5")
+    stage = page.get_by_label("The phone, live")
+    for _ in ("live", "after a reload"):
+        await expect(stage.locator(".screen img")).to_be_visible()
+        await expect(stage).not_to_contain_text("No picture yet")
+        await page.reload()
+    card = Message(heading="Task 5", body="Step 1/60", footer="1.3k tokens", buttons=STOP, card=True)
+    await world.chat.send(address("t5"), card, nonce="card")
+    await expect(stage).to_contain_text("1.3k tokens")
+    shown = await stage.locator(".footer").last.inner_text()
+    assert re.fullmatch(r"\d+ s", shown)
+    await expect(stage.locator(".footer").last).not_to_have_text(shown)
