@@ -92,7 +92,11 @@ class Commands:
 
     async def press(self, press: Press) -> Reply:
         """A button. Always answered."""
-        reply = replace(await self._guarded(press, self._press), turn=self._services.turns(press.place))
+        reply = replace(
+            await self._guarded(press, self._press),
+            turn=self._services.turns(press.place),
+            change_turn=self._services.press_turns(press.place),
+        )
         if reply.message is not None and reply.message.private and not press.stale:
             return as_toast(reply)
         return reply if reply != Reply() else Reply(toast=say("press.seen"))

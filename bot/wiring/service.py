@@ -107,6 +107,7 @@ async def _chats(
         chats,
         zone,
         turns=turns,
+        press_turns=turns.for_a_press,
         transcriber=transcriber,
         standstill=OutageNotice(core.task_service, waits).now,
         namings={platform.name: platform.naming for platform in platforms},
