@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Address
@@ -205,6 +205,8 @@ class TaskRepository:
                     await self._wait_ends(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
                     await self._goes_on(transaction, begun)
+                case Seen():
+                    await self._keeping.save(transaction, replace(current, frame=event.frame))
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import FileFound, ModelAway, Planned, Todo, Told
+from agent.events import FileFound, ModelAway, Planned, Seen, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.cards.final import render_final
 from bot.domain.address import Address, MessageRef
 from bot.domain.chat import ChatError, ChatRefused, FloodWait
@@ -43,6 +44,17 @@ async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
     last = [call for call in post.chat.calls if call.verb in {"send", "edit"}][-1]
     assert last.message == final, "the final message comes after the last edit of the card"
     assert await post.finals(task) == [("sent", "")]
+
+
+async def test_the_first_look_is_the_first_picture_of_the_card(post: Post) -> None:
+    """Seen failing before: there was no picture until the first step was done."""
+    task = await post.world.working()
+    assert (await post.shown("Looking at the phone")).picture is None
+    began = post.world.clock()
+    frame = await post.world.store.frames.save(png(), suffix=".png")
+    post.world.agent.tell(task.id, Seen(run=RunId(task.id), frame=frame))
+    assert (await post.shown("Deciding on the first step")).picture is not None
+    assert post.world.clock() - began < CAPABILITIES.edit_interval, "it answers somebody, and waits for no interval"
 
 
 async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) -> None:
