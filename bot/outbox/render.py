@@ -15,7 +15,7 @@ from bot.domain.task import Task, TaskState
 from bot.store.outbox import OutboxRow
 from bot.tasks.repository import STARTED
 from bot.tasks.service import TaskService
-from bot.tasks.transitions import INTERRUPTED
+from bot.tasks.transitions import INTERRUPTED, QUIET
 from bot.texts import say
 
 MOST_LESS: Final = 2
@@ -41,7 +41,7 @@ async def message_for(
             steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
             recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
             parts = await task_service.parts(task.id)
-            return await render_final(
+            final = await render_final(
                 task,
                 frames=frames,
                 now=now,
@@ -50,6 +50,7 @@ async def message_for(
                 parts=parts,
                 one_message=not capabilities.files_beside,
             )
+            return replace(final, notify=False, mention=None) if row.subject == QUIET else final
         case "question":
             question = await task_service.question(row.subject)
             if question is None or question.answer is not None or question.expired:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
-from bot.domain.address import Address
+from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
@@ -185,8 +186,9 @@ class TaskRepository:
 
         return await self._store.write(work, patience=patience)
 
-    async def take(self, task: str, event: TaskEvent) -> OpenQuestion | None:
-        """Write what an event of the agent changes. What comes after the end changes nothing.
+    async def take(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
+        """Write what an event of the agent changes. What comes after the end changes nothing. `by` is who has ended
+        the task, where somebody did.
 
         Returns the stored question when the event asks one that was answered or expired before: the agent did not
         hear of it.
@@ -221,6 +223,7 @@ class TaskRepository:
                     )
                 case TaskEnded():
                     ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
+                    ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)
                 case _:
                     pass

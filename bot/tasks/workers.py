@@ -16,6 +16,7 @@ from agent.ports.leases import Leases
 from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from agent.wording import sentence
+from bot.domain.address import Person
 from bot.domain.task import OpenQuestion, Task
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
@@ -32,7 +33,7 @@ class _Worker:
     """`note` is handed over after the first event: before, the agent may not know the task."""
 
     note: str
-    cancelled_by: str = ""
+    cancelled_by: Person | None = None
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
     running: asyncio.Task[None] | None = None
@@ -85,7 +86,7 @@ class Workers:
         worker = self._workers.get(task)
         return None if worker is None else worker.place
 
-    def mark_cancelled(self, task: str, by: str) -> None:
+    def mark_cancelled(self, task: str, by: Person) -> None:
         """Somebody asked for the end: their name goes into the summary."""
         if (worker := self._workers.get(task)) is not None:
             worker.cancelled_by = by
@@ -93,7 +94,7 @@ class Workers:
     def ending(self, task: str) -> bool:
         """Whether somebody asked for the end of the task, and its worker lives on."""
         worker = self._workers.get(task)
-        return worker is not None and bool(worker.cancelled_by)
+        return worker is not None and worker.cancelled_by is not None
 
     async def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task's worker has ended; False when it has not in time."""
@@ -229,13 +230,13 @@ class Workers:
                 worker.runs.add(event.run)
                 if (about := ABOUT.get()) is not None:
                     about.run, about.phone = event.run, event.phone_name
-            case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by:
+            case TaskEnded(outcome=Outcome.CANCELLED) if worker.cancelled_by is not None:
                 rest = event.summary.removeprefix(sentence("ended.cancelled")).strip()
-                words = say("desk.ended.cancelled", name=worker.cancelled_by)
+                words = say("desk.ended.cancelled", name=worker.cancelled_by.name or worker.cancelled_by.id)
                 event = event.model_copy(update={"summary": f"{words} {rest}".strip()})
             case _:
                 pass
-        closed = await self._record.take(task, event)
+        closed = await self._record.take(task, event, by=worker.cancelled_by)
         self._news.happened(task, event)
         if not isinstance(event, Thinking | Told):
             self._news.changed(task)

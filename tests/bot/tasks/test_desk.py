@@ -96,7 +96,7 @@ async def test_cancel_while_working(tmp_path: Path) -> None:
         )  # fmt: skip
         with pytest.raises(WrongState, match="Task 1 has ended"):
             await one.task_service.cancel(task.id, ANNA)
-        assert await one.outbox(task) == [("final", "")]
+        assert await one.outbox(task) == [("final", "quiet")]
 
 
 async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
         async with asyncio.timeout(PATIENCE):
             while one.task_service._workers.alive(task.id):
                 await asyncio.sleep(0.01)
-        assert await one.outbox(task) == [("final", "")]
+        assert await one.outbox(task) == [("final", "quiet")]
 
 
 @pytest.mark.parametrize(
