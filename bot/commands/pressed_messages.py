@@ -16,11 +16,13 @@ from bot.texts import say, speaking
 
 _ON_CARDS = frozenset({Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.NOW})
 _OF_QUESTIONS = frozenset({Deed.ANSWER, Deed.PAGE})
-_OF_OFFERS = frozenset({Deed.RUN, Deed.STEER})
+_OF_OFFERS = frozenset({Deed.RUN, Deed.STEER, Deed.TRY})
 
 
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
     """The reply to a press that was done, and what the pressed message reads now."""
+    if data.deed is Deed.TRY:
+        return replace(reply, dead=True)  # its answer is a message of its own
     if data.deed in _OF_OFFERS:
         return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
     if (question := await services.task_service.question_by_message(press.message)) is not None:

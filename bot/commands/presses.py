@@ -41,10 +41,10 @@ async def do_press(
     request: Request,
     services: Services,
     talk: Talk,
-    do_late: Callable[[ButtonData, Request], Awaitable[Reply]],
+    do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
-    """Do what the button says, and tell what its message reads from now on; `do_late` does what was written while the
-    service was away. Raises NotAllowed, and Refused for what may be pressed again.
+    """Do what the button says, and tell what its message reads from now on; `do_kept` does what was written while the
+    service was away, or typed wrongly. Raises NotAllowed, and Refused for what may be pressed again.
     """
     data = read_button(press.data)
     if data is None:
@@ -52,7 +52,7 @@ async def do_press(
     if press.stale and data.deed not in _HOLD_LATE:
         raise Refused(say("press.late"))
     try:
-        reply = await _done(press, data, request, services, talk, do_late)
+        reply = await _done(press, data, request, services, talk, do_kept)
     except NotAllowed:
         raise  # others may press it
     except (Refused, TaskError) as refused:
@@ -66,7 +66,7 @@ async def _done(
     request: Request,
     services: Services,
     talk: Talk,
-    do_late: Callable[[ButtonData, Request], Awaitable[Reply]],
+    do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
     match data.deed:
         case Deed.ANSWER:
@@ -77,8 +77,8 @@ async def _done(
             return await talk.run(request, data.subject)
         case Deed.PAGE:
             return await _turn_page(press, data, request, services)
-        case Deed.MISSED:
-            return await do_late(data, request)
+        case Deed.MISSED | Deed.TRY:
+            return await do_kept(data, request)
         case Deed.SCHEDULE:
             return as_toast(await scheduling.press(data, request, services))
         case Deed.STEER:
