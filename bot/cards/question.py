@@ -89,7 +89,7 @@ async def render_question(
     footer = [
         below,
         say(f"asking.{key}.how") if offer is None else offer.how,
-        say("question.expires", time=duration(open_question.expires - now)),
+        say("question.expires", time=_left(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(
@@ -102,6 +102,11 @@ async def render_question(
         notify=True,
         mention=task.person,
     )
+
+
+def _left(seconds: float) -> str:
+    """How long it is open, in whole minutes where there are any."""
+    return duration(seconds if seconds < 60 else round(seconds / 60) * 60)
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:

@@ -202,4 +202,5 @@ def _without_files(reply: Reply, *, carried: bool) -> Reply:
     """The same, with a word about files that came along and are of no use there."""
     if not carried or reply.message is None:
         return reply
-    return replace(reply, message=replace(reply.message, body=f"{reply.message.body}\n{say('talk.files_left')}"))
+    words = f"{reply.message.body}\n{say('talk.files_left')}"
+    return replace(reply, message=replace(reply.message, body=words), shows=False)
