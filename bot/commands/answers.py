@@ -41,7 +41,7 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     """
     if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
         shown = open_question.message
-        here = shown is not None and shown.address == request.address
+        here = request.message is not None and shown is not None and shown.address == request.address
         return replace(plain(await _given(request, services, open_question, text)), shows=here)
     try:
         told = await _given(request, services, open_question, text)

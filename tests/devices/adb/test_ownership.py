@@ -82,7 +82,7 @@ async def test_a_service_that_is_killed_leaves_no_lock(adb_server: AdbServer) ->
                 except PhoneTaken:
                     await asyncio.sleep(0.01)
         await mine.release()
-        assert not mine.held
+        assert not phone.locked_by_service
         await adb_server.disconnect(phone.address)
 
 
