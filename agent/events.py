@@ -60,6 +60,14 @@ class Started(_Event):
     phone_name: str
 
 
+class Seen(_Event):
+    """The run has its first look at the phone, before there is any step."""
+
+    type: Literal["seen"] = "seen"
+    run: RunId
+    frame: str
+
+
 class Step(_Event):
     """One step is done. `mark` is where the touch went, in pixels of the frame, `usage` what the task used so far."""
 
@@ -148,9 +156,9 @@ class TaskEnded(_Event):
 
 
 RunEvent = Annotated[
-    Waiting | Started | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
+    Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
 ]
 TaskEvent = Annotated[
-    Planned | Thinking | Waiting | Started | Step | Asked | Resumed | FileFound | Told | ModelAway | TaskEnded,
+    Planned | Thinking | Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | ModelAway | TaskEnded,
     Field(discriminator="type"),
 ]

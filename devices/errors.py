@@ -3,6 +3,7 @@
 PhoneError
 ├── PhoneGone            cable out, adb server or daemon away, or the link offline: it may come back
 ├── PhoneUnavailable     there, but not usable (unauthorized, no permission)
+│   └── PhoneTaken       another service works on it
 ├── PhoneTimeout         did not answer within its limit
 ├── CaptureFailed        no usable picture came
 │   └── NoMemory         there is no memory here for one
@@ -41,6 +42,10 @@ class PhoneGone(PhoneError):
 
 class PhoneUnavailable(PhoneError):
     """The phone is known to adb but cannot be used; the message says why and how to mend it."""
+
+
+class PhoneTaken(PhoneUnavailable):
+    """Another service works on the phone now."""
 
 
 class PhoneTimeout(PhoneError):

@@ -36,6 +36,7 @@ class Deed(StrEnum):
     SCHEDULE = "plan"
     MISSED = "late"
     PAGE = "page"
+    TRY = "try"
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
         line = say("card.queued_behind", place=queue_place, task=ahead.task.called)
         return line if ahead.seconds is None else f"{line} · {say('card.about', time=about(ahead.seconds))}"
     if task.state is TaskState.WORKING and step is None and not task.parts:
-        return say("card.looking")
+        return say("card.looking" if task.frame is None else "card.deciding")
     return state_line(task, step, queue_place)
 
 

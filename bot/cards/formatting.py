@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 from agent.events import ModelAway
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from bot.domain.money import money
 from bot.domain.task import StepRow, Task
 from bot.texts import counted, say
 
@@ -42,12 +43,16 @@ def step_words(step: StepRow) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Such as "42 s", "3 min 5 s" or "1 h 10 min"."""
+    """Such as "42 s", "3 min 5 s", "15 min", "1 h 10 min" or "24 h"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return say("time.seconds", seconds=whole)
+    if whole < 3600 and not whole % 60:
+        return say("time.about_minutes", minutes=whole // 60)
     if whole < 3600:
         return say("time.minutes", minutes=whole // 60, seconds=whole % 60)
+    if not whole % 3600 // 60:
+        return say("time.whole_hours", hours=whole // 3600)
     return say("time.hours", hours=whole // 3600, minutes=whole % 3600 // 60)
 
 
@@ -77,7 +82,7 @@ def tokens(usage: Usage) -> str:
         return ""
     number = f"{total / 1000:.1f}k" if total >= 1000 else str(total)
     words = say("receipt.tokens_estimated" if usage.estimated else "receipt.tokens", number=number)
-    return words if usage.cost is None else f"{words} · {say('receipt.cost', cost=f'{usage.cost:.4f}')}"
+    return words if usage.cost is None else f"{words} · {say('receipt.cost', cost=money(usage.cost))}"
 
 
 def model_away(event: ModelAway, zone: tzinfo) -> str:

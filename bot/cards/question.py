@@ -90,7 +90,7 @@ async def render_question(
     footer = [
         below,
         say(f"asking.{key}.how") if offer is None else offer.how,
-        "" if counts_down else say("question.expires", time=duration(open_question.expires - now)),
+        "" if counts_down else say("question.expires", time=_left(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
     return Message(
@@ -103,6 +103,11 @@ async def render_question(
         notify=True,
         mention=task.person,
     )
+
+
+def _left(seconds: float) -> str:
+    """How long it is open, in whole minutes where there are any."""
+    return duration(seconds if seconds < 60 else round(seconds / 60) * 60)
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from agent.questions import DENY, Question, QuestionKind
 from bot.cards.formatting import title_of
@@ -39,7 +40,9 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     not, or the text is no answer to a question of this kind.
     """
     if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
-        return plain(await _given(request, services, open_question, text))
+        shown = open_question.message
+        here = request.message is not None and shown is not None and shown.address == request.address
+        return replace(plain(await _given(request, services, open_question, text)), shows=here)
     try:
         told = await _given(request, services, open_question, text)
     except Refused as refused:

@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import TypeVar
 
 from agent.error_mapping import fault_of
-from bot.cards.buttons import ButtonData
+from bot.cards.buttons import ButtonData, Deed
 from bot.commands import admin, answers, linking, overview, pairing, people, phones, scheduling, tasks, usage
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
 from bot.commands.completion import Suggestions
 from bot.commands.free_text import Talk, topic_of
-from bot.commands.parser import ParseError, parse, unknown_command
+from bot.commands.parser import ParseError, UnknownCommand, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
 from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, aside, plain, require, verdict
 from bot.commands.spec import BY_NAME
+from bot.commands.unknown_commands import meant_by_press, offer_nearest
 from bot.commands.voice import Ears
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall, Incoming, Invocation, Press
@@ -92,7 +93,11 @@ class Commands:
 
     async def press(self, press: Press) -> Reply:
         """A button. Always answered."""
-        reply = replace(await self._guarded(press, self._press), turn=self._services.turns(press.place))
+        reply = replace(
+            await self._guarded(press, self._press),
+            turn=self._services.turns(press.place),
+            change_turn=self._services.press_turns(press.place),
+        )
         if reply.message is not None and reply.message.private and not press.stale:
             return as_toast(reply)
         return reply if reply != Reply() else Reply(toast=say("press.seen"))
@@ -151,8 +156,10 @@ class Commands:
                 return await self._ears.heard(request, topic, incoming.voice)
             if topic is not None:
                 return await self._talk.about(request, topic, incoming.text)
-            request = replace(request, call=parse(incoming.command or ""), prefix=_prefix(incoming))
-            return await self._run(request)
+            request = replace(request, prefix=_prefix(incoming))
+            return await self._run(replace(request, call=parse(incoming.command or "")))
+        except UnknownCommand as unknown:
+            return await offer_nearest(request, unknown, self._services)
         except TooLate as late:
             await keep_late(late.request, self._services, self.missed)
             return Reply()
@@ -186,15 +193,18 @@ class Commands:
         request = _request(press)
         if not await self._let_in(request):
             raise Refused(say("press.refused"))
-        return await do_press(press, request, self._services, self._talk, self._do_late)
+        return await do_press(press, request, self._services, self._talk, self._do_kept)
 
     async def _run(self, request: Request) -> Reply:
         require(request, self._services.policy, BY_NAME[request.call.name].right)
         await hold_back(request, self._services)
         return await HANDLERS[request.call.name](request, self._services)
 
-    async def _do_late(self, data: ButtonData, request: Request) -> Reply:
-        """What was missed is done now, once. What is refused can be pressed for again."""
+    async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
+        """What was missed, or typed wrongly, is done now, once. What is refused can be pressed for again."""
+        if data.deed is Deed.TRY:
+            async with meant_by_press(request, data.subject, self._talk, self._services) as typed:
+                return await self._run(typed)
         missed, meant = await claimed(data, request, self._services)
         try:
             reply = await (self._talk.steer_late(meant) if meant.call.name == STEER else self._run(meant))

@@ -158,7 +158,7 @@ class Talk:
 
     async def run(self, request: Request, offer: str) -> Reply:
         """Give what was offered as a task. Who presses, where and with which roles counts now."""
-        async with self._taken(request, offer) as meant:
+        async with self.taken(request, offer) as meant:
             files = await attached(meant.files, self._services)
             call = CommandCall("do", {}, meant.text)
             event = replace(request, event=meant.event, call=call, message=meant.message, files=files)
@@ -166,14 +166,14 @@ class Talk:
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
         """Tell a running task what was offered; its files stay behind."""
-        async with self._taken(request, offer) as meant:
+        async with self.taken(request, offer) as meant:
             task = await self._services.task_service.get(task_id)
             if task is None:
                 raise Refused(say("task.unknown", name=task_id))
             return _without_files(await self._steer(request, task, meant.text), carried=bool(meant.files))
 
     @asynccontextmanager
-    async def _taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
+    async def taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
         """What was offered, once: what is refused can be pressed for again.
 
         Raises Refused when it is gone or was somebody else's.
@@ -202,4 +202,5 @@ def _without_files(reply: Reply, *, carried: bool) -> Reply:
     """The same, with a word about files that came along and are of no use there."""
     if not carried or reply.message is None:
         return reply
-    return replace(reply, message=replace(reply.message, body=f"{reply.message.body}\n{say('talk.files_left')}"))
+    words = f"{reply.message.body}\n{say('talk.files_left')}"
+    return replace(reply, message=replace(reply.message, body=words), shows=False)

@@ -6,9 +6,10 @@ import time
 from dataclasses import replace
 
 from bot.cards.buttons import Deed, button
-from bot.cards.card import render_card, state_line
+from bot.cards.card import state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
+from bot.cards.live_card import live_card
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply
@@ -30,17 +31,8 @@ async def status(request: Request, services: Services) -> Reply:
         parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
         return Reply(replace(final, notify=False, mention=None, final=False))
-    steps = await services.task_service.steps(task.id)
-    place = await services.task_service.place_in_queue(task.id)
-    last, parts_now = steps[-1] if steps else None, await services.task_service.parts_now(task.id)
-    card = await render_card(
-        task,
-        last,
-        frames=services.frames,
-        now=now,
-        note=services.standstill(),
-        queue_place=place,
-        parts=parts_now,
+    card = await live_card(
+        task, services.task_service, frames=services.frames, now=now, note=lambda _task: services.standstill()
     )
     waiting = await _also_waiting(task, request, services)
     return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False))

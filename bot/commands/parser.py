@@ -21,6 +21,15 @@ class ParseError(Exception):
     """A line that is no command as it stands; the text says why, for a person."""
 
 
+class UnknownCommand(ParseError):
+    """A line whose first word is no command; `near` is the nearest one ("" for none), `rest` what stood behind it."""
+
+    def __init__(self, word: str, rest: str) -> None:
+        self.near = _nearest(word)
+        self.rest = rest
+        super().__init__(unknown_command(word))
+
+
 def parse(line: str) -> CommandCall:
     """Read a command line without its prefix or slash.
 
@@ -33,7 +42,7 @@ def parse(line: str) -> CommandCall:
     word, text = _next_word(text)
     spec = BY_NAME.get(word.lower())
     if spec is None:
-        raise ParseError(unknown_command(word))
+        raise UnknownCommand(word, text)
     options: dict[str, str] = {}
     while (dashes := _SMART_DASH.sub("--", text)).startswith("--"):
         word, after = _next_word(dashes)
@@ -52,9 +61,12 @@ def parse(line: str) -> CommandCall:
 
 def unknown_command(word: str) -> str:
     """What to tell somebody who typed a command that is not there, with the nearest one that is."""
-    near = difflib.get_close_matches(word.lower(), BY_NAME, n=1, cutoff=0.5)
-    shown = word[:40]
-    return say("parse.unknown_near", word=shown, near=near[0]) if near else say("parse.unknown", word=shown)
+    near, shown = _nearest(word), word[:40]
+    return say("parse.unknown_near", word=shown, near=near) if near else say("parse.unknown", word=shown)
+
+
+def _nearest(word: str) -> str:
+    return next(iter(difflib.get_close_matches(word.lower(), BY_NAME, n=1, cutoff=0.5)), "")
 
 
 def _next_word(text: str) -> tuple[str, str]:

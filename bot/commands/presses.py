@@ -11,11 +11,12 @@ from bot.cards.question import closed_line, render_question
 from bot.commands import overview, scheduling, tasks
 from bot.commands.answers import give_answer
 from bot.commands.free_text import Talk
-from bot.commands.request import Refused, Request, Services, may_see
+from bot.commands.pressed_messages import when_refused, with_its_message
+from bot.commands.request import NotAllowed, Refused, Request, Services, aside, may_see
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.incoming import CommandCall, Press
 from bot.domain.outgoing import Reply
-from bot.domain.task import OpenQuestion
+from bot.domain.task import OpenQuestion, TaskError
 from bot.texts import say, speaking
 
 TOAST_LIMIT = 200
@@ -40,14 +41,33 @@ async def do_press(
     request: Request,
     services: Services,
     talk: Talk,
-    do_late: Callable[[ButtonData, Request], Awaitable[Reply]],
+    do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
-    """Do what the button says; `do_late` does what was written while the service was away. Raises Refused."""
+    """Do what the button says, and tell what its message reads from now on; `do_kept` does what was written while the
+    service was away, or typed wrongly. Raises NotAllowed, and Refused for what may be pressed again.
+    """
     data = read_button(press.data)
     if data is None:
-        raise Refused(say("press.unknown"))
+        return replace(aside(say("press.unknown")), dead=True)
     if press.stale and data.deed not in _HOLD_LATE:
         raise Refused(say("press.late"))
+    try:
+        reply = await _done(press, data, request, services, talk, do_kept)
+    except NotAllowed:
+        raise  # others may press it
+    except (Refused, TaskError) as refused:
+        return replace(await when_refused(press, data, services), message=aside(str(refused)).message)
+    return await with_its_message(reply, press, data, services)
+
+
+async def _done(
+    press: Press,
+    data: ButtonData,
+    request: Request,
+    services: Services,
+    talk: Talk,
+    do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
+) -> Reply:
     match data.deed:
         case Deed.ANSWER:
             return as_toast(await _answer(press, data, request, services))
@@ -57,8 +77,8 @@ async def do_press(
             return await talk.run(request, data.subject)
         case Deed.PAGE:
             return await _turn_page(press, data, request, services)
-        case Deed.MISSED:
-            return await do_late(data, request)
+        case Deed.MISSED | Deed.TRY:
+            return await do_kept(data, request)
         case Deed.SCHEDULE:
             return as_toast(await scheduling.press(data, request, services))
         case Deed.STEER:

@@ -45,6 +45,8 @@ class Services:
     """Gives Unix seconds."""
     turns: Callable[[Place], Turn] = lambda _place: at_once
     """What a message waits for that answers somebody at a place."""
+    press_turns: Callable[[Place], Turn] = lambda _place: at_once
+    """What the change of a pressed message waits for."""
     transcriber: Transcriber | None = None
     """Writes down what people say, None where no endpoint for that is set."""
     standstill: Callable[[], str] = str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.cards.formatting import duration, tokens
 from bot.commands.request import Refused, Request, Services, aside, verdict
+from bot.domain.money import money
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.tier import QUOTAS
@@ -84,7 +85,7 @@ def _lines(totals: UsageTotals) -> list[str]:
 def _voice(voice: VoiceTotals) -> str:
     words = [counted("voice_note", voice.notes), duration(voice.seconds)]
     if voice.cost is not None:
-        words.append(say("receipt.cost", cost=f"{voice.cost:.4f}"))
+        words.append(say("receipt.cost", cost=money(voice.cost)))
     return " · ".join(words)
 
 

@@ -81,6 +81,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "max_steps": "positive",
     "max_minutes": "above_zero",
     "max_tokens": "positive",
+    "cost_currency": "currency",
     "max_cost": "above_zero",
     "guard": "guard",
     "stream_steps": "stream_steps",
@@ -152,6 +153,7 @@ class Settings(BaseSettings):
     max_steps: Annotated[int, Field(ge=1)] = 60
     max_minutes: Annotated[float, Field(gt=0)] | None = 120
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000
+    cost_currency: Annotated[str, Field(max_length=8, pattern=r"^\S*$")] = ""
     max_cost: Annotated[float, Field(gt=0)] | None = None
     tiers: Tiers = Field(default_factory=dict)
     default_tier: str = ""

@@ -96,3 +96,13 @@ class Reply:
     """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
     turn: Turn = field(default=at_once, compare=False, repr=False)
     """What sending it as a message waits for: it counts in the chat's budget as all that goes there."""
+    shows: bool = False
+    """What `message` says shows beside it as well, such as in the question that was answered: where the person's own
+    message can be marked as seen, that is answer enough.
+    """
+    shown: Message | None = None
+    """What the pressed message reads from now on: the adapter changes it in answer to the press, at once."""
+    dead: bool = False
+    """The pressed message keeps its words and loses its buttons: they are for what is over."""
+    change_turn: Turn = field(default=at_once, compare=False, repr=False)
+    """What that change waits for and counts in, where the platform counts it."""

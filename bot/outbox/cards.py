@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agent.ports.frames import Frames
-from bot.cards.card import render_card
 from bot.cards.formatting import title_of
+from bot.cards.live_card import live_card
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone
 from bot.domain.outgoing import Message
@@ -114,20 +114,12 @@ class CardSlot:
         self._unkept.pop(task, None)
 
     async def _rendered(self, task: Task) -> Message:
-        last = await self._task_service.last_step(task.id)
-        place = await self._task_service.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
-        parts = await self._task_service.parts_now(task.id) if task.parts else ()
-        return await render_card(
+        return await live_card(
             task,
-            last,
+            self._task_service,
             frames=self._frames,
             now=self._clock(),
-            note=self._asides.note(task.id),
-            queue_place=place,
-            ahead=await self._task_service.ahead(task) if place is not None else None,
-            ending=self._task_service.ending(task.id),
-            parts=parts,
-            notes={part.task.id: self._asides.note(part.task.id) for part in parts},
+            note=self._asides.note,
             counts_down=self._line.capabilities.counts_down,
         )
 

@@ -128,8 +128,10 @@ class Gentle:
         self._leave = leave
         self._changed: dict[str, float] = {}
         """Tasks whose card is to be brought up to date, each not before that time."""
-        self._states: dict[str, dict[str, tuple[TaskState, bool]]] = {}
-        """How tasks stood with their parts, and whether they were being ended, when that was last told."""
+        self._states: dict[str, dict[str, tuple[TaskState, bool, bool]]] = {}
+        """How tasks stood with their parts, whether they were being ended, and whether there was a screen to show, when
+        that was last told.
+        """
         self._answers: set[str] = set()
         """Tasks whose card is what somebody waits for: it is new, or what they pressed changes it."""
         self._looks: dict[str, float] = {}
@@ -143,11 +145,11 @@ class Gentle:
         self._changed.setdefault(task, 0.0)
 
     def moved(self, task: Task) -> None:
-        """The task has changed, or one that is a part of it. A card that is new, or that tells another state than
-        before, answers whoever gave the task or pressed a button of it.
+        """The task has changed, or one that is a part of it. A card that is new, that tells another state than
+        before or shows its first screen, answers whoever gave the task or pressed a button of it.
         """
         shown = task.parent or task.id
-        now = (task.state, self._task_service.ending(task.id))
+        now = (task.state, self._task_service.ending(task.id), task.frame is not None)
         known = self._states.setdefault(shown, {})
         if known.get(task.id) != now:
             known[task.id] = now

@@ -101,6 +101,13 @@ class ReplyTurns:
 
     def __call__(self, place: Place) -> Turn:
         """The turn of the place's conversation; it raises FloodWait while the platform wants silence there."""
+        return self._turn(place, Urgency.ANSWER)
+
+    def for_a_press(self, place: Place) -> Turn:
+        """The same for the change of a pressed message, which somebody looks at: it waits for no reserve."""
+        return self._turn(place, Urgency.LOUD)
+
+    def _turn(self, place: Place, urgency: Urgency) -> Turn:
         chat = self._chats.get(place.address.platform)
         if chat is None:
             return at_once
@@ -108,4 +115,4 @@ class ReplyTurns:
         def pace_of(address: Address) -> ChatRateLimit:
             return self._paces.of(chat.capabilities, address, group=not place.private)
 
-        return RateLimitedChat(chat, pace_of, place.address, self._time, Urgency.ANSWER).turn
+        return RateLimitedChat(chat, pace_of, place.address, self._time, urgency).turn

@@ -42,12 +42,12 @@ async def message_for(
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:
-        case FinalPayload():
+        case FinalPayload(quiet):
             # One phone after the other, not in turns.
             steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
             recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
             parts = await task_service.parts(task.id)
-            return await render_final(
+            final = await render_final(
                 task,
                 frames=frames,
                 now=now,
@@ -56,6 +56,7 @@ async def message_for(
                 parts=parts,
                 one_message=not capabilities.files_beside,
             )
+            return replace(final, notify=False, mention=None) if quiet else final
         case QuestionPayload(asked):
             question = await task_service.question(asked)
             if question is None or question.answer is not None or question.expired:

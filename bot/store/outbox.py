@@ -33,6 +33,9 @@ class Notice(StrEnum):
 class FinalPayload:
     """How the task ended."""
 
+    quiet: bool = False
+    """Whether it rings for nobody: whoever gave the task has ended it."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionPayload:
@@ -208,8 +211,8 @@ class Outbox:
 def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
     """Kind, subject and name, as the table has them."""
     match payload:
-        case FinalPayload():
-            return "final", "", ""
+        case FinalPayload(quiet):
+            return "final", _QUIET if quiet else "", ""
         case QuestionPayload(question):
             return "question", question, ""
         case NoticePayload(notice):
@@ -225,7 +228,7 @@ def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
 def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
     match kind:
         case "final":
-            return FinalPayload()
+            return FinalPayload(quiet=subject == _QUIET)
         case "question":
             return QuestionPayload(subject)
         case "notice":
@@ -236,6 +239,7 @@ def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
             assert_never(kind)
 
 
+_QUIET = "quiet"
 _NOTICES = frozenset(Notice)
 
 

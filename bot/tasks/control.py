@@ -46,7 +46,7 @@ class TaskControl:
         name = by.name or by.id
         quiet, since = True, self._record.now()
         if self._workers.alive(task.id):
-            self._workers.mark_cancelled(task.id, name)
+            self._workers.mark_cancelled(task.id, by)
             self._news.changed(task.id)
             self._calls.later(self._agent.cancel(task.id))
             quiet = await self._workers.wait(task.id, self._limits.patience)
@@ -55,7 +55,7 @@ class TaskControl:
             if not quiet:
                 sent = await self._record.in_flight(self._workers.runs(task.id), since=since)
                 summary = paragraph(summary, say("desk.ended.cut_off_sending" if sent else "desk.ended.cut_off"))
-        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary))
+        ended = await self._record.end(task.id, Ending(Outcome.CANCELLED, summary, by=by))
         self._news.changed(task.id)
         if not quiet:
             await self._workers.free_phones(task.id)

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
+from agent.events import Asked, Seen, Step, TaskEnded, TaskEvent, Thinking
 from agent.outcome import Outcome
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskError
@@ -122,7 +122,7 @@ class _Follower:
 
 
 class TaskFollowers:
-    """Remembers the events of the latest tasks. Streamed pieces of thought are left out."""
+    """Remembers the events of the latest tasks. Streamed pieces of thought and first looks are left out."""
 
     def __init__(self, task_service: TaskService) -> None:
         self._task_service = task_service
@@ -184,7 +184,7 @@ class TaskFollowers:
         return "" if answered.won else say("desk.answered_before")
 
     def _happened(self, task: str, event: TaskEvent) -> None:
-        if isinstance(event, Thinking):
+        if isinstance(event, Thinking | Seen):
             return
         track = self._track(task)
         track.events.append(event)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from agent.events import Asked, FileFound, Planned, Resumed, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
-from bot.domain.address import Address
+from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
@@ -183,8 +184,9 @@ class TaskRepository:
 
         return await self._store.write(work, patience=patience)
 
-    async def take(self, task: str, event: TaskEvent) -> OpenQuestion | None:
-        """Write what an event of the agent changes. What comes after the end changes nothing.
+    async def take(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
+        """Write what an event of the agent changes. What comes after the end changes nothing. `by` is who has ended
+        the task, where somebody did.
 
         Returns the stored question when the event asks one that was answered or expired before: the agent did not
         hear of it.
@@ -203,6 +205,8 @@ class TaskRepository:
                     await self._wait_ends(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
                     await self._goes_on(transaction, begun)
+                case Seen():
+                    await self._keeping.save(transaction, replace(current, frame=event.frame))
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():
@@ -217,6 +221,7 @@ class TaskRepository:
                     )
                 case TaskEnded():
                     ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
+                    ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)
                 case _:
                     pass

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
 from bot.store.connection import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
@@ -25,6 +26,8 @@ class Ending:
     steps: int | None = None
     usage: Usage | None = None
     frame: str | None = None
+    by: Person | None = None
+    """Who ended it, where somebody did."""
 
 
 class Transitions:
@@ -42,8 +45,8 @@ class Transitions:
             raise UnknownTask(task)
         return found
 
-    async def save(self, transaction: Transaction, task: Task) -> None:
-        """Keep what has changed, in the task of which it is a part too."""
+    async def save(self, transaction: Transaction, task: Task, *, by: Person | None = None) -> None:
+        """Keep what has changed, in the task of which it is a part too; `by` is who ended it, where somebody did."""
         now = self._clock()
         await self._store.tasks.save(transaction, task, now=now)
         if not task.parent:
@@ -56,7 +59,7 @@ class Transitions:
         await self._store.tasks.save(transaction, after, now=now)
         if after.state is TaskState.ENDED:
             await self.closings.by_end(transaction, after)
-            await self._store.outbox.add(transaction, after.id, FinalPayload(), now=now)
+            await self._store.outbox.add(transaction, after.id, _final(after, by), now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
             await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
 
@@ -72,7 +75,11 @@ class Transitions:
             frame=ending.frame or task.frame,
         )
         await self.closings.by_end(transaction, ended)
-        await self.save(transaction, ended)
+        await self.save(transaction, ended, by=ending.by)
         if not task.parent:
-            await self._store.outbox.add(transaction, task.id, FinalPayload(), now=now)
+            await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)
         return ended
+
+
+def _final(task: Task, by: Person | None) -> FinalPayload:
+    return FinalPayload(quiet=by is not None and (by.platform, by.id) == (task.person.platform, task.person.id))

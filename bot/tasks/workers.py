@@ -15,6 +15,7 @@ from agent.ports.agent import Agent, TaskOrder
 from agent.ports.leases import Leases
 from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
+from bot.domain.address import Person
 from bot.domain.task import OpenQuestion, Task
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
@@ -31,7 +32,7 @@ class _Worker:
     """`note` is handed over after the first event: before, the agent may not know the task."""
 
     note: str
-    cancelled_by: str = ""
+    cancelled_by: Person | None = None
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
     running: asyncio.Task[None] | None = None
@@ -84,7 +85,7 @@ class Workers:
         worker = self._workers.get(task)
         return None if worker is None else worker.place
 
-    def mark_cancelled(self, task: str, by: str) -> None:
+    def mark_cancelled(self, task: str, by: Person) -> None:
         """Somebody asked for the end: their name goes into the summary."""
         if (worker := self._workers.get(task)) is not None:
             worker.cancelled_by = by
@@ -92,7 +93,7 @@ class Workers:
     def ending(self, task: str) -> bool:
         """Whether somebody asked for the end of the task, and its worker lives on."""
         worker = self._workers.get(task)
-        return worker is not None and bool(worker.cancelled_by)
+        return worker is not None and worker.cancelled_by is not None
 
     async def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task's worker has ended; False when it has not in time."""
@@ -230,11 +231,13 @@ class Workers:
                     about.run, about.phone = event.run, event.phone_name
             case TaskEnded(outcome=Outcome.CANCELLED):
                 by = worker.cancelled_by
-                words = say("desk.ended.cancelled", name=by) if by else say("desk.ended.cancelled_by_itself")
+                words = (
+                    say("desk.ended.cancelled", name=by.name or by.id) if by else say("desk.ended.cancelled_by_itself")
+                )
                 event = event.model_copy(update={"summary": f"{words} {event.summary}".strip()})
             case _:
                 pass
-        closed = await self._record.take(task, event)
+        closed = await self._record.take(task, event, by=worker.cancelled_by)
         self._news.happened(task, event)
         if not isinstance(event, Thinking | Told):
             self._news.changed(task)

@@ -21,6 +21,7 @@ from bot.config.endpoints import transcriber_of
 from bot.config.settings import Settings
 from bot.domain.chat import Chat
 from bot.domain.clock import SteadyClock, WaitingClock
+from bot.domain.money import counting_in
 from bot.domain.zones import zone_named
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
@@ -67,18 +68,19 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         loop.add_signal_handler(each, stopping.set)
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
-    async with open_core(settings, platforms) as core:
-        waits = Dependencies(of_core(core))
-        pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
-        async with waits.watched(), _chats(core, platforms, pulse, waits, announce):
-            with pulse.beating():
-                settle()
-                logger.info("Ready.")
-                manager.ready()
-                await stopping.wait()
-            manager.stopping()
-            manager.status("Stopping at the next safe point")
-            logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
+    with counting_in(settings.cost_currency):
+        async with open_core(settings, platforms) as core:
+            waits = Dependencies(of_core(core))
+            pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
+            async with waits.watched(), _chats(core, platforms, pulse, waits, announce):
+                with pulse.beating():
+                    settle()
+                    logger.info("Ready.")
+                    manager.ready()
+                    await stopping.wait()
+                manager.stopping()
+                manager.status("Stopping at the next safe point")
+                logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
 
 
 @asynccontextmanager
@@ -107,6 +109,7 @@ async def _chats(
         chats,
         zone,
         turns=turns,
+        press_turns=turns.for_a_press,
         transcriber=transcriber,
         standstill=OutageNotice(core.task_service, waits).now,
         namings={platform.name: platform.naming for platform in platforms},

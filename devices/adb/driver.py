@@ -19,6 +19,7 @@ from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.input_driver import Hands, Seen
+from devices.adb.ownership import Ownership
 from devices.adb.pictures import Frame, Wanted, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
@@ -27,6 +28,7 @@ from devices.adb.settling import settle as settled
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
 from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
+from devices.errors import PhoneTaken
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
@@ -63,6 +65,9 @@ class AdbPhone:
         self._camera = Camera(self._shell, self._lane)
         self._trees = Trees(self._shell, self._lane, first_limit=first_limit)
         self._preparation = Preparation(self._shell)
+        self._ownership = None if shell is not None else Ownership(self._shell)
+        """None where no other service can reach the phone."""
+        self._owning = asyncio.Lock()
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
@@ -271,25 +276,63 @@ class AdbPhone:
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
+        await self._own()
         self._learn(await self._preparation.prepare(self._seen.size or self._info.size))
         self._titles.begin()
         self._titles.met(self._info.app)
         self._lane.begin()
 
     async def restore(self) -> None:
-        """See `Phone.restore`."""
+        """See `Phone.restore`. What another service has changed meanwhile is left to it."""
         await self._titles.end()
         await self._lane.end()
-        await self._preparation.restore()
+        try:
+            await self._own()
+        except PhoneTaken as taken:
+            logger.info("%s is not put back: %s", self._info.name, taken)
+            return
+        try:
+            await self._preparation.restore()
+        finally:
+            await self._disown()
 
     async def mend(self) -> bool:
-        """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`."""
-        return await self._preparation.mend()
+        """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`, and
+        PhoneTaken when it is one of another service.
+        """
+        return await self._between_runs(self._preparation.mend)
+
+    async def look_for_others(self) -> None:
+        """Raises PhoneTaken while another service works on the phone."""
+        await self._between_runs(None)
+
+    async def _between_runs(self, work: Callable[[], Awaitable[bool]] | None) -> bool:
+        """Do it while the phone is owned for just that; not at all while a run of this process has it."""
+        if self._ownership is None:
+            return work is not None and await work()
+        async with self._owning:
+            if self._ownership.held:
+                return False
+            await self._ownership.take()
+            try:
+                return work is not None and await work()
+            finally:
+                await self._ownership.release()
 
     async def let_go(self) -> None:
         """Ends what runs for this phone in the background."""
         await self._titles.end()
         await self._lane.end()
+        await self._disown()
+
+    async def _own(self) -> None:
+        if self._ownership is not None:
+            async with self._owning:
+                await self._ownership.take()
+
+    async def _disown(self) -> None:
+        if self._ownership is not None:
+            await self._ownership.release()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """See `Phone.push`."""

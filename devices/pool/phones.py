@@ -15,7 +15,7 @@ from devices.adb.following import Link, TaskFollowers
 from devices.adb.link_state import SILENT, health_of
 from devices.adb.serials import dialled, known_as
 from devices.adb.server import ServerAddress
-from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
+from devices.errors import PhoneError, PhoneGone, PhoneTaken, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
 from devices.pool.handshake import greeted
 from devices.pool.health_poll import HEALTH_EVERY, Rounds
@@ -198,8 +198,8 @@ class AdbPhones:
         await self._names.remember(phone_id, link[1], phone.info.name, identity.model)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
         self._tell()
-        if self._mends and identity.kept:
-            await self._mend(phone)
+        if self._mends:
+            await self._begin_with(phone, kept=bool(identity.kept))
 
     def _lost(self, link: Link, state: str) -> None:
         phone_id = self._owners.get(link, link[1])
@@ -232,11 +232,15 @@ class AdbPhones:
             phone.note(dataclasses.replace(phone.info, health=Health.OFFLINE, reason=reason, fix=SILENT))
             self._tell()
 
-    async def _mend(self, phone: AdbPhone) -> None:
-        """A run that crashed left its settings on the phone."""
+    async def _begin_with(self, phone: AdbPhone, *, kept: bool) -> None:
+        """A run that crashed may have left its settings on the phone, or another service may be at work on it."""
         try:
-            if await phone.mend():
+            if not kept:
+                await phone.look_for_others()
+            elif await phone.mend():
                 logger.info("phone %s has its own settings again: a run that crashed had left its own", phone.info.name)
+        except PhoneTaken as taken:
+            logger.warning("phone %s: %s", phone.info.name, taken)
         except PhoneError as failed:
             logger.warning("the settings that a run left on %s could not be put back: %s", phone.info.name, failed)
 

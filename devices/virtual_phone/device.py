@@ -91,6 +91,8 @@ class Device:
         """The kernel's number of this start (random(4))."""
         self.starting = False
         """Whether Android is on its way: adbd answers already, and nothing else does."""
+        self.locked_by_service = False
+        """Whether a service holds the lock that keeps others from working here."""
         self.journal = Journal()
         self.faults = Faults()
         self.faults.noted_by(self.journal.note)

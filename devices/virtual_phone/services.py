@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 
+from devices.adb.ownership import HELD, HOLD, TAKEN
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.happenings import reboot_soon
@@ -34,6 +35,17 @@ def find_service(phone: Device, name: str) -> Service | None:
         else:
             await stream.write(output.of(OUT, ERR))
 
+    async def lock(stream: Stream) -> None:
+        if phone.locked_by_service:
+            await stream.write(TAKEN)
+            return
+        phone.locked_by_service = True
+        try:
+            await stream.write(HELD)
+            await stream.read_exactly(1)
+        finally:
+            phone.locked_by_service = False
+
     async def sync(stream: Stream) -> None:
         await serve_sync(phone, stream)
 
@@ -42,6 +54,8 @@ def find_service(phone: Device, name: str) -> Service | None:
 
     if (automation := find_automation(phone, name)) is not None:
         return automation
+    if name == f"exec:{HOLD}":
+        return lock
     if flavour in {"shell", "exec"} and argument:
         return shell
     if name == "sync:":

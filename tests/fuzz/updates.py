@@ -17,6 +17,7 @@ from telegram.request import BaseRequest
 
 from bot.chats.telegram import updates as reader
 from bot.chats.telegram.albums import Albums
+from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.incoming import Messages
 from bot.chats.telegram.responses import Presses
@@ -85,11 +86,12 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
             async def moved(_old: str, _new: str) -> None:
                 """Nobody asks."""
 
-            sender = Sender(online, Silence(world.clock, moved), Shown())
+            silence, shown = Silence(world.clock, moved), Shown()
+            sender, editor = Sender(online, silence, shown), Editor(online, silence, shown)
             messages = Messages(
                 world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool
             )
-            taking = reader.Updates(bot, messages, Presses(world.commands, sender, 1.0), "auto")
+            taking = reader.Updates(bot, messages, Presses(world.commands, sender, editor, 1.0), "auto")
             faults = Faults()
             log = logging.getLogger("bot")
             log.addHandler(faults)

@@ -116,7 +116,7 @@ class DiscordChat:
         self._threads = Threads(self._logged_in, permissions, self._sender)
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
-        self._presses = Presses(intake)
+        self._presses = Presses(intake, permissions)
         self._lost = lost
 
     @property

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 import discord
 
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import pressed_data
-from bot.chats.discord.formatting import drafts_of
-from bot.chats.discord.places import person_of, place_of
+from bot.chats.discord.formatting import card_of, drafts_of
+from bot.chats.discord.permissions import Permissions
+from bot.chats.discord.places import parent_at, person_of, place_of
 from bot.domain.address import MessageRef
 from bot.domain.chat import Intake
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Message, Reply
+
+logger = logging.getLogger(__name__)
 
 
 async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
@@ -37,14 +41,40 @@ async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
         )
 
 
+async def change(interaction: discord.Interaction[Any], reply: Reply, *, files: bool) -> bool:
+    """Let the pressed message read as the reply says: in answer to the press itself, which counts in no limit.
+
+    False when Discord does not take that.
+    """
+    options: dict[str, Any] = {"view": None}
+    if reply.shown is not None:
+        draft = card_of(reply.shown, files=files)
+        options = {
+            "content": draft.content,
+            "attachments": draft.files(),
+            "view": draft.view(),
+            "allowed_mentions": discord.AllowedMentions.none(),
+        }
+    edit = interaction.edit_original_response if interaction.response.is_done() else interaction.response.edit_message
+    try:
+        await edit(**options)
+    except discord.HTTPException as refused:
+        logger.info("A pressed message stays as it is for now: %s", refused)
+        return False
+    return True
+
+
 class Presses:
     """Every press of every button, known or not, is answered within Discord's three seconds."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: Intake, permissions: Permissions) -> None:
         self._intake = intake
+        self._permissions = permissions
 
     async def handle(self, interaction: discord.Interaction[Any]) -> None:
-        """Ask the intake; acknowledge silently when that takes long, and whisper what there is to say."""
+        """Ask the intake; acknowledge silently when that takes long, let the pressed message read as it does now, and
+        whisper what that does not tell.
+        """
         channel, message = interaction.channel, interaction.message
         if channel is None or message is None:
             await interaction.response.defer()
@@ -62,6 +92,12 @@ class Presses:
             done, _ = await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
             if not done:
                 await interaction.response.defer()
-            await whisper(interaction, await work)
+            reply = await work
+            changes = reply.shown is not None or reply.dead
+            if changes:
+                parent = parent_at(interaction.client, place.address)
+                changes = await change(interaction, reply, files=self._permissions.abilities(parent).files)
+            if not changes or reply.dead:
+                await whisper(interaction, reply)
         finally:
             work.cancel()

@@ -107,7 +107,7 @@ class TelegramChat:
             return any(one.chat == chat for one in audiences())
 
         self._messages = Messages(intake, self._sender, names, welcome, self._moved, albums, ours)
-        self._presses = Presses(intake, self._sender, self._times.press)
+        self._presses = Presses(intake, self._sender, self._editor, self._times.press)
 
     @property
     def platform(self) -> str:

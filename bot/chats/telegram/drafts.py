@@ -99,7 +99,12 @@ class Draft:
     @property
     def digest(self) -> str:
         """Names the picture's bytes; "" without a picture."""
-        return blake2s(self.picture.data).hexdigest() if self.picture else ""
+        return digest_of(self.picture) if self.picture else ""
+
+
+def digest_of(picture: Picture) -> str:
+    """Names the picture's bytes."""
+    return blake2s(picture.data).hexdigest()
 
 
 def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[Draft], tuple[Picture, ...]]:

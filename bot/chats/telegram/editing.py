@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import telegram
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
 from bot.chats.telegram import errors
-from bot.chats.telegram.drafts import Draft, card_of, keyboard_of
+from bot.chats.telegram.drafts import Draft, card_of, digest_of, keyboard_of
 from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.sending import NO_PREVIEW, Online, Shown, media_of
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message, Turn, at_once
+from devices.recent import Recent
+
+_REMEMBERED: Final = 256
+"""Changed messages that are remembered; ours."""
 
 
 class Editor:
@@ -23,6 +28,8 @@ class Editor:
         self._online = online
         self._silence = silence
         self._shown = shown
+        self._reads: Recent[tuple[int, int], tuple[Message, str]] = Recent(_REMEMBERED)
+        """What messages read since their last change, each with the digest of its picture."""
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. A picture that is there stays when the message has none, because Telegram
@@ -30,6 +37,9 @@ class Editor:
         """
         bot = await self._online()
         chat, number = int(ref.address.chat), int(ref.message)
+        reads = replace(message, picture=None), "" if message.picture is None else digest_of(message.picture)
+        if self._reads.get((chat, number)) == reads:
+            return  # a press changed it before, or this is a repeat: the call would count and change nothing
         known = self._shown.picture(chat, number)
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             change = _Change(bot, chat, number, turn)
@@ -39,6 +49,14 @@ class Editor:
                 if message.picture is None or not errors.says(refused, *errors.NO_PICTURES):
                     raise
                 await self._change(change, replace(message, picture=None), known)
+        self._reads[chat, number] = reads
+
+    async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
+        """Take the buttons away and leave the rest as it is."""
+        bot = await self._online()
+        async with self._silence.calling(ref.address.chat, "the change of the message"):
+            await _Change(bot, int(ref.address.chat), int(ref.message), turn).keyboard()
+        self._reads.pop((int(ref.address.chat), int(ref.message)), None)
 
     async def _change(self, change: _Change, message: Message, known: str | None) -> None:
         """Edit what `known` tells is there: a picture of that digest, "" for a text, None for either."""
@@ -111,6 +129,14 @@ class _Change:
         except BadRequest as refused:
             if self._must_be_plain(refused):
                 await replace(self, html=False).text(draft)
+
+    async def keyboard(self) -> None:
+        await self.turn()
+        try:
+            await self.bot.edit_message_reply_markup(self.chat, self.message)
+        except BadRequest as refused:
+            if not errors.says(refused, errors.NOT_MODIFIED):
+                raise
 
     def _must_be_plain(self, refused: BadRequest) -> bool:
         """Whether to try once more without markup; False when there is nothing to do. Raises what remains a refusal."""

@@ -9,13 +9,14 @@ from dataclasses import replace
 import telegram
 
 from bot.chats.telegram import errors, limits
+from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.errors import ChatMoved
 from bot.chats.telegram.places import PLATFORM, person_of, place_of, ref_of
 from bot.chats.telegram.sending import Sender
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import Press
-from bot.domain.outgoing import Message, Turn
+from bot.domain.outgoing import Message, Reply, Turn
 
 
 async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
@@ -43,13 +44,15 @@ logger = logging.getLogger(__name__)
 class Presses:
     """Every press of every button, known or not, is answered within seconds: until then the button waits."""
 
-    def __init__(self, intake: Intake, sender: Sender, patience: float) -> None:
+    def __init__(self, intake: Intake, sender: Sender, editor: Editor, patience: float) -> None:
         self._intake = intake
         self._sender = sender
+        self._editor = editor
         self._patience = patience
 
     async def handle(self, query: telegram.CallbackQuery, bot: telegram.Bot, *, backlog: bool = False) -> None:
-        """Ask the intake; answer silently when that takes long, and tell the result below the message then.
+        """Ask the intake; answer silently when that takes long, and tell the result below the message then, unless the
+        message itself tells it.
 
         Telegram does not tell when a button was pressed. One of a `backlog` is answered first: when Telegram finds it
         too old for that, it is stale.
@@ -76,11 +79,24 @@ class Presses:
             reply = await work
         finally:
             work.cancel()
+        changed = await self._change(below, reply)
         answer = reply.message
-        if answer is None and reply.toast and not in_time:
+        if answer is None and reply.toast and not in_time and (reply.dead or not changed):
             answer = Message(body=reply.toast)
         if answer is not None and not reply.task:
             await tell(self._sender, below, answer, f"press:{query.id}", reply.turn)
+
+    async def _change(self, ref: MessageRef, reply: Reply) -> bool:
+        """Let the pressed message read as the reply says. False when it stays as it is."""
+        try:
+            if reply.shown is not None:
+                await self._editor.edit(ref, reply.shown, turn=reply.change_turn)
+            elif reply.dead:
+                await self._editor.without_buttons(ref, turn=reply.change_turn)
+        except (ChatError, FloodWait) as refused:
+            logger.info("A pressed message stays as it is for now: %s", refused)
+            return False
+        return reply.shown is not None or reply.dead
 
     async def _toast(self, query: telegram.CallbackQuery, text: str) -> bool:
         """Answer the press. False when Telegram does not take an answer any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.events import Started, Step
+from agent.events import Seen, Started, Step
 from agent.outcome import Outcome
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap
@@ -27,6 +27,9 @@ async def test_a_toggle_is_switched(rig: Rig) -> None:
     assert end.usage.calls == 5, "three of them acting, a caption, and whether it is proven"
     assert isinstance(work.events[0], Started)
     first, second = work.steps[:2]
+    (seen,) = [event for event in work.events if isinstance(event, Seen)]
+    assert seen.frame == first.frame, "the first look is told before there is a step, and only once"
+    assert work.events.index(seen) < work.events.index(first)
     assert (first.step, first.max_steps, first.summary) == (1, 20, "Opening the settings")
     assert first.frame in rig.frames.kept
     assert second.mark is not None

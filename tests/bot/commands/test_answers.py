@@ -375,3 +375,13 @@ async def test_other_texts_are_offered_as_ever(world: World) -> None:
     await world.task_service.answer(secret.question.id, "135790", ANNA)
     for text in ("hello", "open track 9", "1"):
         assert words(await world.say(text, place=PRIVATE)) == "Is that a task?"
+
+
+async def test_an_answer_in_words_is_told_by_its_question_alone(world: World) -> None:
+    """Where the question stands; elsewhere it is told."""
+    task = await world.working()
+    first = await world.ask(task)
+    assert (await world.say("blue", reply_to=first.message)).shows
+    second = await world.working("read mail", place=PRIVATE)
+    await world.ask(second)
+    assert not (await world.type(f"answer --task {second.id} red")).shows

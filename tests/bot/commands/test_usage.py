@@ -22,7 +22,7 @@ async def test_everybody_sees_their_own_and_an_admin_all(world: World) -> None:
     reply = await world.type("usage")
     assert reply.message is not None
     assert reply.message.private
-    assert words(reply).startswith("Your use, last 30 days\n1970-01-12\n  2 tasks · 2 steps · 2 min 0 s")
+    assert words(reply).startswith("Your use, last 30 days\n1970-01-12\n  2 tasks · 2 steps · 2 min")
     assert "Everybody's use" in words(await world.type("usage", ADA))
     assert "Together: 3 tasks" in words(await world.type("usage", ADA))
     assert "1 task · 0 steps" in words(await world.type("usage", BEN))

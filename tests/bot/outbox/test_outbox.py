@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import FileFound, ModelAway, Planned, Todo, Told
+from agent.events import FileFound, ModelAway, Planned, Seen, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.cards.final import render_final
-from bot.domain.address import Address, MessageRef
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, ChatRefused, FloodWait
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.domain.task import Task, TaskState
@@ -22,7 +23,7 @@ from bot.outbox.conversation import GIVE_UP
 from bot.outbox.low_priority import FOLD, Streaming
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
-from tests.bot.world import ANNA, CHANNEL, PRIVATE, Clock, png
+from tests.bot.world import ADA, ANNA, CHANNEL, PRIVATE, Clock, png
 
 PRIVATELY = Address("discord", "bot", f"dm{ANNA.id}")
 
@@ -43,6 +44,28 @@ async def test_a_task_from_its_card_to_its_end(post: Post) -> None:
     last = [call for call in post.chat.calls if call.verb in {"send", "edit"}][-1]
     assert last.message == final, "the final message comes after the last edit of the card"
     assert await post.finals(task) == [("sent", "")]
+
+
+async def test_the_first_look_is_the_first_picture_of_the_card(post: Post) -> None:
+    """Seen failing before: there was no picture until the first step was done."""
+    task = await post.world.working()
+    assert (await post.shown("Looking at the phone")).picture is None
+    began = post.world.clock()
+    frame = await post.world.store.frames.save(png(), suffix=".png")
+    post.world.agent.tell(task.id, Seen(run=RunId(task.id), frame=frame))
+    assert (await post.shown("Deciding on the first step")).picture is not None
+    assert post.world.clock() - began < CAPABILITIES.edit_interval, "it answers somebody, and waits for no interval"
+
+
+@pytest.mark.parametrize("by", [ANNA, ADA])
+@pytest.mark.parametrize("begun", [True, False])
+async def test_who_ends_their_own_task_is_not_rung_for(post: Post, by: Person, begun: bool) -> None:
+    """Seen failing before: the end rang for the one who had just pressed Stop."""
+    task = await post.world.working() if begun else await post.world.do()
+    await post.shown("Looking at the phone" if begun else "Planning")
+    await post.world.task_service.cancel(task.id, by)
+    final = await post.closed("Cancelled by")
+    assert (final.notify, final.mention) == ((False, None) if by == ANNA else (True, ANNA))
 
 
 async def test_the_place_is_opened_once_and_everything_goes_there(post: Post) -> None:

@@ -41,6 +41,15 @@ async def begun(post: Post) -> tuple[Task, Task, Task]:
     return task, first, second
 
 
+async def test_who_ends_all_phones_is_not_rung_for(tmp_path: Path) -> None:
+    async with two(tmp_path) as post:
+        task, _, _ = await begun(post)
+        await post.shown("1. Pixel · Working\n2. Nokia · Working")
+        await post.world.task_service.cancel(task.id, ANNA)
+        final = await post.closed("Cancelled")
+        assert (final.notify, final.mention) == (False, None)
+
+
 async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
     async with two(tmp_path) as post:
         task, first, second = await begun(post)

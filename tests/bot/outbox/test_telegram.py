@@ -138,7 +138,7 @@ async def a_line(path: Path) -> AsyncIterator[RateLimitedChat]:
         lists = Lists(chats=frozenset({str(group.id)}), users=frozenset({str(alice.id)}))
         rights = await Rights.open(Policy({"telegram": lists}), world.store)
         turns = ReplyTurns(paces, world.chats, time)
-        services = replace(world.services, rights=rights, turns=turns)
+        services = replace(world.services, rights=rights, turns=turns, press_turns=turns.for_a_press)
         chat = Watched(fake, world.clock, Commands(services))
         running = asyncio.create_task(chat.run())
         await fake.connected()
@@ -237,4 +237,21 @@ async def test_who_types_all_the_time_does_not_keep_back_the_end(tmp_path: Path)
         await line.live(5.0)
         await line.world.end(task)
         await line.until(lambda: line.told(line.group, "It is done."), most=5.0)
+        assert line.rates.refused == []
+
+
+async def test_a_press_is_answered_at_once_however_much_was_said(tmp_path: Path) -> None:
+    """Seen failing with the turn that other answers wait for: the card kept its buttons until the minute was over."""
+    async with a_line(tmp_path) as line:
+        task = await line.task("look for a train", line.group)
+        await line.until(lambda: line.told(line.group, "Looking at the phone"), most=10.0)
+        for _ in range(20):
+            await line.fake.say(line.alice, line.group, "/whoami")
+        await line.live(30.0)
+        (card,) = [one for one in line.fake.from_bot(line.group) if "Looking at the phone" in one.text]
+        (pause,) = [data for data, label in card.buttons.items() if label == "Pause"]
+        await line.fake.press(line.alice, card, pause)
+        await line.until(lambda: "Resume" in card.buttons.values(), most=10.0)
+        await line.world.end(task)
+        await line.until(lambda: line.told(line.group, "It is done."), most=90.0)
         assert line.rates.refused == []

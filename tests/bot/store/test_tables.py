@@ -178,7 +178,7 @@ async def test_what_a_message_is_about_comes_back_as_it_was_kept(store: Store) -
         NoticePayload(Notice.INTERRUPTED),
         WordsPayload("The phone was unplugged."),
         FILE,
-        FinalPayload(),
+        FinalPayload(quiet=True),
     )
     for payload in payloads:
         await store.write(lambda t, p=payload: store.outbox.add(t, task.id, p, now=1))  # type: ignore[misc]  # bound here

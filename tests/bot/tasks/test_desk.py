@@ -97,7 +97,7 @@ async def test_cancel_while_working(tmp_path: Path) -> None:
         )  # fmt: skip
         with pytest.raises(WrongState, match="Task 1 has ended"):
             await one.task_service.cancel(task.id, ANNA)
-        assert await one.outbox(task) == [FinalPayload()]
+        assert await one.outbox(task) == [FinalPayload(quiet=True)]
 
 
 async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
         async with asyncio.timeout(PATIENCE):
             while one.task_service._workers.alive(task.id):
                 await asyncio.sleep(0.01)
-        assert await one.outbox(task) == [FinalPayload()]
+        assert await one.outbox(task) == [FinalPayload(quiet=True)]
 
 
 @pytest.mark.parametrize(

@@ -308,7 +308,8 @@ async def test_why_it_did_not_open_is_said(bench: Bench) -> None:
 
 
 async def test_another_program_that_uses_it_is_left_alone(fast: Bench) -> None:
-    other = AdbPhone(fast.connection, fast.phone.info, fast_lane=True)
+    """One that does not know of the lock that keeps two services apart."""
+    other = AdbPhone(fast.connection, fast.phone.info, fast_lane=True, shell=Shell(fast.connection))
     await other.prepare()
     await opened(other)
     assert "another program" in other.info.lane_reason

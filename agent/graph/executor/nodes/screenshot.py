@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
+from agent.events import Seen
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
@@ -41,6 +42,8 @@ async def screenshot(
     seen = view.observation
     if seen.locked:
         return Command(goto="call_user", update=_unlock_question(state, context, view.frame))
+    if state["frame"] is None and view.frame is not None:
+        context.emit(Seen(run=context.run, frame=view.frame))
     closed = {} if context.screen.is_early else await correct_step(state, context, seen)
     notes = context.control.take_notes()
     return Command(

@@ -104,3 +104,54 @@ async def test_more_rows_than_a_message_holds_are_left_out_and_logged(
     await chat.send(home.address(), Message(body="Which?", buttons=rows), nonce="many")
     assert len((await home.answer()).components) == 5
     assert "rows of buttons" in caplog.text
+
+
+ANSWERED = Message("May it pay 12 EUR?", "Answered by alice: Allow")
+
+
+async def test_a_press_is_answered_by_the_message_itself(home: Home, intake: Recording, chat: DiscordChat) -> None:
+    """Seen failing before: the answer was a whisper, and the buttons stayed until the outbox came round."""
+    intake.pressed = Reply(shown=ANSWERED, toast="Answered by alice: Allow")
+    ref = await chat.send(home.address(), CARD, nonce="card")
+    shown = home.fake.message(home.channel, ref.message)
+    record = home.fake.press(home.alice, shown, "1:stop:1")
+    await home.fake.wait_until(lambda: "Answered by alice" in shown.content)
+    assert home.fake.buttons(shown) == {}
+    assert record.response_kind is ResponseKind.UPDATE
+    assert home.fake.sent("PATCH", ref.message) == [], "it counts in no limit of the channel"
+    assert home.fake.whispers(home.channel) == []
+
+
+async def test_a_slow_press_changes_the_message_when_it_is_done(
+    home: Home, intake: Recording, chat: DiscordChat
+) -> None:
+    intake.hold = asyncio.Event()
+    intake.pressed = Reply(shown=ANSWERED)
+    ref = await chat.send(home.address(), CARD, nonce="card")
+    shown = home.fake.message(home.channel, ref.message)
+    record = home.fake.press(home.alice, shown, "1:stop:1")
+    await home.fake.wait_until(lambda: record.response_kind is ResponseKind.DEFERRED_UPDATE, timeout=2.9)
+    intake.hold.set()
+    await home.fake.wait_until(lambda: "Answered by alice" in shown.content)
+    assert home.fake.buttons(shown) == {}
+
+
+async def test_a_dead_button_says_so_and_disappears(home: Home, intake: Recording, chat: DiscordChat) -> None:
+    intake.pressed = Reply(toast="That question is no longer open.", dead=True)
+    ref = await chat.send(home.address(), CARD, nonce="card")
+    shown = home.fake.message(home.channel, ref.message)
+    home.fake.press(home.alice, shown, "1:stop:1")
+    assert (await home.whisper()).content == "That question is no longer open."
+    assert home.fake.buttons(shown) == {}
+    assert "Task 1" in shown.content
+
+
+async def test_a_message_that_cannot_be_changed_is_answered_all_the_same(
+    home: Home, intake: Recording, chat: DiscordChat
+) -> None:
+    """Seen failing without the refusal being caught in `change`: nothing was said at all."""
+    intake.pressed = Reply(shown=ANSWERED, toast="Answered by alice: Allow")
+    ref = await chat.send(home.address(), CARD, nonce="card")
+    home.fake.fail("POST", "/interactions/*", 400, 50035)
+    home.fake.press(home.alice, home.fake.message(home.channel, ref.message), "1:stop:1")
+    assert (await home.whisper()).content == "Answered by alice: Allow"

@@ -110,3 +110,19 @@ async def test_a_group_that_takes_texts_only(home: Home, chat: TelegramChat) -> 
         await chat.edit(ref, card(body))
         assert body in shown.text
     assert home.fake.from_bot(home.group) == [shown]
+
+
+async def test_a_message_that_reads_so_already_costs_no_call(home: Home, chat: TelegramChat) -> None:
+    """A press has changed it, and then the outbox comes round with the same."""
+    ref = await chat.send(home.address(home.group), card("one"), nonce="c7")
+    turns = 0
+
+    async def turn() -> None:
+        nonlocal turns
+        turns += 1
+
+    for body in ("two", "two", "three"):
+        await chat.edit(ref, Message("Task 7", body), turn=turn)
+    assert turns == 2
+    (shown,) = home.fake.from_bot(home.group)
+    assert shown.text == "Task 7\nthree"

@@ -126,3 +126,37 @@ async def test_a_press_that_belongs_to_no_chat_is_answered(home: Home, intake: R
         home.fake.polling.put("callback_query", query)
         await home.fake.wait_until(lambda: press.answer is not None)
     assert intake.presses == []
+
+
+async def test_a_press_changes_the_message_at_once(home: Home, chat: TelegramChat, intake: Recording) -> None:
+    """Seen failing before: the buttons stayed until the outbox came round."""
+    message = await shown(home, chat)
+    intake.pressed = Reply(toast="Stopped.", shown=Outgoing("Task 7", "Cancelled"))
+    press = await home.fake.press(home.alice, message, STOP)
+    await home.fake.wait_until(lambda: message.text == "Task 7\nCancelled")
+    assert message.buttons == {}
+    assert press.answer == "Stopped."
+    assert len(home.fake.from_bot(home.group)) == 1
+
+
+async def test_a_dead_button_says_so_and_disappears(home: Home, chat: TelegramChat, intake: Recording) -> None:
+    message = await shown(home, chat)
+    before = message.text
+    intake.pressed = Reply(toast="That question is no longer open.", dead=True)
+    press = await home.fake.press(home.alice, message, STOP)
+    await home.fake.wait_until(lambda: not message.buttons)
+    assert (press.answer, message.text) == ("That question is no longer open.", before)
+
+
+async def test_a_message_that_a_press_changed_slowly_needs_no_other(home: Home, intake: Recording) -> None:
+    async with running(home, intake, times=replace(QUICK, press=0.05)) as chat:
+        message = await shown(home, chat)
+        intake.hold = asyncio.Event()
+        intake.pressed = Reply(toast="Stopped at last.", shown=Outgoing("Task 7", "Cancelled"))
+        press = await home.fake.press(home.alice, message, STOP)
+        await home.fake.wait_until(lambda: press.answer is not None)
+        intake.hold.set()
+        await home.fake.wait_until(lambda: "Cancelled" in message.text)
+        await home.fake.say(home.alice, home.group, "/help")
+        await home.fake.wait_until(lambda: intake.messages)
+        assert len(home.fake.from_bot(home.group)) == 1

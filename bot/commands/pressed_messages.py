@@ -1,0 +1,74 @@
+"""What a message reads from now on whose button was pressed: no button stays that does nothing any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.cards.buttons import ButtonData, Deed
+from bot.cards.formatting import title_of
+from bot.cards.live_card import live_card
+from bot.cards.question import render_answered
+from bot.commands.request import Services
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Message, Reply
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.texts import say, speaking
+
+_ON_CARDS = frozenset({Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.NOW})
+_OF_QUESTIONS = frozenset({Deed.ANSWER, Deed.PAGE})
+_OF_OFFERS = frozenset({Deed.RUN, Deed.STEER, Deed.TRY})
+
+
+async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
+    """The reply to a press that was done, and what the pressed message reads now."""
+    if data.deed is Deed.TRY:
+        return replace(reply, dead=True)  # its answer is a message of its own
+    if data.deed in _OF_OFFERS:
+        return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
+    if (question := await services.task_service.question_by_message(press.message)) is not None:
+        return replace(reply, shown=await _closed(question, services))
+    task = await services.task_service.get(data.subject) if data.deed in _ON_CARDS else None
+    if task is None:
+        return reply
+    with speaking(task.person.language):
+        if await _is_card(press, task, services):
+            return replace(reply, shown=await _card(task, services))
+        # A notice, or a copy of the card that nobody keeps up to date.
+        by = say(f"press.by.{data.deed}", name=press.person.name or press.person.id)
+        return replace(reply, shown=Message(heading=title_of(task), body=by))
+
+
+async def when_refused(press: Press, data: ButtonData, services: Services) -> Reply:
+    """What becomes of the pressed message when nothing was done: its buttons go once they are for what is over."""
+    if (question := await services.task_service.question_by_message(press.message)) is not None:
+        shown = await _closed(question, services)
+        return Reply(shown=shown, dead=shown is not None)
+    if data.deed in _OF_QUESTIONS:
+        return Reply(dead=True)
+    if data.deed in _OF_OFFERS:
+        return Reply(dead=await services.store.offers.get(data.subject, now=services.clock()) is None)
+    if data.deed not in _ON_CARDS:
+        return Reply()
+    task = await services.task_service.get(data.subject)
+    if task is not None and await _is_card(press, task, services):
+        with speaking(task.person.language):
+            return Reply(shown=await _card(task, services), dead=True)
+    return Reply(dead=task is None or task.state is TaskState.ENDED)
+
+
+async def _closed(question: OpenQuestion, services: Services) -> Message | None:
+    """The question without its buttons; None while it is open."""
+    task = await services.task_service.get(question.task)
+    if task is None or (question.answer is None and not question.expired):
+        return None
+    with speaking(task.person.language):
+        return render_answered(question, task)
+
+
+async def _is_card(press: Press, task: Task, services: Services) -> bool:
+    card = await services.store.cards.get(task.id)
+    return card is not None and card.message == press.message
+
+
+async def _card(task: Task, services: Services) -> Message:
+    return await live_card(task, services.task_service, frames=services.frames, now=services.clock())

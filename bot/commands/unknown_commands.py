@@ -1,0 +1,56 @@
+"""A command that is not there: the nearest one that is, as a button that does it with the same words behind it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from bot.cards.buttons import Deed, button
+from bot.commands.backlog import attached
+from bot.commands.free_text import Talk
+from bot.commands.parser import UnknownCommand, parse
+from bot.commands.request import Request, Services, verdict
+from bot.commands.spec import BY_NAME
+from bot.domain.outgoing import Message, Reply
+from bot.store.offers import Offer
+from bot.tasks.files import keep
+
+_WITH_CODES: Final = frozenset({"answer", "pair"})
+"""What may stand behind these is never kept, not even until a press."""
+
+
+async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
+    """Say that there is no such command; with a button, where the person may do what was probably meant."""
+    told = Message(body=str(unknown), private=True)
+    near = BY_NAME.get(unknown.near)
+    if near is None or near.name in _WITH_CODES or request.stale:
+        return Reply(told)
+    if not verdict(request, services.policy, near.right).allowed:
+        return Reply(told)
+    offer = Offer(
+        id=secrets.token_hex(8),
+        person=request.person,
+        place=request.place,
+        event=request.event,
+        message=request.message,
+        text=f"{near.name} {unknown.rest}".strip(),
+        files=await keep(services.frames, request.files),
+        made=services.clock(),
+    )
+    await services.store.offers.add(offer)
+    meant = button(Deed.TRY, offer.id, f"{request.prefix or request.lead}{offer.text}", style="primary")
+    return Reply(replace(told, buttons=((meant,),)))
+
+
+@asynccontextmanager
+async def meant_by_press(request: Request, offer: str, talk: Talk, services: Services) -> AsyncIterator[Request]:
+    """What is done when the button is pressed, once and by whoever typed it. What is refused can be pressed again.
+
+    Raises Refused or ParseError.
+    """
+    async with talk.taken(request, offer) as typed:
+        files = await attached(typed.files, services)
+        yield replace(request, event=typed.event, call=parse(typed.text), message=typed.message, files=files)

@@ -1,0 +1,100 @@
+"""Two services on one phone: the second does not take it, and nothing stays locked."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from devices.adb.connection import Connection
+from devices.adb.driver import AdbPhone
+from devices.adb.ownership import Ownership
+from devices.adb.server import ServerAddress
+from devices.adb.shell import Shell
+from devices.errors import PhoneTaken
+from devices.phone import Health, PhoneInfo
+from devices.virtual_phone.phone import VirtualPhone
+from tests.fixtures.adb import AdbServer
+
+_OTHER_SERVICE = """
+import asyncio, sys
+from devices.adb.connection import Connection
+from devices.adb.ownership import Ownership
+from devices.adb.server import ServerAddress
+from devices.adb.shell import Shell
+
+async def main():
+    mine = Ownership(Shell(Connection(ServerAddress("127.0.0.1", int(sys.argv[1])), sys.argv[2])))
+    await mine.take()
+    print("mine", flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+def _phone(adb: AdbServer, phone: VirtualPhone) -> AdbPhone:
+    address = ServerAddress("127.0.0.1", adb.port)
+    info = PhoneInfo(phone.address, phone.address, "Pixel", Health.READY)
+    return AdbPhone(Connection(address, phone.address), info)
+
+
+async def test_the_second_service_does_not_take_the_phone(adb_server: AdbServer) -> None:
+    """Seen failing without `take` in `prepare`: both prepared it, and the first one's end took the other's settings."""
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        first, second = _phone(adb_server, phone), _phone(adb_server, phone)
+        await first.prepare()
+        await first.prepare()
+        kept = dict(phone.state.settings["global"])
+        with pytest.raises(PhoneTaken, match="Another service is at work"):
+            await second.prepare()
+        with pytest.raises(PhoneTaken):
+            await second.mend()
+        await second.restore()
+        assert phone.state.settings["global"] == kept, "what the first one needs stays as it is"
+        await first.restore()
+        await second.prepare()
+        await second.restore()
+        await adb_server.disconnect(phone.address)
+
+
+async def test_a_service_that_is_killed_leaves_no_lock(adb_server: AdbServer) -> None:
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        other = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _OTHER_SERVICE, str(adb_server.port), phone.address,
+            stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3],
+        )  # fmt: skip
+        assert other.stdout is not None
+        assert await other.stdout.readline() == b"mine\n"
+        mine = Ownership(Shell(Connection(ServerAddress("127.0.0.1", adb_server.port), phone.address)))
+        with pytest.raises(PhoneTaken):
+            await mine.take()
+        other.kill()
+        await other.wait()
+        async with asyncio.timeout(10):
+            while not mine.held:
+                try:
+                    await mine.take()
+                except PhoneTaken:
+                    await asyncio.sleep(0.01)
+        await mine.release()
+        assert not phone.locked_by_service
+        await adb_server.disconnect(phone.address)
+
+
+async def test_a_lock_that_the_cable_took_is_taken_again(adb_server: AdbServer) -> None:
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        mine = Ownership(Shell(Connection(ServerAddress("127.0.0.1", adb_server.port), phone.address)))
+        await mine.take()
+        await adb_server.disconnect(phone.address)
+        await adb_server.connect(phone.address)
+        async with asyncio.timeout(10):
+            await mine.take()
+        assert phone.locked_by_service
+        await mine.release()
+        await adb_server.disconnect(phone.address)
