@@ -70,7 +70,7 @@ class Policy:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
-        self._lexicon = Lexicon(self._rules)
+        self.lexicon = self._lexicon = Lexicon(self._rules)
         self._one_app = lru_cache(APPS_KEPT)(self._find_app)
 
     @classmethod
@@ -107,7 +107,7 @@ class Policy:
         if isinstance(action, act.Tap) and action.sensitive:
             return Gate("approve", warned(action.sensitive))
         if isinstance(action, act.OpenUrl):
-            return self._address(action.url)
+            return self.address_gate(action.url)
         if isinstance(action, act.Type):
             field = spot.target or _focused(spot.around)
             if field is not None and self._is_secret(field, action.text):
@@ -359,7 +359,8 @@ class Policy:
         read = self._lexicon.read(element.label)
         return read.money or (read.money_button and is_button(element))
 
-    def _address(self, url: str) -> Gate:
+    def address_gate(self, url: str) -> Gate:
+        """What stands before an address by its form alone, whatever it carries."""
         scheme = url.strip().partition(":")[0].casefold()
         if scheme in self._rules.urls.schemes:
             return Gate("approve", opens(scheme))

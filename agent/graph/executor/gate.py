@@ -12,6 +12,7 @@ from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.outgoing import sources_of
 from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
@@ -50,7 +51,7 @@ async def question_before_input(
     if gate.verdict == "allow" and type(action) not in DIALECT_ACTIONS:
         gate = _gate_of_input(context, sight, physical)
     if gate.verdict == "allow":
-        own = spec.gate(action, Situation(context.policy, state["task"], spot))
+        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state)))
         gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
     match gate.verdict:
         case "refuse":

@@ -40,6 +40,8 @@ async def executor_entry(
         "secret": None,
         "held": state.get("held"),
         "said": state.get("said", []),
+        "seen": state.get("seen", {}),
+        "handed_out": state.get("handed_out", []),
         "askings": 0,
         "covered": state.get("covered", []),
         "aside": False,
