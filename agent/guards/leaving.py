@@ -1,4 +1,4 @@
-"""Whether a text that leaves the phone carries words away: those of other apps, of the notes, or of the conversation."""
+"""Whether a text that leaves the phone carries words away: of other apps, of the notes, or of the conversation."""
 
 from __future__ import annotations
 

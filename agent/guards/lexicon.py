@@ -201,6 +201,8 @@ class Lexicon:
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
+        if not found and ("rn" in text or "vv" in text):
+            text, tokens, found = self._look_again(text, tokens)
         if _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
             if self._is_known(lower, words) or not found:
@@ -211,6 +213,12 @@ class Lexicon:
                 (entry, at) for entry, at in found if entry.marked in marks and (not entry.whole or entry.word == text)
             ]
         return text, tokens, found
+
+    def _look_again(self, text: str, tokens: list[str]) -> _Look:
+        """The same where two letters stand for one that they look like: "Confirrn"."""
+        other = text.replace("rn", "m").replace("vv", "w")
+        words = _TOKEN.findall(other)
+        return (other, words, list(self._found(other, words))) if self._is_known(other, words) else (text, tokens, [])
 
     def _is_known(self, text: str, tokens: list[str]) -> bool:
         return any(text in each for each in (self._harmless, self._opens, self._confirm)) or not self._known.isdisjoint(
