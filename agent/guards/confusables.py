@@ -41,7 +41,9 @@ def _tables() -> tuple[dict[int, str], dict[str, str]]:
 _TABLE, _BESIDE = _tables()
 _BESIDE_LATIN: Final = re.compile(f"(?<=[a-z])[{''.join(_BESIDE)}]|[{''.join(_BESIDE)}](?=[a-z])")
 _AS_LETTER: Final = {"0": "o", "1": "l", "|": "l", "I": "l"}
-_DIGIT: Final = re.compile(r"(?<=[^\W\d_])[01|](?!\d)|(?<!\d)[01|](?=[^\W\d_])|(?<=[a-z])I(?=[a-z])")
+_DIGIT: Final = re.compile(
+    r"[01|](?:(?<=[^\W\d_][01|])(?!\d)|(?<!\d[01|])(?=[^\W\d_]))|I(?<=[a-z]I)(?=[a-z])"
+)  # the sign first: so it is looked for in one go
 """A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 
 

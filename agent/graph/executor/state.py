@@ -93,8 +93,8 @@ class ExecutorState(TypedDict, total=False):
     `unlike` the approvals whose screen was not the same any more, by what they were for (see
     agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last step, until it is
     known what its action changed (see agent.graph.executor.steps);
-    `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out` what a person has let out of the
-    phone; the whole run keeps both;
+    `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out` what a person has let out of
+    the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """

@@ -10,6 +10,7 @@ import pytest
 from agent import actions as act
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
+from agent.guards.lexicon import has_table
 from agent.guards.policy import Policy
 from devices.geometry import Bounds, Point, Size
 from devices.inputs import Key
@@ -102,3 +103,15 @@ def test_a_word_that_only_shows_something_agrees_to_what_a_dialog_states(word: s
     window = {"window": "dialog", "texts": ["3 photos will be permanently deleted"], "buttons": ["Cancel", word]}
     assert Policy.default().gate(*touch(window, word)).verdict == "approve"
     assert Policy.default().gate(*touch(window, "Cancel")).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "locale", ["en-US", "sw-KE", "zh-Hans-CN", "nn-NO", "iw-IL", "in_ID", "tl-PH", "ms-MY", "ur-PK"]
+)
+def test_languages_with_a_table(locale: str) -> None:
+    assert has_table(locale)
+
+
+@pytest.mark.parametrize("locale", ["ka-GE", "am-ET", "te-IN", "xx"])
+def test_languages_without_one(locale: str) -> None:
+    assert not has_table(locale)
