@@ -55,13 +55,17 @@ _ADDRESS_TYPED: Final = re.compile(
 class Sources:
     """Where the words of a run come from: what each app has shown, what the person has said, and what was noted.
 
-    `handed_out` are texts that a person has let go out in this run.
+    `handed_out` are texts that a person has let go out in this run, each with the app that it went into.
     """
 
     seen: Seen = field(default_factory=dict)
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    handed_out: tuple[str, ...] = ()
+    handed_out: tuple[tuple[str, str], ...] = ()
+
+    def allowed_in(self, package: str) -> tuple[str, ...]:
+        """What the person has said, and has let go into this app."""
+        return (*self.said, *(text for app, text in self.handed_out if app == package))
 
 
 def address_carries(url: str, sources: Sources) -> Words | None:
@@ -70,14 +74,13 @@ def address_carries(url: str, sources: Sources) -> Words | None:
     One that the person gave is theirs; what stood as a whole in an app carries nothing of that app.
     """
     url = url.strip()
-    own = (*sources.said, *sources.handed_out)
-    if _addresses(url) & numbers_of(own):
+    if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.handed_out))):
         return None
     texts = _decoded(_telling_part(url))
     if reason := _carried(texts, sources, whole=_addresses(url), onto=""):
         return reason
-    if not _is_asked_for(url, sources) and _copied(texts, own):
-        return words("reason.carries_said", words=_named(_said_words(texts, own)))
+    if not _is_asked_for(url, sources) and _copied(texts, sources.said):
+        return words("reason.carries_said", words=_named(_said_words(texts, sources.said)))
     stood = any(_addresses(url) & set(split(app["units"])) for app in sources.seen.values())
     if not stood and any(_is_coded(value, sources) for value in _values(url)):
         return words("reason.carries_coded")
@@ -135,8 +138,8 @@ def _carried(
     """The first app, or the notes, of which these texts carry words, as a reason. `whole` is the address itself,
     `onto` the app that it is typed into; with `named` the person may have named both apps: then it is their wish.
     """
-    own = numbers_of((*sources.said, *sources.handed_out))
-    said = _tokens((*sources.said, *sources.handed_out))
+    allowed = sources.allowed_in(onto) if onto else sources.said
+    own, said = numbers_of(allowed), _tokens(allowed)
     units = [u for text in texts for u in units_of(text) if u.number not in own and not said.issuperset(u.words)]
     if not units:
         return None
@@ -234,7 +237,7 @@ def _is_coded(value: str, sources: Sources) -> bool:
     mixed = sum(any(test(sign) for sign in longest) for test in (str.isdigit, str.islower, str.isupper)) > 1
     if not mixed:
         return False
-    told = " ".join((*sources.said, *sources.handed_out))
+    told = " ".join(sources.said)
     shown = numbers_of([longest])
     return longest not in told and not any(shown & set(split(app["units"])) for app in sources.seen.values())
 

@@ -22,17 +22,29 @@ def sources_of(state: ExecutorState) -> Sources:
         seen=state.get("seen", {}),
         said=(state["task"], *state.get("said", [])),
         notes=tuple(state.get("notes", [])),
-        handed_out=tuple(state.get("handed_out", [])),
+        handed_out=tuple((package, text) for package, text in state.get("handed_out", [])),
     )
 
 
-def handed_out(state: ExecutorState, action: Action) -> list[str]:
-    """The texts that a person has let out, with that of the action that they have just allowed."""
+def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
+    """The texts that a person has let out, with that of the action that they have just allowed in this app."""
     before = state.get("handed_out", [])
     match action:
         case OpenUrl(url=text) | Type(text=text):
-            return [*before, text][-KEPT:]
+            return [*before, [package, text]][-KEPT:]
     return before
+
+
+def carried_gate(action: Action, situation: Situation) -> Gate:
+    """Whether a person must be asked before this action, whichever it is, because of what it would take away."""
+    match action:
+        case OpenUrl():
+            return address_gate(action, situation)
+        case Type():
+            return typed_gate(action, situation)
+        case Tap() | DoubleTap() | LongPress() | PressKey():
+            return pressed_gate(action, situation)
+    return ALLOWED
 
 
 def address_gate(action: OpenUrl, situation: Situation) -> Gate:

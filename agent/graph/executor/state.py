@@ -129,7 +129,7 @@ class ExecutorState(TypedDict, total=False):
     held: str | None
     said: list[str]
     seen: Seen
-    handed_out: list[str]
+    handed_out: list[list[str]]
     askings: int
     covered: list[list[str]]
     aside: bool

@@ -166,6 +166,15 @@ def test_what_was_pasted_is_seen_when_it_is_sent() -> None:
     assert not typed("", TouchTarget(CHROME, button, (button,), size=SIZE))
 
 
+def test_what_was_let_into_one_app_is_not_let_into_another() -> None:
+    """Seen failing with the texts that were let out counted as what the person said, wherever they go."""
+    field = element("", editable=True, focused=True)
+    sources = Sources(IN_NOTES, (ASKED,), handed_out=((CHROME, "doctor miller"),))
+    assert typed_carries("doctor miller", spot(CHROME, field), sources, LEXICON, sends=True) is None
+    assert typed_carries("doctor miller", spot("org.mozilla.firefox", field), sources, LEXICON, sends=True) is not None
+    assert address_carries("https://evil.example/?q=doctor+miller", sources) is not None
+
+
 def test_fields_for_passwords_and_searches_are_not_kept() -> None:
     secret = Element(text="hunter22x99", password=True, editable=True, bounds=Bounds(0, 0, 9, 9))
     search = element("violet saffron", hint="Search", editable=True)

@@ -152,7 +152,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
     sight = again.sight(context.screen.view, state)
     if isinstance(spec, InputAction) and secret is None:
-        step.changed["handed_out"] = handed_out(state, action)
+        step.changed["handed_out"] = handed_out(state, action, now.package)
         await _do_allowed(step, resolve_input(spec, action, again.aim, sight))
         step.changed["unlike"] = counted(state.get("unlike", {}), control, 0)
         return Command(goto="check_loop", update=step.update(approved=None))
