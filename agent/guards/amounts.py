@@ -17,6 +17,9 @@ _LOCAL: Final = frozenset(_TABLE["local"])
 _ENGLISH: Final = frozenset(_TABLE["words_too"])
 _SIGNS: Final = [sign for sign in map(chr, range(0x20000)) if unicodedata.category(sign) == "Sc"]
 _FREE: Final = "|".join(map(re.escape, sorted([*_SIGNS, *_TABLE["joined"]], key=len, reverse=True)))
+_SIGN_ENDS: Final = frozenset(sign[-1] for sign in (*_SIGNS, *_TABLE["joined"]))
+_LAST_PARTS: Final = frozenset(word.rpartition(".")[2].casefold() for word in (*_WRITTEN, *_LOCAL, *_ENGLISH))
+"""What stands behind the last dot of a currency's name."""
 
 _NUMBER: Final = re.compile(r"\d(?:[\d.,\u066b\u066c\u00a0\u202f'’ ]*\d)?")
 _CENTS: Final = re.compile(r"[.,]\d\d\Z")
@@ -33,7 +36,7 @@ _REACH: Final = 24
 @lru_cache(KEPT)
 def has_amount(label: str) -> bool:
     """Whether money is told in this label."""
-    return _NUMBER.search(label) is not None and any(True for _ in _amounts(_seen(label)))
+    return bool(_spans(label))
 
 
 @lru_cache(KEPT)
@@ -43,9 +46,15 @@ def is_amount(label: str, *, bare: bool = False) -> bool:
     """
     if _NUMBER.search(label) is None:
         return False
-    seen = _seen(label).strip()
-    whole = any(not (seen[:start] + seen[end:]).strip("-+− ") for start, end in _amounts(seen))
-    return whole or (bare and _BARE.fullmatch(seen) is not None)
+    seen = _seen(label)
+    whole = any(not (seen[:start] + seen[end:]).strip().strip("-+− ") for start, end in _spans(label))
+    return whole or (bare and _BARE.fullmatch(seen.strip()) is not None)
+
+
+@lru_cache(KEPT)  # most labels are asked about in more than one way
+def _spans(label: str) -> tuple[tuple[int, int], ...]:
+    """Where the amounts of a label begin and end, by the signs that are seen."""
+    return tuple(_amounts(_seen(label))) if _NUMBER.search(label) is not None else ()
 
 
 def _amounts(seen: str) -> Iterator[tuple[int, int]]:
@@ -53,7 +62,7 @@ def _amounts(seen: str) -> Iterator[tuple[int, int]]:
     for number in _NUMBER.finditer(seen):
         start, end = number.span()
         behind, reach = _BEHIND.match(seen, end), max(0, start - _REACH)
-        ahead = _AHEAD.search(seen[reach:start])
+        ahead = _AHEAD.search(seen[reach:start]) if _may_end_with_currency(seen[reach:start]) else None
         if behind and (behind["free"] or _is_currency(behind["word"]) or behind["word"] in _ENGLISH):
             yield start, behind.end()
         elif ahead and (
@@ -62,6 +71,17 @@ def _amounts(seen: str) -> Iterator[tuple[int, int]]:
             or (ahead["word"] in _ENGLISH and _CENTS.search(number[0]) is not None)
         ):
             yield reach + ahead.start(), end
+
+
+def _may_end_with_currency(before: str) -> bool:
+    """Whether a look is worth its time: the last sign, or the letters up to it, end some currency's name."""
+    at = len(before)
+    while at and (before[at - 1].isspace() or before[at - 1] in ".,-"):
+        at -= 1
+    before = before[:at]
+    while at and before[at - 1].isalpha():
+        at -= 1
+    return before[-1:] in _SIGN_ENDS or before[at:].casefold() in _LAST_PARTS
 
 
 def _is_currency(word: str) -> bool:

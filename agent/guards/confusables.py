@@ -27,20 +27,29 @@ _SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
 """S e n d, P.A.Y. No sign is both a letter and what stands between letters: else a long label takes for ever."""
 
 
-def _table() -> dict[int, str]:
-    """What each sign is read as."""
+def _tables() -> tuple[dict[int, str], dict[str, str]]:
+    """What each sign is read as: anywhere, and beside a Latin letter."""
     text = resources.files("agent.guards").joinpath("lookalikes.toml").read_text(encoding="utf-8")
-    pairs = [pair for lines in tomllib.loads(text).values() for line in lines for pair in line.split()]
+    kinds = {kind: [pair for line in lines for pair in line.split()] for kind, lines in tomllib.loads(text).items()}
+    beside = {sign: read.casefold() for sign, read in kinds.pop("beside")}
+    pairs = [pair for each in kinds.values() for pair in each]
     # Negative circled and squared letters, which NFKC leaves as they are.
     enclosed = {first + number: chr(ord("A") + number) for first in (0x1F150, 0x1F170) for number in range(26)}
-    return {**{ord(sign): read for sign, read in pairs}, **enclosed, ord(_BLANK): " "}
+    return {**{ord(sign): read for sign, read in pairs}, **enclosed, ord(_BLANK): " "}, beside
 
 
-_TABLE: Final = _table()
+_TABLE, _BESIDE = _tables()
+_BESIDE_LATIN: Final = re.compile(f"(?<=[a-z])[{''.join(_BESIDE)}]|[{''.join(_BESIDE)}](?=[a-z])")
+_AS_LETTER: Final = {"0": "o", "1": "l", "|": "l", "I": "l"}
+_DIGIT: Final = re.compile(
+    r"[01|](?:(?<=[^\W\d_][01|])(?!\d)|(?<!\d[01|])(?=[^\W\d_]))|I(?<=[a-z]I)(?=[a-z])"
+)  # the sign first: so it is looked for in one go
+"""A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 
 
 def folded(label: str) -> str:
     """The label in one case and one form of each sign, with single blanks."""
+    label = _DIGIT.sub(lambda sign: _AS_LETTER[sign[0]], label)
     if label.isascii():  # most labels, and most of the work
         words = " ".join(label.casefold().split())
         return re.sub(r"[\W_]+", "", words) if _SPACED.fullmatch(words) else words
@@ -49,6 +58,8 @@ def folded(label: str) -> str:
     bare = unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFD", seen)))
     # Again in the lower case: not every letter looks like another one in both.
     cased = bare.translate(_TABLE).casefold().translate(_TABLE)
+    if _BESIDE_LATIN.search(cased):
+        cased = _BESIDE_LATIN.sub(lambda sign: _BESIDE[sign[0]], cased)
     words = " ".join(cased.replace("\u2019", "'").split())
     # Vowels of Indic scripts are marks, and stand between no letters of their own.
     if _SPACED.fullmatch(words) and not any(unicodedata.category(sign)[0] == "M" for sign in words):

@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
@@ -32,6 +32,8 @@ FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
 """So many words of which the tables have less than this share are of a language without a table."""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
+_ASCII_SENTENCES: Final = re.compile(r"\s(?<=[.!?]\s)\s*|\n")
+"""The same, with the blank first: it is looked for in one go."""
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
 _CAPITALS: Final = re.compile("[\u0386-\u03ab\u0400-\u042f]")
 """Greek and Cyrillic: a capital looks like another Latin letter than its small one, so both are read."""
@@ -107,6 +109,18 @@ def tables() -> dict[str, dict[str, tuple[str, ...]]]:
     }
 
 
+_OTHER_CODES: Final = {"no": "nb", "nn": "nb", "in": "id", "iw": "he", "tl": "fil", "yue": "zh"}
+"""What Java and Android call some languages as well, and those that are read by the table of another."""
+
+
+def has_table(locale: str) -> bool:
+    """Whether the language of a locale such as "sr-Latn-RS" has a table; the words of English and Chinese are in the
+    policy as well.
+    """
+    language = re.split(r"[-_]", locale.strip(), maxsplit=1)[0].casefold()
+    return _OTHER_CODES.get(language, language) in tables()
+
+
 class Lexicon:
     """The words of one policy and of all tables, found in one pass over a label."""
 
@@ -128,6 +142,7 @@ class Lexicon:
         for language, table in tables().items():
             self._add_table(language, table)
         self.read = lru_cache(KEPT)(self._read)
+        self._of_token = lru_cache(KEPT)(self._entries)
 
     def _add_table(self, language: str, table: dict[str, tuple[str, ...]]) -> None:
         for name in _RULE_KEYS:
@@ -170,13 +185,25 @@ class Lexicon:
         whole = text, tokens, found = self._look(label[:MAX_LABEL])
         if not text:
             return _NOTHING
-        sentences = self._sentences(label, whole)
         harmless, confirm, opens = text in self._harmless, text in self._confirm, text in self._opens
+        alphabetic = [token for token in tokens if token.isalpha()]
+        plainly = Reading(
+            confirm=confirm,
+            harmless=harmless or text.startswith(NEGATIONS),
+            opens=opens,
+            joined=not text.isascii() and JOINED.search(text) is not None,
+            words=len(alphabetic),
+            known=len([token for token in alphabetic if token in self._known]),
+        )
+        if not found and text.isascii() and not any(e.whole or e.marked for t in tokens for e in self._of_token(t)):
+            return plainly  # nearly every sentence: no word of it belongs to a rule, nor is one by itself
+        sentences = self._sentences(label, whole)
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
         captions = tuple(self._policy_captions(of_policy, label))
         screens = [e for e in of_policy if e.kind == "screen"]
-        return Reading(
+        return replace(
+            plainly,
             exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
             own=self._first(captions),
             button=self._first((*captions, *own)),
@@ -184,12 +211,6 @@ class Lexicon:
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
-            confirm=confirm,
-            harmless=harmless or text.startswith(NEGATIONS),
-            opens=opens,
-            joined=JOINED.search(text) is not None,
-            words=sum(map(str.isalpha, tokens)),
-            known=sum(token in self._known for token in tokens if token.isalpha()),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
             money=any(e.word == text for e in screens),
@@ -201,7 +222,9 @@ class Lexicon:
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
-        if _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
+        if not found and ("rn" in text or "vv" in text):
+            text, tokens, found = self._look_again(text, tokens)
+        if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
             if self._is_known(lower, words) or not found:
                 text, tokens, found = lower, words, [*self._found(lower, words), *found]
@@ -212,6 +235,12 @@ class Lexicon:
             ]
         return text, tokens, found
 
+    def _look_again(self, text: str, tokens: list[str]) -> _Look:
+        """The same where two letters stand for one that they look like: "Confirrn"."""
+        other = text.replace("rn", "m").replace("vv", "w")
+        words = _TOKEN.findall(other)
+        return (other, words, list(self._found(other, words))) if self._is_known(other, words) else (text, tokens, [])
+
     def _is_known(self, text: str, tokens: list[str]) -> bool:
         return any(text in each for each in (self._harmless, self._opens, self._confirm)) or not self._known.isdisjoint(
             tokens
@@ -219,19 +248,22 @@ class Lexicon:
 
     def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
         """Every word of the tables in this text, and where it stands."""
-        for at, token in enumerate(tokens):
-            for entry in self._spaced.get(token, ()):
+        entries_of = self._of_token
+        for at, entries in [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]:
+            for entry in entries:
                 size = len(entry.tokens)
                 if size == 1 or _same(tokens[at : at + size], entry):
                     yield entry, at
-            for entry in self._stems.get(token[:3], ()):
-                if token.startswith(entry.word):
-                    yield entry, at
-        if JOINED.search(text):
+        if not text.isascii() and JOINED.search(text):
             for at, sign in enumerate(text):
                 for entry in self._joined.get(sign, ()):
                     if text.startswith(entry.word, at):
                         yield entry, at
+
+    def _entries(self, token: str) -> tuple[_Entry, ...]:
+        """The words of the tables that begin with this one, or of which it is a form."""
+        stems = (entry for entry in self._stems.get(token[:3], ()) if token.startswith(entry.word))
+        return (*self._spaced.get(token, ()), *stems)
 
     def _policy_captions(self, entries: list[_Entry], label: str) -> Iterator[str]:
         for entry in entries:
@@ -262,7 +294,7 @@ class Lexicon:
 
     def _sentences(self, label: str, whole: _Look) -> list[_Look]:
         """The label's sentences, looked at; those that are too long left out."""
-        parts = _SENTENCES.split(label[:MAX_LABEL])
+        parts = (_ASCII_SENTENCES if label.isascii() else _SENTENCES).split(label[:MAX_LABEL])
         looks = [whole] if len(parts) == 1 else map(self._look, parts)
         return [look for look in looks if look[0] and len(look[0]) <= MAX_SENTENCE]
 
@@ -285,7 +317,7 @@ class Lexicon:
         """Whether these, taken together, are of a language without a table."""
         total = known = 0
         for label in labels:
-            if _FOREIGN_SCRIPT.search(label):
+            if not label.isascii() and _FOREIGN_SCRIPT.search(label):
                 return True
             read = self.read(label)
             if read.joined:

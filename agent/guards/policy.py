@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from agent import actions as act
 from agent.guards.amounts import has_amount
+from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
@@ -72,7 +73,7 @@ class Policy:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
-        self._lexicon = Lexicon(self._rules)
+        self.lexicon = self._lexicon = Lexicon(self._rules)
         self._one_app = lru_cache(APPS_KEPT)(self._find_app)
 
     @classmethod
@@ -109,7 +110,7 @@ class Policy:
         if isinstance(action, act.Tap) and action.sensitive:
             return Gate("approve", warned(action.sensitive))
         if isinstance(action, act.OpenUrl):
-            return self._address(action.url)
+            return self.address_gate(action.url)
         if isinstance(action, act.Type):
             field = spot.target or _focused(spot.around)
             if field is not None and self._is_secret(field, action.text):
@@ -180,9 +181,7 @@ class Policy:
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
         gate = self._named(spot, said)
-        if gate is not ALLOWED or said or (spot.target is not None and spot.target.resource_id):
-            return gate
-        return self._blind(spot)
+        return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
     def _named(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
         """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
@@ -255,6 +254,8 @@ class Policy:
         gate = self._slid(spot)
         if gate is ALLOWED and is_swiped_away(spot):
             return self.hold("delete", "row swiped away")
+        if gate is ALLOWED and tells_nothing(spot) and (isinstance(action, act.Drag) or slides(spot)):
+            return self._blind(spot)
         return gate
 
     def _slid(self, spot: TouchTarget) -> Gate:
@@ -286,6 +287,8 @@ class Policy:
                 gate = self._any(buttons, spot)
         elif spot.target is None and (pressed := focused_button(spot)) is not None:
             gate = self._named(replace(spot, target=pressed, point=None))
+        if gate.verdict == "allow" and keys.enter and tells_nothing(spot):
+            return self._blind(spot)
         return self._enter(spot) if gate.verdict == "allow" and keys.enter else gate
 
     def _any(self, buttons: list[Element], spot: TouchTarget) -> Gate:
@@ -351,20 +354,12 @@ class Policy:
         return rule if rule in self._rules.approve else ""
 
     def _blind(self, spot: TouchTarget) -> Gate:
-        screens = self._rules.screens
-        sensitive = fits(spot.package, screens.packages) or len(spot.around) >= CUT_OFF
-        sensitive = sensitive or any(self._shows_money(e) for e in spot.around)
-        if not sensitive:
+        if not is_sensitive(spot, self._rules.screens, self._lexicon) and len(spot.around) < CUT_OFF:
             return ALLOWED
         return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)
 
-    def _shows_money(self, element: Element) -> bool:
-        if not element.label:
-            return False
-        read = self._lexicon.read(element.label)
-        return read.money or (read.money_button and is_button(element))
-
-    def _address(self, url: str) -> Gate:
+    def address_gate(self, url: str) -> Gate:
+        """What stands before an address by its form alone, whatever it carries."""
         scheme = url.strip().partition(":")[0].casefold()
         if scheme in self._rules.urls.schemes:
             return Gate("approve", opens(scheme))

@@ -25,7 +25,9 @@ _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 @lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
     """The label as it is compared: folded, arrows and dots at its ends gone."""
-    words = _BEFORE.sub("", folded(label), count=1)
+    words = folded(label)
+    if words and not words[0].isalnum():
+        words = _BEFORE.sub("", words, count=1)
     end = len(words)
     while end and not _KEPT_AT_THE_END.match(words[end - 1]):
         end -= 1

@@ -28,7 +28,8 @@ _QUESTIONS = (
     f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard; "
     "echo @@animations; settings get global window_animation_scale; settings get global transition_animation_scale; "
     "settings get global animator_duration_scale; echo @@saver; settings get global low_power; "
-    "echo @@aeroplane; settings get global airplane_mode_on; echo @@pointer; settings get system pointer_location"
+    "echo @@aeroplane; settings get global airplane_mode_on; echo @@pointer; settings get system pointer_location; "
+    "echo @@language; getprop persist.sys.locale; getprop ro.product.locale"
 )
 _PROBE = "opengui_probe"
 _CHANGE = f"{command('settings', 'put', 'global', _PROBE, 1)} && {command('settings', 'delete', 'global', _PROBE)}"
@@ -66,6 +67,8 @@ class Examination:
     aeroplane: bool = False
     pointer: bool = False
     """Whether Android draws a cross and numbers where it is touched, over every screen."""
+    language: str = ""
+    """The locale of the phone, such as "zh-Hans-CN", empty when it was not told."""
 
     @property
     def broadcast_keyboard(self) -> bool:
@@ -96,6 +99,7 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
         saver=parts.get("saver", "") == "1",
         aeroplane=parts.get("aeroplane", "") == "1",
         pointer=parts.get("pointer", "") == "1",
+        language=next(iter(parts.get("language", "").split()), ""),
     )
 
 

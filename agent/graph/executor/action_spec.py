@@ -17,6 +17,7 @@ from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.hit_test import TouchTarget
+from agent.guards.leaving import Sources
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import Models, Usage
@@ -51,12 +52,13 @@ class ActionError(Exception):
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the gate of an action judges it by: the rules, the task in the person's words, and what an input meets on
-    the screen (None for a tool).
+    the screen (None for a tool). `sources` are where the words come from that it may carry out of the phone.
     """
 
     policy: Policy
     task: str
     spot: TouchTarget | None
+    sources: Sources = field(default_factory=Sources)
 
 
 @dataclass(frozen=True, slots=True)

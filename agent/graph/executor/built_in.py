@@ -8,6 +8,7 @@ from typing import Any
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool, Trait, ungated
 from agent.graph.executor.notes import note, sum_up
+from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.sending import exact_path, file_gate, send_file
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
 from agent.graph.executor.wait import wait, wait_for
@@ -62,7 +63,7 @@ def _touch(
         return None if where.point is None else made(where.point)
 
     return InputAction(
-        model=model, describe=described, asked=what, gate=ungated, means=(), traits=_TOUCHES, to_input=to_input
+        model=model, describe=described, asked=what, gate=pressed_gate, means=(), traits=_TOUCHES, to_input=to_input
     )
 
 
@@ -146,7 +147,7 @@ BUILT_IN = ActionRegistry(
             describe=_typed,
             asked=_to_type,
             details=lambda action: [sentence("ask.text", text=action.text)],
-            gate=ungated,
+            gate=typed_gate,
             means=("text",),
             to_input=_text_input,
         ),
@@ -175,7 +176,7 @@ BUILT_IN = ActionRegistry(
             describe=lambda action, _: words("did.press", key=action.key.value),
             asked=lambda action, _sight, _under: sentence("do.press", key=action.key.value),
             details=lambda _: (),
-            gate=ungated,
+            gate=pressed_gate,
             to_input=lambda action, _where, _sight: inputs.PressKey(action.key),
         ),
         InputAction(
@@ -189,7 +190,7 @@ BUILT_IN = ActionRegistry(
             describe=lambda action, _: words("did.open_url", url=_short(action.url)),
             asked=lambda action, _sight, _under: sentence("do.open_url", url=_short(action.url)),
             details=lambda action: [sentence("ask.address", url=action.url)],
-            gate=ungated,
+            gate=address_gate,
             to_input=lambda action, _where, _sight: inputs.OpenUrl(action.url),
         ),
         PhoneTool(

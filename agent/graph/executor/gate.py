@@ -12,6 +12,7 @@ from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.outgoing import carried_gate, sources_of
 from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
@@ -48,9 +49,9 @@ async def question_before_input(
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
         gate = context.policy.press_gate(action, spot_of(sight, where))
     if gate.verdict == "allow" and type(action) not in DIALECT_ACTIONS:
-        gate = _gate_of_input(context, sight, physical)
+        gate = _gate_of_input(state, context, sight, physical)
     if gate.verdict == "allow":
-        own = spec.gate(action, Situation(context.policy, state["task"], spot))
+        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state)))
         gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
     match gate.verdict:
         case "refuse":
@@ -94,10 +95,14 @@ async def _read(
     return gate
 
 
-def _gate_of_input(context: RunContext, sight: ScreenView, physical: Input) -> Gate:
-    """What the policy says of an input of an action that it does not know. A secret is nothing for such an action."""
+def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView, physical: Input) -> Gate:
+    """What the rules say of an input of an action that it does not know. A secret is nothing for such an action."""
     same, there = spoken_as(physical, sight)
-    gate = context.policy.gate(same, spot_of(sight, there, same))
+    spot = spot_of(sight, there, same)
+    gate = context.policy.gate(same, spot)
+    if gate.verdict == "allow":
+        carried = carried_gate(same, Situation(context.policy, state["task"], spot, sources_of(state)))
+        gate = gate if carried.verdict == "allow" else carried
     return gate if gate.verdict != "secret" else Gate("refuse", gate.reason)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from agent.dialects.base import BadReply
 from agent.effect_facts import effects_of, in_english
 from agent.error_mapping import fault_of
+from agent.guards.seen_words import Seen
 from agent.models.base import ModelReply, ToolCall, Usage
 from agent.outcome import Outcome
 from agent.scene import NotDone
@@ -92,6 +93,8 @@ class ExecutorState(TypedDict, total=False):
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
     for (see agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last
     step, until it is known what its action changed (see agent.graph.executor.steps);
+    `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out` what a person has let out of
+    the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
@@ -126,6 +129,8 @@ class ExecutorState(TypedDict, total=False):
     held: str | None
     entered: list[list[str]]
     said: list[str]
+    seen: Seen
+    handed_out: list[list[str]]
     askings: int
     covered: list[list[str]]
     aside: bool

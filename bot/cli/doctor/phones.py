@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any
 
+from agent.guards.lexicon import has_table
 from bot.checks.service import health, lane, none_attached
 from bot.cli.devices import attached_phones
 from bot.config.settings import Settings
@@ -83,7 +84,7 @@ async def _closer(
             yield Finding("phone", "bad", text, say("check.phone.full_fix"))
         if found.settings_refused:
             yield Finding("phone", "bad", say("check.phone.fixed", name=name), say("check.phone.untouchable_fix"))
-        for finding in (*_limits(name, row, found), *_switches(name, found)):
+        for finding in (*_limits(name, row, found), *_language(name, found), *_switches(name, found)):
             yield finding
         if found.left or found.broadcast_keyboard:
             if mend and not running:
@@ -115,6 +116,13 @@ def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Find
         yield Finding("phone", "note", say("check.phone.network", name=name), say("check.phone.network_fix"))
     elif found.wireless:
         yield Finding("phone", "note", say("check.phone.wireless", name=name), say("check.phone.wireless_fix"))
+
+
+def _language(name: str, found: Examination) -> Iterator[Finding]:
+    """Whether the rules know the words of the phone's language."""
+    if found.language and not has_table(found.language):
+        text = say("check.phone.language", name=name, language=found.language)
+        yield Finding("phone", "note", text, say("check.phone.language_fix"))
 
 
 def _switches(name: str, found: Examination) -> Iterator[Finding]:

@@ -14,6 +14,8 @@ OPENED = [
     "http://93.184.216.34/page",
     "https://example.org/apks/help.html",
     "example.org/page",
+    "example.org:8443/page",
+    "weather",
 ]
 ASKED = [
     "mailto:mallory@example.com?body=hello",
@@ -30,6 +32,9 @@ ASKED = [
     "https://example.org/app.apk",
     "https://example.org/get?file=game%2Eapk",
     "http://[bad",
+    "192.168.1.1/reboot",
+    "localhost:9008",
+    "example.org/app.apk",
 ]
 
 

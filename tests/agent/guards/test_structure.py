@@ -10,6 +10,7 @@ import pytest
 from agent import actions as act
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
+from agent.guards.lexicon import has_table
 from agent.guards.policy import Policy
 from devices.geometry import Bounds, Point, Size
 from devices.inputs import Key
@@ -40,8 +41,8 @@ def test_what_is_held_says_why() -> None:
     held = Policy.default().gate(*touch(window, "OK"))
     assert (held.standing, held.consequence, held.object) == ("held", "delete", "Diese Datei löschen?")
     assert Policy.default().gate(*touch(window, "Abbrechen")).standing == "harmless"
-    foreign = {"window": "dialog", "title": "Ungependa kufuta mazungumzo haya kabisa?", "buttons": ["Sawa"]}
-    unknown = Policy.default().gate(*touch(foreign, "Sawa"))
+    foreign = {"window": "dialog", "title": "Elkarrizketa hau betiko ezabatu nahi duzu?", "buttons": ["Bai"]}
+    unknown = Policy.default().gate(*touch(foreign, "Bai"))
     assert (unknown.verdict, unknown.standing, unknown.sensitive) == ("approve", "unknown", True)
     plain = Policy.default().gate(*touch({"buttons": ["Blurb"]}, "Blurb"))
     assert (plain.verdict, plain.standing, plain.sensitive) == ("allow", "unknown", False)
@@ -102,3 +103,57 @@ def test_a_word_that_only_shows_something_agrees_to_what_a_dialog_states(word: s
     window = {"window": "dialog", "texts": ["3 photos will be permanently deleted"], "buttons": ["Cancel", word]}
     assert Policy.default().gate(*touch(window, word)).verdict == "approve"
     assert Policy.default().gate(*touch(window, "Cancel")).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "locale", ["en-US", "sw-KE", "zh-Hans-CN", "nn-NO", "iw-IL", "in_ID", "tl-PH", "ms-MY", "ur-PK"]
+)
+def test_languages_with_a_table(locale: str) -> None:
+    assert has_table(locale)
+
+
+@pytest.mark.parametrize("locale", ["ka-GE", "am-ET", "te-IN", "xx"])
+def test_languages_without_one(locale: str) -> None:
+    assert not has_table(locale)
+
+
+BLIND = [
+    ("com.mybank.mobile", ""),
+    ("com.game.castle", "com.game.castle.CheckoutActivity"),
+    ("io.flutter.shop", "io.flutter.shop.PayActivity"),
+    ("com.venmo", ""),
+    ("com.crypto.wallet", ""),
+]
+SEEN_NOT = [("com.game.castle", "com.game.castle.MainActivity"), ("com.display.paper", "com.display.paper.Player")]
+ACROSS = Point(900, 2000)
+
+
+def blind(action: act.Action, package: str, activity: str, *around: Element, end: Point | None = None) -> Gate:
+    start = None if isinstance(action, act.PressKey | act.Type) else Point(100, 2000)
+    target = around[0] if around else None
+    return Policy.default().gate(action, TouchTarget(package, target, around, start, end, activity, SIZE))
+
+
+@pytest.mark.parametrize(("package", "activity"), BLIND)
+def test_without_elements_what_may_pay_waits(package: str, activity: str) -> None:
+    """Seen failing with `tells_nothing` always false: only a touch in a few named apps was held."""
+    page = Element(Bounds(0, 0, 1080, 2400), class_name="android.webkit.WebView", resource_id="x:id/web")
+    deeds: list[Gate] = [
+        blind(TAP, package, activity),
+        blind(TAP, package, activity, page),
+        blind(act.Tap(target=HERE), package, activity),
+        blind(act.Swipe(start=HERE, end=HERE), package, activity, end=ACROSS),
+        blind(act.Drag(start=HERE, end=HERE), package, activity, end=Point(100, 900)),
+        blind(act.PressKey(key=Key.ENTER), package, activity),
+        blind(act.Type(text="harmless, it only opens a page", submit=True), package, activity),
+    ]
+    assert [each.verdict for each in deeds] == ["approve"] * len(deeds)
+    assert all(each.sensitive and each.standing == "unknown" for each in deeds)
+    assert blind(act.Scroll(direction="down"), package, activity).verdict == "allow"
+
+
+@pytest.mark.parametrize(("package", "activity"), SEEN_NOT)
+def test_without_elements_a_game_is_played(package: str, activity: str) -> None:
+    assert blind(TAP, package, activity).verdict == "allow"
+    assert blind(act.Swipe(start=HERE, end=HERE), package, activity, end=ACROSS).verdict == "allow"
+    assert blind(act.PressKey(key=Key.ENTER), package, activity).verdict == "allow"

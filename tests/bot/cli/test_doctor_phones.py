@@ -82,6 +82,13 @@ NOTED: dict[str, tuple[State, str]] = {
             "\n    → Switch Pointer location off"
         ),
     ),
+    "a language without a table": (
+        lambda phone: setattr(phone.state, "locale", "ka-GE"),
+        (
+            "· Virtual Phone is set to a language whose words the rules do not know (ka-GE)."
+            "\n    → Unknown buttons in dialogs are asked about."
+        ),
+    ),
     "over the network": (
         lambda _: None,
         (

@@ -41,6 +41,8 @@ async def executor_entry(
         "held": state.get("held"),
         "entered": [],
         "said": state.get("said", []),
+        "seen": state.get("seen", {}),
+        "handed_out": state.get("handed_out", []),
         "askings": 0,
         "covered": state.get("covered", []),
         "aside": False,

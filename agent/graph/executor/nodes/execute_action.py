@@ -13,6 +13,7 @@ from agent.graph.executor.action_spec import ActionError, AnySpec, InputAction, 
 from agent.graph.executor.anchors import found_again
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import KEPT, secret_action, secret_question, type_secret, what_was_typed
 from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run
 from agent.graph.executor.state import ExecutorState, ended, ended_by
@@ -152,6 +153,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
     sight = again.sight(context.screen.view, state)
     if isinstance(spec, InputAction) and secret is None:
+        step.changed["handed_out"] = handed_out(state, action, now.package)
         await _do_allowed(step, resolve_input(spec, action, again.aim, sight))
         step.changed["unlike"] = counted(state.get("unlike", {}), control, 0)
         return Command(goto="check_loop", update=step.update(approved=None))

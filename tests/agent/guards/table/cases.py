@@ -19,6 +19,9 @@ that may be asked of what is ordinary."""
 _HERE: Final = Path(__file__).parent
 _SLOT: Final = re.compile(r"\{(\w+)(?:\.(\d+))?\}")
 _LOOKALIKES: Final = str.maketrans("aceiopxyACEIOPXYBHKMTnrs", "асеіорхуАСЕІОРХУВНКМТոꭇѕ")
+_RARE: Final = str.maketrans("abdlosvwABDEHLMPTUW", "ɑᖯᑯⵏ𐐬ꮪ𑣀ѡᗅᗷᗪꓰᕼᏞᗰᑭꓔꓴᎳ")
+_BETWEEN: Final = re.compile(r"(?<=[A-Za-z])[lo](?=[A-Za-z])")
+_DIGITS: Final = {"l": "1", "o": "0"}
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,12 @@ def _disguised(window: dict[str, Any], press: str) -> tuple[dict[str, Any], str]
             other = f"\u202e{press[::-1]}\u202c"
         case "lookalike":
             other = press.translate(_LOOKALIKES)
+        case "rare":
+            other = press.translate(_RARE)
+        case "digits":
+            other = _BETWEEN.sub(lambda sign: _DIGITS.get(sign[0], sign[0]), press)
+        case "pairs":
+            other = press.replace("m", "rn").replace("w", "vv")
         case _:
             return window, press
     return {**window, "buttons": [other if each == press else each for each in window["buttons"]]}, other

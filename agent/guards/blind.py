@@ -1,0 +1,63 @@
+"""A press of which nothing is told: no name, or no elements at all. Where it may pay or agree to something, it waits.
+
+Nothing but the app, the place and the elements counts here: what was typed, and what the acting model says of the
+screen, release nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.guards.hit_test import LARGE_SHARE, TouchTarget, Words, is_button, pressed
+from agent.guards.lexicon import Lexicon
+from agent.guards.rules import Screens, fits
+from devices.phone import Element
+
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MONEY: Final = re.compile(
+    r"bank|\bpay|pay\b|wallet|checkout|purchase|billing|broker|trading|crypto|coinbase|binance|finance|transfer|invest"
+)
+"""In the package or activity of an app that tells no elements: nothing else says what it is for."""
+
+
+def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
+    """Whether nothing tells what a touch reaches. A page without words is none the wiser for its id."""
+    if said:
+        return False
+    touched = pressed(spot)
+    if touched is None or not touched.resource_id:
+        return True
+    return touched.bounds.area > LARGE_SHARE * spot.area and not touched.editable
+
+
+def tells_nothing(spot: TouchTarget) -> bool:
+    """Whether the window has no elements with words, as games and drawn apps have it."""
+    return not any(e.label or e.hint for e in spot.around)
+
+
+def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:
+    """Whether a press may pay or agree to something here: by the app, by what the screen shows, or where that shows no
+    words, by what the app and its activity call themselves.
+    """
+    if fits(spot.package, screens.packages) or any(_shows_money(e, lexicon) for e in spot.around):
+        return True
+    return tells_nothing(spot) and _MONEY.search(_apart(spot.package, spot.activity)) is not None
+
+
+def slides(spot: TouchTarget) -> bool:
+    """Whether a finger goes more to the side than up or down, as those that slide a control do."""
+    start, end = spot.point, spot.end
+    return start is not None and end is not None and abs(end.x - start.x) > abs(end.y - start.y)
+
+
+def _shows_money(element: Element, lexicon: Lexicon) -> bool:
+    if not element.label:
+        return False
+    read = lexicon.read(element.label)
+    return read.money or (read.money_button and is_button(element))
+
+
+def _apart(*names: str) -> str:
+    """Names with a blank between their parts: "PayActivity" pays, "com.display" does not."""
+    return " ".join(part.lower() for name in names for part in _PARTS.findall(name))

@@ -1,0 +1,323 @@
+"""Whether a text that leaves the phone carries words away: of other apps, of the notes, or of the conversation."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote_plus, urlsplit
+
+from agent.guards.hit_test import TouchTarget
+from agent.guards.lexicon import Lexicon
+from agent.guards.rules import fits
+from agent.guards.seen_words import Seen, Unit, bare_address, is_search, names_of, numbers_of, split, units_of
+from agent.wording import words
+from devices.phone import Element
+from devices.wording import Words
+
+MANY_WORDS: Final = 3
+"""Words of one app that are too many to be the same by chance, where no two stand beside each other in both."""
+SENTENCE: Final = 6
+"""So many words copied from what the person has said are a sentence. From browsers, where most words are public."""
+CODED: Final = 24
+"""Signs of a value that nobody can read and that stood nowhere before."""
+MAX_NAMED: Final = 6
+"""Words that a person is told."""
+MAX_TEXT, DEPTH, PIECES = 4000, 3, 24
+"""How much of a text, how deeply and in how many pieces it is decoded."""
+BROWSERS: Final = (
+    "*browser*", "*chrome*", "org.mozilla.*", "com.microsoft.emmx", "com.opera.*", "*duckduckgo*", "com.brave.*",
+    "com.vivaldi.*", "com.ucmobile*", "*quicksearchbox", "com.ecosia.*", "com.microsoft.bing",
+)  # fmt: skip
+LOCAL: Final = (
+    "com.android.[!v]*", "com.android.vpn*", "com.samsung.android.*", "com.google.android.contacts",
+    "com.google.android.dialer", "com.google.android.deskclock", "com.google.android.calendar",
+    "com.google.android.documentsui", "com.google.android.apps.nbu.files",
+)  # fmt: skip
+"""Apps of the phone itself, whose searches stay on it; com.android.vending is a shop."""
+ENGINES: Final = {"google", "bing", "duckduckgo", "baidu", "yandex", "ecosia", "yahoo", "startpage", "sogou", "youtube"}
+"""Where the person's own words are looked up."""
+_LOOKS_CODED: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
+_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]+")
+_ADDRESS_TYPED: Final = re.compile(
+    r"\s*(?:[a-z][a-z0-9+.-]*://\S+|(?:mailto|intent|data|javascript):\S+|\d{1,3}(?:\.\d{1,3}){3}\S*|\[[0-9a-f:]+\]\S*"
+    r"|(?:[\w-]+\.)+[^\W\d]{2,}(?:[/:?#]\S*)?)\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the words of a run come from: what each app has shown, what the person has said, and what was noted.
+
+    `handed_out` are texts that a person has let go out in this run, each with the app that it went into.
+    """
+
+    seen: Seen = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    handed_out: tuple[tuple[str, str], ...] = ()
+
+    def allowed_in(self, package: str) -> tuple[str, ...]:
+        """What the person has said, and has let go into this app."""
+        return (*self.said, *(text for app, text in self.handed_out if app == package))
+
+
+def address_carries(url: str, sources: Sources) -> Words | None:
+    """Why a person is asked before this address is opened, None where it carries nothing away.
+
+    One that the person gave is theirs; what stood as a whole in an app carries nothing of that app.
+    """
+    url = url.strip()
+    if _addresses(url) & numbers_of((*sources.said, *(text for _, text in sources.handed_out))):
+        return None
+    texts = _decoded(_telling_part(url))
+    if reason := _carried(texts, sources, whole=_addresses(url), onto=""):
+        return reason
+    if not _is_asked_for(url, sources) and _copied(texts, sources.said):
+        return words("reason.carries_said", words=_named(_said_words(texts, sources.said)))
+    stood = any(_addresses(url) & set(split(app["units"])) for app in sources.seen.values())
+    if not stood and any(_is_coded(value, sources) for value in _values(url)):
+        return words("reason.carries_coded")
+    return None
+
+
+def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexicon, *, sends: bool) -> Words | None:
+    """Why a person is asked before this text is typed here, None where it stays on the phone or carries nothing.
+
+    Pages, browsers and searches hand on what is typed before it is sent; other apps when it `sends` what was typed.
+    """
+    target = spot.target if spot.target is not None and spot.target.editable else _focused(spot)
+    if not _goes_out(spot, target, lexicon, sends=sends):
+        return None
+    written = target.text if target is not None and not target.password and target.text != target.hint else ""
+    browser = _is_web(spot, target)
+    texts = _decoded(f"{written} {text}" if written else text)
+    whole = _addresses(text) if is_address(text) else frozenset()
+    return _carried(texts, sources, whole=whole, onto=spot.package, named=not browser)
+
+
+def is_address(text: str) -> bool:
+    """Whether a browser takes this for an address."""
+    return _ADDRESS_TYPED.fullmatch(text) is not None
+
+
+def is_browser(package: str) -> bool:
+    """Whether this app shows pages of the internet."""
+    return fits(package.casefold(), BROWSERS)
+
+
+def _goes_out(spot: TouchTarget, target: Element | None, lexicon: Lexicon, *, sends: bool) -> bool:
+    if _is_web(spot, target):
+        return True
+    if fits(spot.package, LOCAL):
+        return False
+    return sends or (target is not None and is_search(target, lexicon))
+
+
+def _is_web(spot: TouchTarget, target: Element | None) -> bool:
+    if is_browser(spot.package):
+        return True
+    return target is not None and any(
+        e.class_name.endswith("WebView") and e.bounds.holds(target.bounds.centre) for e in spot.around
+    )
+
+
+def _focused(spot: TouchTarget) -> Element | None:
+    return next((e for e in spot.around if e.focused and e.editable), None)
+
+
+def _carried(
+    texts: tuple[str, ...], sources: Sources, *, whole: frozenset[str], onto: str, named: bool = False
+) -> Words | None:
+    """The first app, or the notes, of which these texts carry words, as a reason. `whole` is the address itself,
+    `onto` the app that it is typed into; with `named` the person may have named both apps: then it is their wish.
+    """
+    allowed = sources.allowed_in(onto) if onto else sources.said
+    own, said = numbers_of(allowed), _tokens(allowed)
+    units = [u for text in texts for u in units_of(text) if u.number not in own and not said.issuperset(u.words)]
+    if not units:
+        return None
+    for package, app in sources.seen.items():
+        have = set(split(app["units"]))
+        if package == onto or (whole & have) or (is_browser(package) and is_browser(onto)):
+            continue
+        if named and _names(sources, app["name"]) and _names(sources, names_of(sources.seen, onto)):
+            continue
+        public = is_browser(package)
+        if found := _enough(units, have, texts, said, public=public):
+            return words("reason.carries", app=app["name"], words=_named(found))
+    noted = numbers_of(sources.notes)
+    if not (whole & noted) and (found := _enough(units, noted, texts, said)):
+        return words("reason.carries_notes", words=_named(found))
+    return None
+
+
+def _enough(
+    units: list[Unit], have: set[str] | frozenset[str], texts: tuple[str, ...], said: set[str], *, public: bool = False
+) -> list[str]:
+    """The words among these units that are known from there, if they are enough to say so."""
+    found = [unit for unit in units if unit.number in have and unit.kind != "address"]
+    single = dict.fromkeys(unit.words[0] for unit in found if unit.kind == "word")
+    telling = [u for u in found if u.kind == "mark" or (u.kind == "pair" and said.isdisjoint(u.words))]
+    if public:
+        telling = [u for u in telling if u.kind == "mark" and u.words[0].isdigit()]
+    many = SENTENCE if public else MANY_WORDS
+    if telling or len(single) >= many:
+        return list(dict.fromkeys([*(word for unit in telling for word in unit.words), *single]))
+    glued = [] if public else _glued(texts, have, said)
+    return glued if len(glued) >= MANY_WORDS else []
+
+
+def _glued(texts: tuple[str, ...], have: set[str] | frozenset[str], said: set[str]) -> list[str]:
+    """Words that were written together: "milkEggsBread", "milkeggsbread"."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for run in _LETTER_OR_DIGIT.findall(text)[:PIECES]:
+            if len(run) < 12 or len(run) > 120:
+                continue
+            for part in _PARTS.findall(run):
+                if part != run and _known(part.lower(), have):
+                    found.setdefault(part.lower())
+            at, low = 0, run.lower()
+            while at < len(low):
+                size = next((n for n in range(14, 3, -1) if _known(low[at : at + n], have)), 0)
+                if size:
+                    found.setdefault(low[at : at + size])
+                at += size or 1
+    return [word for word in found if word not in said]
+
+
+def _known(word: str, have: set[str] | frozenset[str]) -> bool:
+    return any(unit.kind == "word" and unit.words == (word,) and unit.number in have for unit in units_of(word))
+
+
+def _names(sources: Sources, app: str) -> bool:
+    """Whether the person has named this app."""
+    return bool(app) and any(app.casefold() in text.casefold() for text in sources.said)
+
+
+def _addresses(url: str) -> frozenset[str]:
+    bare = bare_address(url)
+    return frozenset(unit.number for unit in units_of(f"https://{bare}") if unit.kind == "address")
+
+
+def _telling_part(url: str) -> str:
+    """What of an address can be chosen for each time it is opened: all but the last two parts of the host."""
+    try:
+        parts = urlsplit(url if "://" in url else f"https://{url}")
+        host = parts.hostname or ""
+        user = " ".join(filter(None, (parts.username, parts.password)))
+    except ValueError:
+        return url
+    below = host.split(".")[:-2]
+    return " ".join([*(part for part in below if part != "www"), user, parts.path, parts.query, parts.fragment])
+
+
+def _values(url: str) -> Iterator[str]:
+    """Each value and each part of the path, decoded once."""
+    for part in re.split(r"[/?&#;=]", url.partition("://")[2] or url)[1:]:
+        yield unquote_plus(part)
+
+
+def _is_coded(value: str, sources: Sources) -> bool:
+    """Whether it is a long run of signs without words in it that nobody has said, and no app has shown."""
+    run = max(re.findall(r"[A-Za-z0-9+/_=.~-]+", value), key=len, default="")
+    if len(run) < CODED:
+        return False
+    parts = _LETTER_OR_DIGIT.findall(run)
+    if max(map(len, parts), default=0) < CODED // 2:
+        return False  # a title: words with lines between them
+    longest = max(parts, key=len)
+    mixed = sum(any(test(sign) for sign in longest) for test in (str.isdigit, str.islower, str.isupper)) > 1
+    if not mixed:
+        return False
+    told = " ".join(sources.said)
+    shown = numbers_of([longest])
+    return longest not in told and not any(shown & set(split(app["units"])) for app in sources.seen.values())
+
+
+def _decoded(text: str) -> tuple[str, ...]:
+    """The text and all that it is after decoding: percent signs, base 64, base 16, and these in each other."""
+    found: dict[str, None] = {text[:MAX_TEXT]: None}
+    fresh = list(found)
+    for _ in range(DEPTH):
+        fresh = [each for old in fresh for each in _once_decoded(old) if each not in found][:PIECES]
+        found.update(dict.fromkeys(fresh))
+    return tuple(found)
+
+
+def _once_decoded(text: str) -> Iterator[str]:
+    plain = unquote_plus(text)
+    if plain != text:
+        yield plain
+    for run in _LOOKS_CODED.findall(plain)[:PIECES]:
+        stripped = run.rstrip("=").replace("-", "+").replace("_", "/")
+        for candidate in {stripped, *stripped.split("/")}:
+            if len(candidate) >= 8:
+                yield from _readable(_from_base64(candidate))
+    for run in _HEX.findall(plain)[:PIECES]:
+        yield from _readable(bytes.fromhex(run))
+
+
+def _from_base64(text: str) -> bytes:
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _readable(data: bytes) -> Iterator[str]:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return
+    if text and all(sign.isprintable() or sign.isspace() for sign in text):
+        yield text
+
+
+def _is_asked_for(url: str, sources: Sources) -> bool:
+    """Whether the person has named this host, or it is where words are looked up."""
+    try:
+        host = urlsplit(url if "://" in url else f"https://{url}").hostname or ""
+    except ValueError:
+        return False
+    labels = {label for label in host.casefold().split(".")[:-1] if len(label) > 2 and label != "www"}
+    return bool(labels & ENGINES) or not labels.isdisjoint(_tokens(sources.said))
+
+
+def _copied(texts: tuple[str, ...], own: Iterable[str]) -> bool:
+    """Whether a sentence of the person's stands in one of these texts, word by word."""
+    sentences = [f" {' '.join(_ordered(each))} " for each in own]
+    for text in texts:
+        tokens = _ordered(text)
+        for at in range(len(tokens) - SENTENCE + 1):
+            run = f" {' '.join(tokens[at : at + SENTENCE])} "
+            if any(run in sentence for sentence in sentences):
+                return True
+    return False
+
+
+def _said_words(texts: tuple[str, ...], own: Iterable[str]) -> list[str]:
+    said = _tokens(own)
+    return [token for token in _ordered(texts[-1]) if token in said]
+
+
+def _ordered(text: str) -> list[str]:
+    return _LETTER_OR_DIGIT.findall(text.casefold())
+
+
+def _tokens(texts: Iterable[str]) -> set[str]:
+    texts = tuple(texts)
+    folded = {word for text in texts for unit in units_of(text) for word in unit.words}
+    return folded | {token for text in texts for token in _ordered(text)}
+
+
+def _named(found: list[str]) -> str:
+    shown = ", ".join(found[:MAX_NAMED])
+    return f"{shown} …" if len(found) > MAX_NAMED else shown

@@ -1,0 +1,166 @@
+"""What each app has shown in a run, kept as short numbers in place of words, to know them again when they leave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Final, Literal, TypedDict
+
+from agent.guards.lexicon import Lexicon, tables
+from agent.guards.rules import fits, shipped
+from agent.guards.words import plain
+from devices.phone import Element, Observation
+
+MAX_UNITS: Final = 1500
+"""Of one app, the newest: a few screens full of text."""
+MAX_APPS: Final = 12
+"""Apps of one run, the newest."""
+MAX_LABEL: Final = 4000
+LABELS_KEPT: Final = 1024
+"""Labels whose units are kept: those of the last dozen screens."""
+DIGITS: Final = 8
+"""Of the number that stands for a unit, in base 16: a wrong match among all that is kept is one in 200,000."""
+PAIR_LETTERS, WORD_LETTERS, MARK_SIGNS, NUMBER_DIGITS = 3, 4, 6, 4
+"""What is shorter says nothing: a word of a pair, one by itself, a mix of letters and digits, a number."""
+HOMES: Final = ("*launcher*", "com.miui.home", "*.home")
+"""Home screens: each word by itself is only the name of an app."""
+_TOKEN: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"\d[\d .,()/-]*\d")
+_DATE: Final = re.compile(r"(?:19|20)\d\d[-./ ]?\d\d?[-./ ]?\d\d?|\d\d?[-./ ]\d\d?[-./ ](?:19|20)?\d\d|(?:19|20)\d\d")
+_UNSPACED: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Scripts that write no blanks between words."""
+_ADDRESS: Final = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://|www\.)\S+|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}/\S*", re.IGNORECASE
+)
+_SCHEME: Final = re.compile(r"\A(?:https?://)?(?:www\.)?", re.IGNORECASE)
+
+Kind = Literal["word", "pair", "mark", "address"]
+
+
+class SeenApp(TypedDict):
+    """One app: what people call it, and the numbers of its units one after the other, oldest first."""
+
+    name: str
+    units: str
+
+
+Seen = dict[str, SeenApp]
+"""By package, the app that was seen last at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A word that is not in everybody's mouth, two of them beside each other, a number or code, or a whole address."""
+
+    kind: Kind
+    words: tuple[str, ...]
+    number: str
+
+
+def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
+    """What was seen so far and what this screen shows. Its secrets have been covered before; fields for passwords and
+    for searches are left out: the latter hold what somebody looks for.
+    """
+    home = fits(screen.package, HOMES)
+    shown = [
+        unit.number
+        for element in screen.elements or ()
+        if not element.password and not (element.editable and is_search(element, lexicon))
+        for label in {element.text, element.description}
+        for unit in (units_of(label) if label else ())
+        if not (home and unit.kind == "word")
+    ]
+    if not shown:
+        return seen
+    known = seen.get(screen.package, {"name": "", "units": ""})
+    before = split(known["units"])
+    fresh = set(shown)
+    rest = [each for each in before if each not in fresh]
+    numbers = [*rest, *dict.fromkeys(shown)][-MAX_UNITS:]
+    app: SeenApp = {"name": screen.app_name or known["name"] or screen.package, "units": "".join(numbers)}
+    others = [(package, data) for package, data in seen.items() if package != screen.package]
+    return dict([*others, (screen.package, app)][-MAX_APPS:])
+
+
+def split(units: str) -> list[str]:
+    """The numbers of an app, each by itself."""
+    return [units[at : at + DIGITS] for at in range(0, len(units), DIGITS)]
+
+
+def is_search(field: Element, lexicon: Lexicon) -> bool:
+    """Whether a field is for searches or addresses, by its hint, description or id."""
+    words = (field.hint, field.description, field.resource_id.rsplit("/", 1)[-1].replace("_", " "))
+    return any(lexicon.read(each).search for each in words if each)
+
+
+def numbers_of(texts: Iterable[str]) -> frozenset[str]:
+    """The numbers of all units in these texts."""
+    return frozenset(unit.number for text in texts for unit in units_of(text))
+
+
+@lru_cache(LABELS_KEPT)
+def units_of(text: str) -> tuple[Unit, ...]:
+    """Everything in a text by which it is known again."""
+    text = text[:MAX_LABEL]
+    addresses = [
+        Unit("address", (each,), number("address", each)) for each in map(bare_address, _ADDRESS.findall(text))
+    ]
+    return (*addresses, *_units(text))
+
+
+def _units(text: str) -> Iterator[Unit]:
+    for found in _NUMBER.findall(text):
+        digits = re.sub(r"\D", "", found)
+        if len(digits) > NUMBER_DIGITS and not _DATE.fullmatch(found):
+            yield Unit("mark", (digits,), number("mark", digits))
+    rare: list[str] = []
+    for token in _TOKEN.findall(plain(text.lower())):
+        if _UNSPACED.search(token):
+            grams = (token[at : at + 3] for at in range(len(token) - 2))
+            yield from (Unit("word", (gram,), number("word", gram)) for gram in grams if gram not in usual_words())
+        elif is_mark(token):
+            yield Unit("mark", (token,), number("mark", token))
+        elif len(token) >= PAIR_LETTERS and token.isalpha() and token not in usual_words():
+            rare.append(token)
+            if len(token) >= WORD_LETTERS:
+                yield Unit("word", (token,), number("word", token))
+    for pair in pairwise(rare):
+        if pair[0] != pair[1]:
+            yield Unit("pair", pair, number("pair", " ".join(pair)))
+
+
+def is_mark(token: str) -> bool:
+    """Whether a word is a number or code by which one thing is told from all others; a year is none."""
+    digits = sum(map(str.isdigit, token))
+    if digits == len(token):
+        return digits >= NUMBER_DIGITS and not _DATE.fullmatch(token)
+    return digits > 1 and len(token) >= MARK_SIGNS
+
+
+def bare_address(address: str) -> str:
+    """An address as it is compared: without what browsers leave out when they show it."""
+    return _SCHEME.sub("", address.strip().rstrip(".,;:!?)]}>\"'")).rstrip("/")
+
+
+@lru_cache(8192)
+def number(kind: str, words: str) -> str:
+    """The number that stands for a unit."""
+    return blake2b(f"{kind} {words}".encode(), digest_size=DIGITS // 2).hexdigest()
+
+
+@cache
+def usual_words() -> frozenset[str]:
+    """The words of the tables of languages and of the shipped rules: buttons, titles, small words of sentences."""
+    labels = (word for table in tables().values() for words in table.values() for word in words)
+    rules = (word for rule in shipped().approve.values() for word in (*rule.labels, *rule.statements))
+    return frozenset(token for word in (*labels, *rules) for token in _TOKEN.findall(plain(word)))
+
+
+def names_of(seen: Mapping[str, SeenApp], package: str) -> str:
+    """What people call an app that was seen."""
+    app = seen.get(package)
+    return app["name"] if app is not None else package
