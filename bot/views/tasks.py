@@ -18,8 +18,10 @@ from agent.effect_facts import (
     FileSent,
     KeyboardClosed,
     KeyboardOpened,
+    LookedBefore,
     NothingChanged,
     NotWithin,
+    OtherWindow,
     PageChanged,
     PhoneNote,
     PlainText,
@@ -77,6 +79,10 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.reads", text=_row([text]))
         case PhoneNote() | Worded():
             return said(effect.words)
+        case LookedBefore(milliseconds=milliseconds):
+            return say("effect.looked_before", milliseconds=milliseconds)
+        case OtherWindow(window=window):
+            return say("effect.other_window", window=window)
         case EffectUnseen():
             return say("effect.unseen")
         case CameTrue(seconds=seconds):
