@@ -51,6 +51,8 @@ class Question(BaseModel):
     """For an approval: the name of the rule that asks for it, "" where none of the rules does."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
+    before: str | None = None
+    """Reference of the screenshot that was allowed before, of an approval that is asked anew: shown beside `frame`."""
 
 
 class Answer(BaseModel):

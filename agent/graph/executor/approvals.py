@@ -69,7 +69,7 @@ async def approval_of(
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     _refuse_denied(state, anchor["consequence"], what)
     askings = state.get("unlike", {}).get(anchor["control"], 0)
-    frame = await context.screen.store(now)
+    anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
         return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
     shown = spec.shown(action)
@@ -87,6 +87,7 @@ async def approval_of(
         typed=action.text if isinstance(action, act.Type) else None,
         blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
         anew=askings > 0,
+        before=state.get("shown", {}).get(anchor["control"]) if askings else None,
     )
     return {"question": question, "anchor": anchor}
 

@@ -212,6 +212,21 @@ async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> Non
     assert message.mention == ANNA
 
 
+async def test_an_approval_that_is_asked_anew_shows_both_screens(frames: FrameFiles) -> None:
+    """Seen failing before: it showed only the screen that was there now."""
+    was = await frames.save(screen_bytes(540, 1200), suffix=".jpg")
+    now = await frames.save(screen_bytes(541, 1200), suffix=".jpg")
+    question = a_question(QuestionKind.APPROVE, frame=now, before=was)
+    message = await render_question(question, a_task(), frames=frames, now=1000.0)
+    alone = await render_question(a_question(QuestionKind.APPROVE, frame=now), a_task(), frames=frames, now=1000.0)
+    assert message.picture is not None
+    assert alone.picture is not None
+    with Image.open(io.BytesIO(message.picture.data)) as both, Image.open(io.BytesIO(alone.picture.data)) as one:
+        assert both.width > 2 * one.width
+    assert "Picture 1 is what you allowed" in message.footer
+    assert "Picture 1" not in alone.footer
+
+
 async def test_choices_are_buttons_while_they_fit(frames: FrameFiles) -> None:
     few = await render_question(a_question(choices=("red", "blue")), a_task(), frames=frames, now=1000.0)
     assert labels(few) == [["red"], ["blue"], ["Stop"]]

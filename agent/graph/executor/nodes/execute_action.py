@@ -168,7 +168,9 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if secret is not None:
             context.secrets.take(secret)
         step.told.append(OTHERWISE if secret is None else FIELD_GONE)
-        unlike = counted(state.get("unlike", {}), control)
+        unlike, shown = counted(state.get("unlike", {}), control), (anchor or {}).get("frame")
+        if control is not None and shown is not None:
+            step.changed["shown"] = {**state.get("shown", {}), control: shown}
         return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
     sight = again.sight(context.screen.view, state)
     if isinstance(spec, InputAction) and secret is None:
