@@ -119,6 +119,7 @@ def tokens_json(usage: Usage) -> Json:
         "calls": usage.calls,
         "estimated": usage.estimated,
         "cost": usage.cost,
+        "guard": {"tokens": usage.guard_tokens, "seconds": usage.guard_seconds, "cost": usage.guard_cost},
     }
 
 

@@ -22,6 +22,7 @@ from bot.cards.question import render_answered, render_question
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Ahead, TaskState
 from bot.store.frames import FrameFiles
+from bot.texts import speaking
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
 
 
@@ -181,6 +182,17 @@ async def test_a_final_message_without_words_says_so(frames: FrameFiles) -> None
     assert message.body == "There is no summary."
     assert message.footer.startswith("1 step · 1 min 30 s\n")
     assert "repeat" in message.footer
+
+
+async def test_the_receipt_tells_what_reading_presses_has_taken(frames: FrameFiles) -> None:
+    usage = Usage(
+        input=12000, output=345, calls=3, cost=0.0123, guard_tokens=1500, guard_seconds=2.34, guard_cost=0.001
+    )
+    task = an_ended_task(Outcome.SUCCEEDED, usage=usage)
+    told = "of it reading of presses: 1.5k tokens, 2.3 s, cost 0.0010"
+    assert (await render_final(task, frames=frames, now=9999.0)).footer.endswith(told)
+    with speaking("zh"):
+        assert "其中操作复核：1.5k 个 token，2.3 秒" in (await render_final(task, frames=frames, now=9999.0)).footer
 
 
 async def test_a_task_that_goes_on_has_no_final_message(frames: FrameFiles) -> None:
