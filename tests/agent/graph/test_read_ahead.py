@@ -50,7 +50,7 @@ def shop(rig: Rig, act: list[object], *guard: object, **more: object) -> tuple[W
 
 
 async def test_the_reader_is_called_before_the_answer_has_ended(rig: Rig) -> None:
-    """Seen failing without `watched` in `vision_model`: the answer waits for ever for the reader's call."""
+    """The answer here ends only once the reader has been called."""
     work, model = shop(rig, [tap(CART), GIVE_UP], NONE, released=lambda m: m.asked_for_reading.is_set())
     await work.ended()
     assert len(model.asked(Purpose.GUARD)) == 1

@@ -35,7 +35,7 @@ def test_a_window_that_came_up_and_got_it_is_named() -> None:
 
 
 def test_what_the_touch_itself_has_opened_is_no_swap() -> None:
-    """Seen failing with every later window counted."""
+    """The first that got an input counts, whatever came after it."""
     assert received(focus(90, APP), touch(100.05, APP), focus(100.2, EVIL)) == ""
     assert received(focus(90, APP), touch(100.05, APP), focus(100.2, EVIL), touch(100.4, EVIL)) == ""
 
