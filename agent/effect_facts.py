@@ -110,6 +110,20 @@ class PhoneNote(_Fact):
         return Words(PHONE_SENTENCES[self.sentence], self.sentence, self.values)
 
 
+class LookedBefore(_Fact):
+    """The screen was held against what a person had allowed at most so many milliseconds before the input was sent."""
+
+    kind: Literal["looked_before"] = "looked_before"
+    milliseconds: int
+
+
+class OtherWindow(_Fact):
+    """Another window than the one that a person had allowed came up within that time and got the input."""
+
+    kind: Literal["other_window"] = "other_window"
+    window: str
+
+
 class EffectUnseen(_Fact):
     """The input was sent, and then the phone could not be looked at."""
 
@@ -205,6 +219,8 @@ Effect = Annotated[
     | NothingChanged
     | TextNow
     | PhoneNote
+    | LookedBefore
+    | OtherWindow
     | EffectUnseen
     | CameTrue
     | NotWithin
@@ -292,6 +308,10 @@ def _english(effect: Effect) -> str:
             return f"the field now reads {text!r}"
         case PhoneNote() | Worded():
             return str(effect.words)
+        case LookedBefore(milliseconds=milliseconds):
+            return f"the screen was checked at most {milliseconds} ms before"
+        case OtherWindow(window=window):
+            return f"another window got it: {window}"
         case EffectUnseen():
             return "sent; its effect could not be seen"
         case CameTrue(seconds=seconds):

@@ -53,6 +53,8 @@ class Question(BaseModel):
     """For a secret: one was typed into the same field before in this run, and the phone wants it once more."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
+    before: str | None = None
+    """Reference of the screenshot that was allowed before, of an approval that is asked anew: shown beside `frame`."""
 
 
 class Answer(BaseModel):

@@ -142,10 +142,16 @@ class Observation:
 class Done:
     """What is known right after an input was sent. `field_text` is what the field now reads, when it was typed into
     (None: could not be read; bullets for a password), `notes` what else there is to say of it.
+
+    `sent` is when its first command went to the phone, in seconds of the loop's clock; None where nobody noted it.
+    `elsewhere` is the window that got a watched input in place of the one of the last look, as the phone itself has
+    written it down; "" when it was that one, or when nobody can tell.
     """
 
     field_text: str | None = None
     notes: tuple[Words, ...] = ()
+    sent: float | None = None
+    elsewhere: str = ""
 
 
 class Phone(Protocol):
@@ -192,8 +198,10 @@ class Phone(Protocol):
         """
         ...
 
-    async def act(self, what: Input, *, receipt: str) -> Done:
+    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
         """Send one input, once. It is never repeated here, whatever happens.
+
+        A `watched` one is followed: the phone is asked afterwards which window got it (`Done.elsewhere`).
 
         `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
         record can be tied to the journal. A touch or a text for a screen that is not the one of the last look any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, Protocol
 
@@ -59,7 +59,8 @@ class Message:
 class Usage:
     """Tokens of one call or a sum of calls. Cached is part of input, reasoning is part of output.
 
-    `cost` is in the currency of the price table, None when the model has no price there.
+    `cost` is in the currency of the price table, None when the model has no price there. What the independent reader of
+    presses has used of it is told apart, with the seconds for which presses have waited for it.
     """
 
     input: int = 0
@@ -69,9 +70,11 @@ class Usage:
     calls: int = 0
     estimated: bool = False
     cost: float | None = None
+    guard_tokens: int = 0
+    guard_seconds: float = 0.0
+    guard_cost: float | None = None
 
     def __add__(self, other: Usage) -> Usage:
-        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
             self.input + other.input,
             self.output + other.output,
@@ -79,8 +82,20 @@ class Usage:
             self.reasoning + other.reasoning,
             self.calls + other.calls,
             self.estimated or other.estimated,
-            sum(costs) if costs else None,
+            _sum(self.cost, other.cost),
+            self.guard_tokens + other.guard_tokens,
+            self.guard_seconds + other.guard_seconds,
+            _sum(self.guard_cost, other.guard_cost),
         )
+
+    def read_by_guard(self, seconds: float) -> Usage:
+        """The same, as used by the independent reader, for which a press has waited so many seconds."""
+        return replace(self, guard_tokens=self.input + self.output, guard_seconds=seconds, guard_cost=self.cost)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    known = [each for each in (one, other) if each is not None]
+    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +137,8 @@ class Delta:
 
     text: str = ""
     reasoning: str = ""
+    call: ToolCall | None = None
+    """The tool call that is being written, as far as it stands: its arguments may end anywhere."""
 
 
 class Model(Protocol):

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 from agent.models.base import Delta, ModelReply, ToolCall
 from agent.models.call_failure import CutShort
 from agent.models.json_text import whole_signs
-from agent.models.limits import MAX_CALLS, MAX_LETTERS, TooMuch
+from agent.models.limits import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, TooMuch
 from agent.models.tokens import ReportedUsage
 
 
@@ -65,6 +65,7 @@ class _Call:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self.letters = 0
 
 
 class ChatReader:
@@ -131,6 +132,10 @@ class ChatReader:
                 call.name = call.name or part.function.name or ""
                 self._count(len(part.function.name or "") + len(part.function.arguments or ""))
                 call.arguments.append(part.function.arguments or "")
+                call.letters += len(part.function.arguments or "")
+                if call.letters <= MAX_SHOWN_ARGUMENTS:
+                    written = whole_signs("".join(call.arguments))
+                    self._show(Delta(call=ToolCall(call.id, whole_signs(call.name), written)))
 
     def _count(self, letters: int) -> None:
         self._letters += letters

@@ -9,11 +9,12 @@ from pydantic import BaseModel, Field
 from agent.models.base import Delta, ModelReply, ToolCall
 from agent.models.call_failure import Broken, CutShort
 from agent.models.json_text import whole_signs
-from agent.models.limits import MAX_CALLS, MAX_LETTERS, TooMuch
+from agent.models.limits import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, TooMuch
 from agent.models.tokens import ReportedUsage
 
 TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
+CALL_DELTAS = {"response.output_item.added", "response.function_call_arguments.delta"}
 FINISH_REASONS = {"max_output_tokens": "length"}
 """As chat completions name them."""
 RESPONSE_ID = r"[A-Za-z0-9._~:=+-]{1,512}"
@@ -75,6 +76,8 @@ class ResponseReader:
         """The id of the response that the endpoint says it continued."""
         self._show = show
         self._items: list[_Item] = []
+        self._writing: dict[str, tuple[str, str]] = {}
+        """Name and arguments of the calls that are being written, by their place in the answer."""
         self._finish = ""
         self._model = ""
         self._letters = 0
@@ -93,8 +96,23 @@ class ResponseReader:
             self._show(Delta(text=self._shown(value)))
         elif value["type"] in REASONING_DELTAS:
             self._show(Delta(reasoning=self._shown(value)))
+        elif value["type"] in CALL_DELTAS:
+            self._show_call(value)
         elif value["type"] in {"error", "response.output_item.done"} or "response" in value:
             self._take(_Event.model_validate(value))
+
+    def _show_call(self, value: dict[str, object]) -> None:
+        """Show a call as far as it is written; the end of its item has all of it once more."""
+        place, item = str(value.get("output_index")), value.get("item")
+        if isinstance(item, dict):
+            if item.get("type") == "function_call" and len(self._writing) < MAX_CALLS:
+                self._writing[place] = (whole_signs(str(item.get("name") or "")), "")
+            return
+        piece = self._shown(value)
+        name, written = self._writing.get(place, ("", ""))
+        if name and len(written) + len(piece) <= MAX_SHOWN_ARGUMENTS:
+            self._writing[place] = (name, written + piece)
+            self._show(Delta(call=ToolCall("", name, written + piece)))
 
     def check(self) -> None:
         """Raise CutShort when the end of the answer did not come."""

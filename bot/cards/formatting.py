@@ -80,9 +80,20 @@ def tokens(usage: Usage) -> str:
     total = usage.input + usage.output
     if not total:
         return ""
-    number = f"{total / 1000:.1f}k" if total >= 1000 else str(total)
-    words = say("receipt.tokens_estimated" if usage.estimated else "receipt.tokens", number=number)
+    words = say("receipt.tokens_estimated" if usage.estimated else "receipt.tokens", number=_number(total))
     return words if usage.cost is None else f"{words} · {say('receipt.cost', cost=money(usage.cost))}"
+
+
+def reader_share(usage: Usage) -> str:
+    """What the independent reader of presses has used of it, and how long presses waited for it; "" for nothing."""
+    if not usage.guard_tokens and not usage.guard_seconds:
+        return ""
+    words = say("receipt.reader", number=_number(usage.guard_tokens), seconds=f"{usage.guard_seconds:.1f}")
+    return words if usage.guard_cost is None else f"{words}, {say('receipt.cost', cost=money(usage.guard_cost))}"
+
+
+def _number(tokens: int) -> str:
+    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
 
 
 def model_away(event: ModelAway, zone: tzinfo) -> str:
@@ -101,6 +112,7 @@ def elapsed(task: Task, now: float) -> float:
 
 
 def receipt(task: Task, now: float) -> str:
-    """Steps, time, tokens and cost in one line."""
-    parts = (counted("step", task.steps), duration(elapsed(task, now)), tokens(task.usage))
+    """Steps, time, tokens and cost in one line, with the reader's share of them."""
+    usage = task.usage
+    parts = (counted("step", task.steps), duration(elapsed(task, now)), tokens(usage), reader_share(usage))
     return " · ".join(part for part in parts if part)

@@ -8,8 +8,8 @@ from agent.ports.frames import Frames
 from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator, stop_button, stop_phone_button
 from bot.cards.formatting import duration, shortened, title_of
-from bot.cards.picture import screen_picture
-from bot.domain.outgoing import Button, Menu, Message
+from bot.cards.picture import screen_picture, sheet_picture
+from bot.domain.outgoing import Button, Menu, Message, Picture
 from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
 
@@ -89,6 +89,7 @@ async def render_question(
     heading, body, below = _words(question, task)
     footer = [
         below,
+        say("asking.approve.pictures") if question.before is not None else "",
         say(f"asking.{key}.how") if offer is None else offer.how,
         "" if counts_down else say("question.expires", time=_left(open_question.expires - now)),
         say("final.repeated") if repeated else "",
@@ -97,7 +98,7 @@ async def render_question(
         heading=heading,
         body="\n".join([*body, *(offer.lines if offer is not None else ())]),
         footer="\n".join(line for line in footer if line),
-        picture=await screen_picture(frames, question.frame),
+        picture=await _picture(question, frames),
         buttons=(*rows, (stop,))[:BUTTON_ROWS],
         menu=None if offer is None else offer.menu,
         notify=True,
@@ -108,6 +109,13 @@ async def render_question(
 def _left(seconds: float) -> str:
     """How long it is open, in whole minutes where there are any."""
     return duration(seconds if seconds < 60 else round(seconds / 60) * 60)
+
+
+async def _picture(question: Question, frames: Frames) -> Picture | None:
+    """The screen that it is about; beside that which was allowed before, where it is asked anew."""
+    if question.before is None or question.frame is None:
+        return await screen_picture(frames, question.frame)
+    return await sheet_picture(frames, {1: question.before, 2: question.frame})
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:

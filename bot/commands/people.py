@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.commands import linking
+from bot.commands.gate_record import gate_record
 from bot.commands.linking import linked_line
 from bot.commands.parser import forms_of, unknown_command
-from bot.commands.request import Refused, Request, Services, aside, plain, require, verdict
-from bot.commands.resolve import phone_named
+from bot.commands.request import Refused, Request, Services, aside, may_see, plain, require, verdict
+from bot.commands.resolve import phone_named, task_meant, task_or_none
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
@@ -90,9 +91,16 @@ def _as_if(request: Request, services: Services, other: str) -> Request:
 
 
 async def why(request: Request, services: Services) -> Reply:
-    """Every check that decides here, with what it found: for oneself, or for another person (admins only)."""
+    """Every check that decides here, with what it found: for oneself, or for another person (admins only); or, with the
+    number of a task that may be seen here, what the gate did in it.
+    """
     asked = request
+    if request.option("task"):
+        return await gate_record(await task_meant(request, services), services)
     if other := request.option("person"):
+        task = await task_or_none(other.removeprefix("#"), services)
+        if task is not None and may_see(request, services.policy, task):
+            return await gate_record(task, services)
         require(request, services.policy, Right.ADMIN)
         asked = _as_if(request, services, other)
     lines = []

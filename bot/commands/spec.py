@@ -131,7 +131,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "name", ("device", OptionKind.PHONE), argument="device", text="name", text_required=True, right=Right.ADMIN
     ),
     _command("whoami"),
-    _command("why", ("person", OptionKind.PERSON), argument="person"),
+    _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),
     _command("pair", ("code", OptionKind.TEXT), argument="code"),
     _command("set", text="change", right=Right.ADMIN),

@@ -88,6 +88,15 @@ class Questions:
         )
         return tuple(_question(row) for row in rows)
 
+    async def of(self, task: str) -> tuple[OpenQuestion, ...]:
+        """All questions of a task and of its parts, open or closed, in the order in which they were asked."""
+        rows = await self._database.fetch(
+            "SELECT questions.* FROM questions JOIN tasks ON tasks.id = questions.task"
+            " WHERE ?1 IN (tasks.id, tasks.parent) ORDER BY questions.asked, questions.id",
+            (int(task),),
+        )
+        return tuple(_question(row) for row in rows)
+
     async def closed(self, kind: QuestionKind, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
         """Closed questions of a kind, the latest first: asked at this Unix time at the latest, and whose time is over
         at that one or later.

@@ -113,6 +113,10 @@ class DeskReading:
         """How many are before it in the queue, plus one; None while it does not wait for a phone."""
         return self._workers.place(task)
 
+    async def questions_of(self, task: str) -> tuple[OpenQuestion, ...]:
+        """All questions of a task, open or closed, in the order in which they were asked."""
+        return await self._store.questions.of(task)
+
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
         """The open questions, oldest first: all, those of a task, or those shown in a place."""
         return await self._store.questions.open(task, place)

@@ -18,9 +18,11 @@ from agent.effect_facts import (
     FileSent,
     KeyboardClosed,
     KeyboardOpened,
+    LookedBefore,
     NotAllowed,
     NothingChanged,
     NotWithin,
+    OtherWindow,
     PageChanged,
     PhoneNote,
     PlainText,
@@ -78,6 +80,10 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.reads", text=_row([text]))
         case PhoneNote() | Worded():
             return said(effect.words)
+        case LookedBefore(milliseconds=milliseconds):
+            return say("effect.looked_before", milliseconds=milliseconds)
+        case OtherWindow(window=window):
+            return say("effect.other_window", window=window)
         case EffectUnseen():
             return say("effect.unseen")
         case CameTrue(seconds=seconds):
@@ -116,6 +122,7 @@ def tokens_json(usage: Usage) -> Json:
         "calls": usage.calls,
         "estimated": usage.estimated,
         "cost": usage.cost,
+        "guard": {"tokens": usage.guard_tokens, "seconds": usage.guard_seconds, "cost": usage.guard_cost},
     }
 
 

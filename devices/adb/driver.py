@@ -268,11 +268,11 @@ class AdbPhone:
         )
 
     @measured("act")
-    async def act(self, what: Input, *, receipt: str) -> Done:
+    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
         """See `Phone.act`."""
         self._launched = isinstance(what, OpenApp | OpenUrl)
         seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
-        return await self._hands.act(what, receipt, seen)
+        return await self._hands.act(what, receipt, seen, watched=watched)
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""

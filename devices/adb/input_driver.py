@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
+from devices.adb.receiver import read_receiver
 from devices.adb.shell import Result, Shell
 from devices.adb.state import State, read_front, read_keyboard, read_package
 from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
@@ -116,16 +118,29 @@ class Act:
         self._shell = shell
         self._receipt = receipt
         self._number = 0
+        self.sent: float | None = None
+        """When its first command went to the phone, in seconds of the loop's clock."""
+
+    @property
+    def is_one_command(self) -> bool:
+        """Whether a single command was all of it."""
+        return self._number == 1
+
+    def _next(self) -> int:
+        if self.sent is None:
+            self.sent = asyncio.get_running_loop().time()
+        self._number += 1
+        return self._number
 
     async def send(self, line: str, doing: str, *, extra_seconds: float = 0.0) -> Result:
         """Runs one command line with the next receipt.
 
         Raises PhoneError; it is marked uncertain as soon as this or an earlier command may have reached the phone.
         """
-        self._number += 1
+        number = self._next()
         try:
             return await self._shell.run(
-                with_receipt(line, self._receipt, self._number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
+                with_receipt(line, self._receipt, number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
             )
         except PhoneError as error:
             error.uncertain = error.uncertain or self._number > 1
@@ -133,8 +148,7 @@ class Act:
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
         """Replaces the text of the focused field with the next receipt; raises and answers as `FastLane.enter`."""
-        self._number += 1
-        return await lane.enter(text, field, receipt=f"{self._receipt}.{self._number}")
+        return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
         """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on.
@@ -200,13 +214,21 @@ class Hands:
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
 
-    async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
+    async def act(self, what: Input, receipt: str, seen: Seen, *, watched: bool = False) -> Done:
         """Sends the input, unless it is meant for a screen that is not there any more."""
         self._left = None
         act = Act(self._shell, receipt)
-        screen = seen.size
+        front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
-            await self._check_front(seen.state)
+            front = await self._check_front(seen.state, clock=watched)
+        done = dataclasses.replace(await self._send(act, what, seen), sent=act.sent)
+        # What a second command meets may be what the first has opened.
+        if not watched or front is None or not act.is_one_command:
+            return done
+        return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
+
+    async def _send(self, act: Act, what: Input, seen: Seen) -> Done:
+        screen = seen.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
                 for line in commands_for(what, screen):
@@ -228,15 +250,15 @@ class Hands:
         left, self._left = self._left, None
         return left
 
-    async def _check_front(self, then: State | None) -> None:
+    async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
         """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
 
-        Raises ScreenChanged, and PhoneError that is not uncertain: nothing was sent.
+        Returns what is in front now. Raises ScreenChanged, and PhoneError that is not uncertain: nothing was sent.
         """
         if then is None:
-            return
+            return None
         with nothing_sent():
-            now = await read_front(self._shell)
+            now = await read_front(self._shell, clock=clock)
         if then.screen_on and not now.screen_on:
             raise ScreenChanged(words("phone.rejected.asleep"))
         if now.rotation != then.rotation:
@@ -246,6 +268,7 @@ class Hands:
         if not now.same_window(then):
             front = now.package or "another window"
             raise ScreenChanged(words("phone.rejected.front", front=front))
+        return now
 
     async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
         result = await act.send(line, words("phone.doing.app"))

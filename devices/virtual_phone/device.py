@@ -17,6 +17,7 @@ from PIL import Image
 from devices.geometry import Point
 from devices.recent import Recent
 from devices.virtual_phone.adbd import AdbDaemon, LinkState, Product, Service
+from devices.virtual_phone.event_log import EventLog
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.files import Files
 from devices.virtual_phone.frame import Frame
@@ -94,6 +95,7 @@ class Device:
         self.locked_by_service = False
         """Whether a service holds the lock that keeps others from working here."""
         self.journal = Journal()
+        self.event_log = EventLog(clock)
         self.faults = Faults()
         self.faults.noted_by(self.journal.note)
         self.moments = Triggers(self.journal, happen)

@@ -76,7 +76,7 @@ def a_step(**changes: object) -> StepRow:
 
 def a_question(kind: QuestionKind = QuestionKind.ASK, **changes: object) -> OpenQuestion:
     asked: dict[str, Any] = {
-        name: changes.pop(name) for name in ("id", "text", "choices", "detail", "frame") if name in changes
+        name: changes.pop(name) for name in ("id", "text", "choices", "detail", "frame", "before") if name in changes
     }
     values: dict[str, Any] = {"id": "12.1.q1", "run": "12.1", "kind": kind, "text": "Which one?"}
     held: dict[str, Any] = {

@@ -130,6 +130,14 @@ class PhoneContract:
         ]
         assert len([entry for entry in subject.virtual.journal.inputs() if not entry.receipt]) == untold
 
+    async def test_a_watched_touch_tells_when_it_was_sent_and_that_nothing_else_got_it(self, subject: Subject) -> None:
+        before = await subject.phone.observe()
+        asked = asyncio.get_running_loop().time()
+        done = await subject.phone.act(Tap(element(before, "Notes").bounds.centre), receipt="w-1.0", watched=True)
+        assert done.sent is not None
+        assert asked <= done.sent <= asyncio.get_running_loop().time()
+        assert done.elsewhere == ""
+
     async def test_a_point_outside_the_screen_is_refused_and_nothing_sent(self, subject: Subject) -> None:
         """Seen failing with the check in `_inside` removed."""
         await subject.phone.observe()

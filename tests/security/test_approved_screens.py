@@ -60,6 +60,9 @@ async def test_another_dialog_in_its_place_is_not_pressed(
     assert other_title in second.detail
     assert other_text in second.detail
     assert second.frame != first.frame
+    assert second.before == first.frame
+    assert second.frame is not None
+    assert {first.frame, second.frame} <= set(rig.frames.kept)
     assert "You allowed it before" in second.detail
     await work.answer("deny")
     await work.ended()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent.control import Stopped
-from agent.effect_facts import Effect, EffectUnseen, PhoneNote, TextNow, in_english
+from agent.effect_facts import Effect, EffectUnseen, LookedBefore, OtherWindow, PhoneNote, TextNow, in_english
 from agent.effects import difference
 from agent.graph.executor.action_spec import ActionError, Done
 from agent.graph.executor.context import RunContext
@@ -37,6 +37,11 @@ async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun
         raise ActionError(begun, uncertain=True)
 
 
+async def give_up(context: RunContext, key: ActionKey, why: str) -> None:
+    """Write down that nothing was sent of an action that was begun."""
+    await asyncio.shield(context.journal.finish(key, "rejected", why))
+
+
 async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, work: Awaitable[Done]) -> Done:
     """Wait for what was begun, and write down what became of it; `cut_off` when it was stopped on the way.
 
@@ -57,9 +62,18 @@ async def run_tool(context: RunContext, key: ActionKey, cut_off: ActionState, wo
 
 
 async def send_input(
-    context: RunContext, key: ActionKey, what: Input, sight: ScreenView, *, last: bool = False
+    context: RunContext,
+    key: ActionKey,
+    what: Input,
+    sight: ScreenView,
+    *,
+    last: bool = False,
+    looked: float | None = None,
 ) -> tuple[Effect, ...]:
     """Send one input that was begun, and return what came of it. `sight` is what was seen before.
+
+    `looked` is when the look was begun (seconds of the loop's clock) that has shown the screen as a person had allowed
+    it: then what comes of it also tells how old that was, and whether another window got the input.
 
     After the `last` action of a step the model may be shown the screen before it is known to stand still.
 
@@ -68,7 +82,8 @@ async def send_input(
     """
     context.screen.expire()  # what was seen until now is not what this leaves behind
     try:
-        done = await context.control.guard(context.phone.act(what, receipt=key.receipt))
+        sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None)
+        done = await context.control.guard(sending)
     except (Stopped, asyncio.CancelledError):
         await asyncio.shield(context.journal.finish(key, "uncertain", "stopped while it was being sent"))
         raise
@@ -90,6 +105,10 @@ async def send_input(
         ) from error
     tail: list[Effect] = [] if done.field_text is None else [TextNow(text=done.field_text)]
     tail += map(PhoneNote.of, done.notes)
+    if looked is not None and done.sent is not None:
+        tail.append(LookedBefore(milliseconds=round(1000 * (done.sent - looked))))
+    if done.elsewhere:
+        tail.append(OtherWindow(window=done.elsewhere))
     effect = context.mask.effects([*await _effect(context, key, what, sight, last=last), *tail])
     early = context.screen.pending
     if early is not None:

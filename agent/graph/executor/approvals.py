@@ -71,7 +71,7 @@ async def approval_of(
     anchor["typed"] = context.mask.text(typed_and_standing(state, now))
     _refuse_denied(state, anchor["consequence"], what)
     askings = state.get("unlike", {}).get(anchor["control"], 0)
-    frame = await context.screen.store(now)
+    anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
         return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
     shown = spec.shown(action)
@@ -89,6 +89,7 @@ async def approval_of(
         typed=action.text if isinstance(action, act.Type) else None,
         blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
         anew=askings > 0,
+        before=state.get("shown", {}).get(anchor["control"]) if askings else None,
     )
     return {"question": question, "anchor": anchor}
 

@@ -10,6 +10,7 @@ from agent.control import Control
 from agent.dialects.base import Dialect
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
+from agent.graph.executor.early_reading import EarlyReadings
 from agent.graph.executor.screen import Looks, PhoneScreen
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
@@ -33,6 +34,7 @@ class Live:
     looks: Looks = field(default_factory=Looks)
     caption: asyncio.Task[ModelReply | None] | None = None
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    early: EarlyReadings = field(default_factory=EarlyReadings)
     told: set[str] = field(default_factory=set)
     """What is told once in a run, and was."""
 

@@ -95,6 +95,18 @@ async def _read(
     return gate
 
 
+def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
+    """Whether this is a press of which the rules know nothing, so that the reader would be asked about it."""
+    spec, where = context.actions.spec_of(action), resolve_target(action, sight)
+    if not isinstance(spec, InputAction) or type(action) not in DIALECT_ACTIONS or not has_reader(context):
+        return False
+    spot = spot_of(sight, where, action)
+    gate = context.policy.gate(action, spot)
+    if gate.verdict != "allow" or gate.standing != "unknown" or not is_press(action, spot):
+        return False
+    return spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state))).verdict == "allow"
+
+
 def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView, physical: Input) -> Gate:
     """What the rules say of an input of an action that it does not know. A secret is nothing for such an action."""
     same, there = spoken_as(physical, sight)

@@ -52,10 +52,11 @@ def approval(
     typed: str | None = None,
     blind: bool = False,
     anew: bool = False,
+    before: str | None = None,
 ) -> dict[str, Any]:
     """May this be done (`what`), to what it is about? With what would go out (`shown`), the amounts, and what the
     dialog or row says (`near`), as far as the screen tells. `blind`: it touches a place that has no name. `anew`: it
-    was allowed before, and the screen was another one then.
+    was allowed before, and the screen was another one then; `before` is the picture that was allowed.
     """
     reason = said(gate.reason)
     facts = facts_of(sight.observation)
@@ -69,7 +70,7 @@ def approval(
     lines.extend(facts.lines)
     if anew:
         lines.append(sentence("ask.anew"))
-    return _approval(state, context, text, lines, frame, gate.consequence)
+    return _approval(state, context, text, lines, frame, gate.consequence, before=before)
 
 
 def tool_approval(
@@ -103,10 +104,20 @@ def _approval(
     lines: list[str],
     frame: str | None,
     consequence: str = "",
+    *,
+    before: str | None = None,
 ) -> dict[str, Any]:
     text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
     return _data(
-        state, context, QuestionKind.APPROVE, text, (ALLOW, DENY), detail, frame=frame, consequence=consequence
+        state,
+        context,
+        QuestionKind.APPROVE,
+        text,
+        (ALLOW, DENY),
+        detail,
+        frame=frame,
+        consequence=consequence,
+        before=before,
     )
 
 
@@ -198,6 +209,7 @@ def _data(
     strict: bool = False,
     consequence: str = "",
     again: bool = False,
+    before: str | None = None,
 ) -> dict[str, Any]:
     """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
     the questions that were answered before: each asking is a question of its own.
@@ -213,5 +225,6 @@ def _data(
         again=again,
         detail=context.mask.text(detail),
         frame=frame or state["frame"],
+        before=before,
     )
     return asked.model_dump(mode="json")

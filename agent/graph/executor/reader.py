@@ -10,7 +10,8 @@ import asyncio
 import io
 import json
 import logging
-import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from PIL import Image, ImageDraw, UnidentifiedImageError
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 
 from agent.actions import Action
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.early_reading import EarlyReading
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import words_of
 from agent.guards.hit_test import is_button
@@ -54,15 +56,38 @@ async def read_press(
 ) -> tuple[Reading, Usage]:
     """What this press does, by the reader or by what it said of the same before. Raises Stopped.
 
-    Rubbish, a time-out and an outage are `unknown`; they are asked again the next time.
+    Rubbish, a time-out and an outage are `unknown`; they are asked again the next time. Its seconds are those for which
+    the press has waited: what was read while the model still wrote takes none.
     """
-    seen, model = sight.observation, context.models.for_purpose(Purpose.GUARD)
-    pressed = Pressed(action.kind, seen, where.element, where.point)
-    key = pressed.key(model.name)
-    known = context.readings.of(key)
+    pressed = Pressed(action.kind, sight.observation, where.element, where.point)
+    key = pressed.key(context.models.for_purpose(Purpose.GUARD).name)
+    known, early = context.readings.of(key), context.live.early.take(key)
     if known is not None:
-        return known, Usage()
-    began = time.monotonic()
+        return known, Usage() if early is None else early.drop()
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    reading, usage = await context.control.guard(_ask(context, sight, pressed) if early is None else early.answer())
+    reading = replace(reading, seconds=round(clock() - began, 2))
+    context.readings.keep(key, reading, pressed.near)
+    return reading, usage.read_by_guard(reading.seconds)
+
+
+def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
+    """Begin to read a press that is not decided yet, unless it is known from before."""
+    pressed = Pressed(action.kind, sight.observation, where.element, where.point)
+    key = pressed.key(context.models.for_purpose(Purpose.GUARD).name)
+    if key is None or context.readings.of(key) is not None:
+        return
+    sent: list[ModelRequest] = []
+    task = asyncio.create_task(_ask(context, sight, pressed, sent.append), name=f"early reading of {context.run}")
+    context.live.early.begin(EarlyReading(key, task, sent))
+
+
+async def _ask(
+    context: RunContext, sight: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
+) -> tuple[Reading, Usage]:
+    """What the reader says of it, and what that has used. `sending` is told of the request that goes out."""
+    model = context.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
         Purpose.GUARD,
         (Message("system", (prompt("guard"),)), Message("user", await _shown(context, sight, pressed))),
@@ -70,21 +95,15 @@ async def read_press(
         conversation=f"{context.run}-guard",
         task=context.run.task,
     )
+    sending(request)
     try:
         async with asyncio.timeout(PATIENCE_S):
-            reply = await context.control.guard(model.complete(request))
+            reply = await model.complete(request)
     except (ModelError, TimeoutError) as error:
         logger.info("run %s: a press could not be read: %s", context.run, repr(error))
-        return Reading(UNKNOWN.consequence, seconds=round(time.monotonic() - began, 2)), Usage()
-    found = strictest(_verdicts(reply))
-    reading = Reading(
-        found.consequence,
-        context.mask.text(found.object),
-        round(time.monotonic() - began, 2),
-        reply.usage.input + reply.usage.output,
-    )
-    context.readings.keep(key, reading, pressed.near)
-    return reading, reply.usage
+        return UNKNOWN, Usage()
+    found, tokens = strictest(_verdicts(reply)), reply.usage.input + reply.usage.output
+    return Reading(found.consequence, context.mask.text(found.object), tokens=tokens), reply.usage
 
 
 def _verdicts(reply: ModelReply) -> list[Verdict]:

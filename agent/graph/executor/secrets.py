@@ -7,7 +7,7 @@ from typing import Any
 from agent.actions import Action, AskUser, EnterSecret, PressKey
 from agent.effect_facts import Effect
 from agent.graph.executor import questions
-from agent.graph.executor.acting import BEGUN, begin, send_input
+from agent.graph.executor.acting import give_up, send_input
 from agent.graph.executor.action_spec import ActionError
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
@@ -102,13 +102,17 @@ async def type_secret(
     action: EnterSecret,
     where: ResolvedTarget,
     secret: str,
+    looked: float,
 ) -> tuple[tuple[Effect, ...], str]:
-    """Type what the person gave, straight from memory; journal and history know only that it happened.
+    """Type what the person gave, straight from memory; journal and history know only that it happened. It was begun in
+    the journal before the look (`looked`, seconds of the loop's clock) that has shown the field.
 
     Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises ActionError.
     """
+    key = ActionKey(context.run, state["subtask"], state["step"], index)
     value = context.secrets.take(secret)
     if value is None:
+        await give_up(context, key, "the secret is gone")
         raise ActionError(GONE)
     package, field = sight.observation.package, where.element
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
@@ -117,9 +121,7 @@ async def type_secret(
     # It was given for the field: Enter may do more than that.
     waits = context.policy.gate(PressKey(key=Key.ENTER), spot_of(sight, where)).reason if action.submit else ""
     physical = TypeText(value, at=where.point, clear=True, submit=action.submit and not waits, secret=True)
-    key = ActionKey(context.run, state["subtask"], state["step"], index)
-    await begin(context, key, state["decision"]["actions"][index], BEGUN)
-    effect = await send_input(context, key, physical, sight)
+    effect = await send_input(context, key, physical, sight, looked=looked)
     return effect, ENTER_WAITS.format(reason=waits) if waits else ""
 
 

@@ -124,6 +124,9 @@ class Resolved:
     sight: ScreenView | None
     where: ResolvedTarget = NOWHERE
     physical: Input | None = None
+    looked: float | None = None
+    """When the look was begun that has shown what a person had allowed, in seconds of the loop's clock: it is in the
+    journal then, and nothing else may come before the input."""
 
 
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
@@ -182,6 +185,8 @@ def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
 async def journal(step: OpenStep, it: Resolved) -> None:
     """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
     match it.spec:
+        case InputAction() if it.looked is not None:
+            step.did.append(it.what)
         case InputAction():
             step.did.append(it.what)
             await begin(step.context, step.key, step.recorded, BEGUN)
@@ -214,7 +219,8 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.changed["mark"] = [spot.x, spot.y]
-    return Done(await send_input(step.context, step.key, it.physical, it.sight, last=step.is_last))
+    sent = await send_input(step.context, step.key, it.physical, it.sight, last=step.is_last, looked=it.looked)
+    return Done(sent)
 
 
 def _tool_context(step: OpenStep) -> ToolContext:

@@ -91,10 +91,10 @@ class ExecutorState(TypedDict, total=False):
     nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
     `not_done` why the last action was not done; `history` feeds the guard against loops; `denied` counts the tries of
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
-    for (see agent.graph.executor.approvals); the whole run keeps the former. `untold` is the event of the last
-    step, until it is known what its action changed (see agent.graph.executor.steps);
-    `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out` what a person has let out of
-    the phone; the whole run keeps both;
+    for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has the pictures that were
+    allowed in the latter. `untold` is the event of the last step, until it is known what its action changed (see
+    agent.graph.executor.steps); `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out`
+    what a person has let out of the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
@@ -125,6 +125,7 @@ class ExecutorState(TypedDict, total=False):
     anchor: dict[str, Any] | None
     denied: dict[str, int]
     unlike: dict[str, int]
+    shown: dict[str, str]
     secret: str | None
     held: str | None
     entered: list[list[str]]

@@ -72,7 +72,7 @@ def close_step(
     """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
     decision = state["decision"]
     caption = _caption(context)
-    usage = usage_of(state) + (Usage() if caption is None else caption.usage)
+    usage = usage_of(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
     told_as = decision["summary"] or ("" if caption is None else caption.text)
     done = [context.mask.sentence(each) for each in did or [words("did.nothing")]]
     came = context.mask.effects(effect)

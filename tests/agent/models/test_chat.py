@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -121,6 +122,17 @@ async def test_an_endpoint_that_cannot_stream_answers_in_one_piece() -> None:
     assert (reply.text, reply.reasoning, collected.text) == ("Whole.", "One go.", "Whole.")
     assert reply.tool_calls[0].arguments == '{"element": 1}'
     assert not reply.usage.estimated
+
+
+async def test_a_call_is_shown_while_it_is_written() -> None:
+    collected = Collected()
+    answer = Answer(tool_calls=(Call(name="tap", arguments={"element": 1, "say": "I open the settings"}),), piece=5)
+    async with ModelServer([answer]) as server, model_at(server) as model:
+        reply = await model.complete(asking(tools=(TAP,)), on_delta=collected)
+    written = [delta.call.arguments for delta in collected.deltas if delta.call is not None]
+    assert len(written) > 2
+    assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(written))
+    assert written[-1] == reply.tool_calls[0].arguments
 
 
 async def test_a_refusal_is_text() -> None:

@@ -179,6 +179,8 @@ async def test_everything_of_an_answer_is_read(streams: bool) -> None:
     assert 0 < reply.usage.reasoning < reply.usage.output
     assert not reply.usage.estimated
     assert (collected.text, collected.reasoning) == (("Here, 这里.", "Because.") if streams else ("", ""))
+    written = [delta.call for delta in collected.deltas if delta.call is not None]
+    assert [(call.name, call.arguments) for call in written[-1:]] == ([("tap", '{"element": 2}')] if streams else [])
 
 
 async def test_a_cut_answer_says_length() -> None:

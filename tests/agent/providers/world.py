@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from agent.events import TaskEnded
+from agent.guards.reading import GuardMode
 from agent.models.base import Models
 from agent.models.endpoint import Api
 from agent.models.openai_model import OpenAIModel
@@ -28,10 +29,18 @@ class World:
     dialect: str
     image_window: int
 
-    def work(self, text: str = TASK, *, quick: bool = True, task: str = "7", max_steps: int = 20) -> Work:
+    def work(
+        self,
+        text: str = TASK,
+        *,
+        quick: bool = True,
+        task: str = "7",
+        max_steps: int = 20,
+        guard: GuardMode = "rules",
+    ) -> Work:
         """Begin a task."""
         models = Models(self.model, self.model, self.model)
-        agent = self.rig.agent(models, dialect=self.dialect, image_window=self.image_window)
+        agent = self.rig.agent(models, dialect=self.dialect, image_window=self.image_window, guard=guard)
         return Work(agent, order(text, quick=quick, task=task, max_steps=max_steps))
 
     async def do(self, text: str = TASK, *, quick: bool = True, task: str = "7") -> TaskEnded:

@@ -22,6 +22,7 @@ from bot.cards.question import render_answered, render_question
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Ahead, TaskState
 from bot.store.frames import FrameFiles
+from bot.texts import speaking
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
 
 
@@ -183,6 +184,17 @@ async def test_a_final_message_without_words_says_so(frames: FrameFiles) -> None
     assert "repeat" in message.footer
 
 
+async def test_the_receipt_tells_what_reading_presses_has_taken(frames: FrameFiles) -> None:
+    usage = Usage(
+        input=12000, output=345, calls=3, cost=0.0123, guard_tokens=1500, guard_seconds=2.34, guard_cost=0.001
+    )
+    task = an_ended_task(Outcome.SUCCEEDED, usage=usage)
+    told = "of it reading of presses: 1.5k tokens, 2.3 s, cost 0.0010"
+    assert (await render_final(task, frames=frames, now=9999.0)).footer.endswith(told)
+    with speaking("zh"):
+        assert "其中操作复核：1.5k 个 token，2.3 秒" in (await render_final(task, frames=frames, now=9999.0)).footer
+
+
 async def test_a_task_that_goes_on_has_no_final_message(frames: FrameFiles) -> None:
     with pytest.raises(ValueError, match="not ended"):
         await render_final(a_task(), frames=frames, now=1.0)
@@ -210,6 +222,21 @@ async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> Non
     assert "15 min" in message.footer
     assert message.notify
     assert message.mention == ANNA
+
+
+async def test_an_approval_that_is_asked_anew_shows_both_screens(frames: FrameFiles) -> None:
+    """Seen failing before: it showed only the screen that was there now."""
+    was = await frames.save(screen_bytes(540, 1200), suffix=".jpg")
+    now = await frames.save(screen_bytes(541, 1200), suffix=".jpg")
+    question = a_question(QuestionKind.APPROVE, frame=now, before=was)
+    message = await render_question(question, a_task(), frames=frames, now=1000.0)
+    alone = await render_question(a_question(QuestionKind.APPROVE, frame=now), a_task(), frames=frames, now=1000.0)
+    assert message.picture is not None
+    assert alone.picture is not None
+    with Image.open(io.BytesIO(message.picture.data)) as both, Image.open(io.BytesIO(alone.picture.data)) as one:
+        assert both.width > 2 * one.width
+    assert "Picture 1 is what you allowed" in message.footer
+    assert "Picture 1" not in alone.footer
 
 
 async def test_choices_are_buttons_while_they_fit(frames: FrameFiles) -> None:

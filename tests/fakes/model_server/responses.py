@@ -117,5 +117,10 @@ def events(answer: Answer, response: dict[str, Any]) -> Iterator[Json]:
     for piece in pieces(answer.text, answer.piece):
         yield {"type": "response.output_text.delta", "delta": piece}
     for index, item in enumerate(response["output"]):
+        if item["type"] == "function_call":
+            added = item | {"arguments": "", "status": "in_progress"}
+            yield {"type": "response.output_item.added", "output_index": index, "item": added}
+            for piece in pieces(item["arguments"], answer.piece):
+                yield {"type": "response.function_call_arguments.delta", "output_index": index, "delta": piece}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
     yield {"type": f"response.{response['status']}", "response": response}

@@ -37,6 +37,7 @@ async def executor_entry(
         "anchor": None,
         "denied": state.get("denied", {}),
         "unlike": {},
+        "shown": {},
         "secret": None,
         "held": state.get("held"),
         "entered": [],

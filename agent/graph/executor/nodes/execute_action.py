@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -9,6 +11,8 @@ from langgraph.types import Command
 
 from agent.actions import Action, EnterSecret
 from agent.control import Stopped
+from agent.effect_facts import OtherWindow
+from agent.graph.executor.acting import BEGUN, begin, give_up
 from agent.graph.executor.action_spec import ActionError, AnySpec, InputAction, PhoneTool, Tool
 from agent.graph.executor.anchors import found_again
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
@@ -129,11 +133,17 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
     except PhoneError as error:
         step.did.append(words("did.not_done", what=what))
         step.told.append(f"The phone could not be looked at again, so it was not done: {error}")
-    return Command(goto="check_loop", update=step.update(approved=None))
+    return _after_touch(step)
 
 
 async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Words) -> Route:
-    """Look again; act once if the target is still there as it was approved, else let the model look."""
+    """Look again; act once if the target is still there as it was approved, else let the model look.
+
+    The order is journal, look, input. The journal has to be on disk before the input, so that nothing is done twice
+    after a crash, and a disk may take its time: it comes before the look, so that between the look and the input there
+    is nothing but the phone's own last word about its window. Who is stopped between the journal and the look has
+    done nothing, and is asked anew.
+    """
     state, context = step.state, step.context
     secret, anchor = state.get("secret"), state.get("anchor")
     if secret is not None and anchor is None:  # it was given before there was a field
@@ -142,21 +152,39 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         step.told.append(KEPT)
         return Command(goto="check_loop", update=step.update(approved=None, secret=None))
     control = (anchor or {}).get("control")
-    now = await context.screen.peek()
+    follows = isinstance(spec, InputAction) or secret is not None or state.get("held") is not None
+    if follows:  # else a person is asked for the secret that goes into the field
+        await begin(context, step.key, step.recorded, BEGUN)
+    looked = asyncio.get_running_loop().time()
+    try:
+        now = await context.screen.peek()
+    except (Stopped, PhoneError, asyncio.CancelledError):
+        if follows:
+            await give_up(context, step.key, "the screen could not be looked at before it")
+        raise
     again = found_again(anchor, now, facts=secret is None or "window" in (anchor or {}))
     if again is None:
+        if follows:
+            await give_up(context, step.key, "the screen is not as it was allowed")
         step.did.append(words("did.not_done", what=what))
         if secret is not None:
             context.secrets.take(secret)
         step.told.append(OTHERWISE if secret is None else FIELD_GONE)
-        unlike = counted(state.get("unlike", {}), control)
+        unlike, shown = counted(state.get("unlike", {}), control), (anchor or {}).get("frame")
+        if control is not None and shown is not None:
+            step.changed["shown"] = {**state.get("shown", {}), control: shown}
         return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
     sight = again.sight(context.screen.view, state)
     if isinstance(spec, InputAction) and secret is None:
         step.changed["handed_out"] = handed_out(state, action, now.package)
-        await _do_allowed(step, resolve_input(spec, action, again.aim, sight))
+        try:
+            resolved = resolve_input(spec, action, again.aim, sight)
+        except ActionError:
+            await give_up(context, step.key, "it has no place to go")
+            raise
+        await _do_allowed(step, replace(resolved, looked=looked))
         step.changed["unlike"] = counted(state.get("unlike", {}), control, 0)
-        return Command(goto="check_loop", update=step.update(approved=None))
+        return _after_touch(step)
     if secret is None:  # what is allowed is the field
         assert isinstance(action, EnterSecret)
         secret = state.get("held")
@@ -164,17 +192,28 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
             asked = secret_question(state, context, sight, again.aim, action.question, allowed=True)
             return Command(goto="call_user", update=step.update(**asked))
         step.changed["held"] = None
-    await _type_secret(step, action, again.aim, sight, secret)
-    return Command(goto="check_loop", update=step.update(approved=None))
+    await _type_secret(step, action, again.aim, sight, secret, looked)
+    return _after_touch(step)
 
 
-async def _type_secret(step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str) -> None:
+def _after_touch(step: OpenStep) -> Route:
+    """On to the next step, unless another window got what was allowed: then a person has to see to it."""
+    other = next((each for each in step.effect if isinstance(each, OtherWindow)), None)
+    if other is None:
+        return Command(goto="check_loop", update=step.update(approved=None))
+    result = ended(Outcome.BLOCKED, sentence("ended.swapped", what=step.did[-1], window=other.window.partition("/")[0]))
+    return Command(goto="executor_exit", update=step.update(approved=None, result=result))
+
+
+async def _type_secret(
+    step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
+) -> None:
     """Type it into the field, once."""
     done, told = what_was_typed(step.context, action, where, sight)
     step.did.append(done)
     try:
         effect, waits = await type_secret(
-            step.state, step.context, sight, step.index, secret_action(action, where), where, secret
+            step.state, step.context, sight, step.index, secret_action(action, where), where, secret, looked
         )
     finally:
         step.changed["covered"] = step.context.mask.places

@@ -11,6 +11,7 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
 from agent.graph.executor.steps import tell
@@ -100,7 +101,8 @@ async def vision_model(
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
         )
-        reply = await context.screen.answer_to(context.models.vision, request, still=lambda: tell(state, context))
+        model = watched(context.models.vision, state, context, view)
+        reply = await context.screen.answer_to(model, request, still=lambda: tell(state, context))
     except Stopped:
         return Command(goto="check_loop", update=_told(context))
     except ModelError as error:

@@ -11,6 +11,7 @@ from devices.virtual_phone.shell.commands import (
     dumpsys,
     files,
     frame,
+    logs,
     packages,
     touches,
 )
@@ -25,4 +26,5 @@ COMMANDS: Family = {
     **dumpsys.FAMILY,
     **device.FAMILY,
     **archives.FAMILY,
+    **logs.FAMILY,
 }

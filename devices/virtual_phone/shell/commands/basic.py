@@ -35,12 +35,15 @@ async def identity(call: Call) -> int:
 
 
 async def date(call: Call) -> int:
-    """`date [+FORMAT]`, with the letters of strftime."""
+    """`date [+FORMAT]`, with the letters of strftime; `%s.%N` is the clock that the logs are written by."""
     now = call.phone.windows.clock()
     form = call.arguments[0] if call.arguments else "+%a %b %e %H:%M:%S %Z %Y"
     if not form.startswith("+"):
         call.complain(f"date: bad date '{form}'")
         return 1
+    if form == "+%s.%N":
+        call.say(f"{call.phone.event_log.now():.9f}")
+        return 0
     call.say(now.strftime(form[1:]))
     return 0
 

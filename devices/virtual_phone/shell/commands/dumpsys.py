@@ -42,6 +42,11 @@ def _token(state: PhoneState) -> str:
     return f"{crc32(shown.encode()):x}"[:7]
 
 
+def numbered_window(state: PhoneState) -> str:
+    """The same with its number, as the input dispatcher calls it."""
+    return f"{_token(state)} {focused_window(state)}"
+
+
 def resumed_component(state: PhoneState) -> str:
     """The activity in front, written out."""
     if state.front == LAUNCHER or state.recents:

@@ -10,6 +10,7 @@ from functools import partial
 from devices.geometry import Point
 from devices.virtual_phone.keys import KeyCode, key_code
 from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.commands.dumpsys import numbered_window
 from devices.virtual_phone.state import ADB_KEYBOARD
 
 SOURCES = {"touchscreen", "mouse", "keyboard", "dpad", "gamepad", "stylus", "trackball", "touchpad"}
@@ -60,6 +61,8 @@ async def run(call: Call) -> int:
     if action is None:
         call.complain(f"Unknown command: {name}")
         return EXCEPTION
+    if not call.phone.faults.deaf:
+        call.phone.event_log.received(numbered_window(call.phone.state))
     try:
         return action(call, rest)
     except BadArguments as problem:

@@ -1,0 +1,119 @@
+"""Has a press read while the model still writes: as soon as its target stands in the answer.
+
+What is read ahead is only begun here. What counts is the answer as it ends: a press that it does not decide is not
+waited for, and nothing is done or asked because of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from agent.actions import ElementTarget
+from agent.dialects.base import BadReply
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.gate import would_be_read
+from agent.graph.executor.reader import begin_reading, has_reader
+from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.targets import resolve_target
+from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
+from agent.observing import ScreenView
+
+MOST_TRIES: Final = 12
+"""Times that an unfinished answer is read: a target stands in the first or the second."""
+CLOSERS: Final = frozenset(")]}>")
+"""Signs after which an action that is written as text may be complete."""
+
+
+class WatchedModel:
+    """Implements Model around the acting one: its answer is watched while it is written."""
+
+    def __init__(self, model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
+        self._model = model
+        self._ahead = ReadingAhead(state, context, sight)
+
+    @property
+    def name(self) -> str:
+        """The model's name as the endpoint knows it."""
+        return self._model.name
+
+    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """See Model."""
+        del on_delta
+        return await self._model.complete(request, on_delta=self._ahead)
+
+
+def watched(model: Model, state: ExecutorState, context: RunContext, sight: ScreenView) -> Model:
+    """The acting model, watched where presses are read by another one."""
+    return WatchedModel(model, state, context, sight) if has_reader(context) else model
+
+
+class ReadingAhead:
+    """Takes the pieces of one answer. The first press whose target stands there is read, where the rules know nothing
+    of it; others of the same answer are read when their turn comes.
+    """
+
+    def __init__(self, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
+        self._state = state
+        self._context = context
+        self._sight = sight
+        self._text = ""
+        self._tried: set[str] = set()
+        self._over = False
+
+    def __call__(self, delta: Delta) -> None:
+        """Take a piece."""
+        if self._over:
+            return
+        if delta.call is not None:
+            written = fields_written(delta.call.arguments)
+            if written is not None:
+                self._try(written, ModelReply("", (ToolCall("ahead", delta.call.name, written),)))
+            return
+        self._text += delta.text
+        if CLOSERS & set(delta.text):
+            self._try(self._text, ModelReply(self._text))
+
+    def _try(self, written: str, reply: ModelReply) -> None:
+        if written in self._tried:
+            return
+        self._tried.add(written)
+        try:
+            action = self._context.dialect.parse(reply, self._sight.screen.space).actions[0]
+        except BadReply:
+            self._over = len(self._tried) >= MOST_TRIES
+            return
+        self._over = True
+        target = getattr(action, "target", None)
+        if isinstance(target, ElementTarget) and target.element >= len(self._sight.targets):
+            return
+        if would_be_read(self._state, self._context, self._sight, action):
+            begin_reading(self._context, self._sight, action, resolve_target(action, self._sight))
+
+
+def fields_written(arguments: str) -> str | None:
+    """The arguments of a call up to the last one that is complete, as JSON; None before the first. The last one of an
+    unfinished text is left out: a number may go on.
+    """
+    try:
+        json.loads(arguments)
+    except ValueError:
+        pass
+    else:
+        return arguments
+    depth, inside, escaped, end = 0, False, False, 0
+    for place, sign in enumerate(arguments):
+        if escaped:
+            escaped = False
+        elif inside:
+            escaped, inside = sign == "\\", sign != '"'
+        elif sign == '"':
+            inside = True
+        elif sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+        elif sign == "," and depth == 1:
+            end = place
+    return arguments[:end] + "}" if end else None
