@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, assert_never
 
 from agent.effect_facts import (
+    AllowedAhead,
     Answered,
     AppChanged,
     Appeared,
@@ -89,6 +90,10 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.answer", text=text)
         case DoneByHand():
             return say("effect.by_hand")
+        case AllowedAhead(to=to, by=by, schedule=""):
+            return say("effect.allowed_for_task", to=to, by=by)
+        case AllowedAhead(to=to, by=by, schedule=schedule):
+            return say("effect.allowed_by_schedule", to=to, by=by, schedule=schedule)
         case PlainText(text=text):
             return text
         case _:

@@ -37,6 +37,8 @@ async def executor_entry(
         "anchor": None,
         "denied": state.get("denied", {}),
         "unlike": {},
+        "standing": state.get("standing", []),
+        "passed": None,
         "secret": None,
         "held": state.get("held"),
         "said": state.get("said", []),
