@@ -46,9 +46,9 @@ class StandingYes(BaseModel):
         """Whether a message to this recipient is meant, of which `text` is the whole text (None: not known)."""
         if not self.to or same_words(self.to) != same_words(to.name):
             return False
-        if not self.schedule:
-            return self.app == to.app
-        if self.text is None or text is None or same_words(self.text) != same_words(text):
+        if self.text is None:
+            return not self.schedule and self.app == to.app
+        if text is None or same_words(self.text) != same_words(text):
             return False
         return not self.app or self.app == to.app or self.app.casefold() == to.app_name.casefold()
 

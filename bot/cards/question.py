@@ -137,7 +137,7 @@ def answer_words(question: Question, answer: str) -> str:
     if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
         return say(f"word.{answer}")
     if question.kind is QuestionKind.APPROVE and answer == ALLOW_FOR_TASK and question.to is not None:
-        return say("word.allow_for_task", to=question.to.name)
+        return say("question.allow_for_task", to=question.to.name)
     if question.kind is QuestionKind.TAKE_OVER and answer == DONE:
         return say("word.done")
     return shortened(answer, ANSWER_LIMIT)
@@ -164,7 +164,7 @@ def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
             )
             if question.to is None:
                 return (once,)
-            label = say("word.allow_for_task", to=question.to.name)
+            label = say("question.allow_for_task", to=question.to.name)
             return once, (button(Deed.ANSWER, place, label, choice=ALLOW_FOR_TASK),)
         case QuestionKind.TAKE_OVER:
             return ((button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success"),),)

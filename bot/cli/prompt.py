@@ -119,7 +119,7 @@ def _show(question: dict[str, Any]) -> None:
 
 def _named(choice: str, question: dict[str, Any]) -> str:
     if choice == ALLOW_FOR_TASK and question.get("to"):
-        return say("word.allow_for_task", to=question["to"]["name"])
+        return say("question.allow_for_task", to=question["to"]["name"])
     return say(f"word.{choice}") if choice in _WORDS else choice
 
 

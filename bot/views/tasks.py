@@ -147,6 +147,7 @@ def schedule_json(one: Schedule) -> Json:
         "zone": plan.rule.zone,
         "text": plan.text,
         "options": dict(plan.options),
+        "allowed": None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         "person": plan.person.name or plan.person.id,
         "platform": plan.person.platform,
         "due": one.due,

@@ -1,4 +1,4 @@
-"""What a person has allowed ahead, as the state of a run keeps it: given by an answer, looked up, used, and recorded."""
+"""What a person has allowed ahead, as the state of a run keeps it: given by an answer, looked up, used, recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.standing_yes import StandingYes
 
 
 def given(state: ExecutorState, asked: Question, answer: Answer) -> list[dict[str, Any]]:
-    """What is allowed ahead after this answer: one more where it is for the task, and the question's recipient is known."""
+    """What is allowed ahead after this answer: one more where it is for the task, and the recipient is known."""
     known = state.get("standing", [])
     if answer.text != ALLOW_FOR_TASK or asked.to is None:
         return known

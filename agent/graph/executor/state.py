@@ -90,8 +90,9 @@ class ExecutorState(TypedDict, total=False):
     next, `steers` all that the person has written in this run, `not_done` why the last action was not done; `history`
     feeds the guard against loops; `denied` counts the tries of what a person has not allowed, and
     `unlike` the approvals whose screen was not the same any more, by what they were for (see
-    agent.graph.executor.approvals); the whole run keeps the former, and `standing`, what a person has allowed ahead
-    (agent.standing_yes.StandingYes as data), of which `passed` is the one that lets this action pass. `untold` is the event of the last step, until it is
+    agent.graph.executor.approvals); the whole run keeps the former, and
+    `standing`, what a person has allowed ahead (agent.standing_yes.StandingYes as data); `passed` is the one of them
+    that lets this action pass. `untold` is the event of the last step, until it is
     known what its action changed (see agent.graph.executor.steps);
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
