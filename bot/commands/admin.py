@@ -100,9 +100,10 @@ async def _turned_away(services: Services) -> list[str]:
 def _told(kept: FileDetail | YesDetail) -> str:
     if isinstance(kept, FileDetail):
         return say(f"audit.detail.{kept.what}", **kept.model_dump(exclude={"what"}))
-    place = "yes_schedule" if kept.schedule else "yes_task"
-    words = say(f"audit.detail.{place}", to=kept.to, by=kept.by, app=kept.app, schedule=kept.schedule)
-    return words if kept.text is None else say("audit.detail.yes_text", yes=words, text=kept.text)
+    if not kept.schedule:
+        return say("audit.yes_task", to=kept.to, app=kept.app, by=kept.by)
+    words = say("audit.yes_schedule", to=kept.to, schedule=kept.schedule, by=kept.by)
+    return words if kept.text is None else say("audit.yes_text", yes=words, text=kept.text)
 
 
 def _audit_line(entry: AuditEntry) -> str:
