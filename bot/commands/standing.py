@@ -53,8 +53,10 @@ def yes_of_now(request: Request, services: Services, schedule: Schedule) -> tupl
 
 def yes_words(yes: StandingYes) -> str:
     """What is allowed, in one line."""
-    kind = "yes_in" if yes.app else "yes"
-    return say(f"schedule.{kind}", to=yes.to, text=" ".join((yes.text or "").split()), app=yes.app, by=yes.by)
+    text = " ".join((yes.text or "").split())
+    if yes.app:
+        return say("schedule.yes_in", to=yes.to, text=text, app=yes.app, by=yes.by)
+    return say("schedule.yes", to=yes.to, text=text, by=yes.by)
 
 
 def yes_detail(schedule: Schedule, yes: StandingYes) -> YesDetail:

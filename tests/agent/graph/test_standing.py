@@ -132,7 +132,6 @@ async def test_paying_and_deleting_are_never_offered(rig: Rig) -> None:
 
 
 async def test_it_holds_in_the_next_part_of_the_task(rig: Rig) -> None:
-    """Seen failing with `standing` begun anew in `executor_entry`."""
     writing(rig, "Bob", "one")
     have, _ = models(
         [tap("Send"), DONE, write(rig, "Bob", "two"), tap("Send"), DONE],
@@ -161,7 +160,6 @@ YES = StandingYes(to="Bob", text="Good morning", by="Ann", schedule="3")
 
 
 async def test_what_a_schedule_allows_passes_once(rig: Rig) -> None:
-    """Seen failing with a yes that is not used up: the second message went out unasked, too."""
     writing(rig, "Bob", "Good morning")
     have, _ = models([tap("Send"), write(rig, "Bob", "Good morning"), tap("Send"), GIVE_UP])
     work = Work(rig.agent(have), scheduled(YES))
@@ -189,7 +187,6 @@ async def test_what_a_schedule_allows_passes_once(rig: Rig) -> None:
 async def test_anything_else_than_what_a_schedule_allows_is_asked(
     rig: Rig, person: str, message: str, changed: dict[str, object]
 ) -> None:
-    """Seen failing without the comparison of each of them."""
     writing(rig, person, message)
     have, _ = models([tap("Send"), GIVE_UP])
     work = Work(rig.agent(have), scheduled(YES.model_copy(update=changed)))
@@ -230,7 +227,7 @@ class SwappingSaver(InMemorySaver):
 
 
 async def test_a_conversation_that_is_swapped_before_the_touch_gets_nothing(rig: Rig) -> None:
-    """What passes is held to its window like any approval; seen failing without the second look. What a schedule allows
+    """What passes is held to its window like any approval. What a schedule allows
     is used up by that, so the next one is asked.
     """
     swapped: list[str] = []

@@ -400,7 +400,6 @@ async def test_a_message_is_allowed_for_the_task_by_button_word_or_number(world:
 
 
 async def test_what_is_not_offered_is_no_answer(world: World) -> None:
-    """Seen failing without the look at the choices, in the press and in the words."""
     task = await world.working()
     question = await world.ask(task, QuestionKind.APPROVE, (ALLOW, DENY))
     await world.press(answer_data(question, ALLOW_FOR_TASK))

@@ -56,7 +56,6 @@ async def test_half_a_yes_is_none(world: World, half: str) -> None:
 
 
 async def test_only_who_may_approve_gives_one(world: World) -> None:
-    """Seen failing without `require_to_allow_ahead`."""
     await world.rights.allow(Grant("discord", GUEST.id, Right.USE), ADA)
     assert "Next" in words(await world.type("schedule every 1h do look", GUEST))
     assert "Next" not in words(await world.type(LINE, GUEST))
@@ -66,7 +65,6 @@ async def test_only_who_may_approve_gives_one(world: World) -> None:
 
 
 async def test_a_run_has_it_as_long_as_its_person_may_approve(tmp_path: Path) -> None:
-    """Seen failing with the yes handed on whatever its person may."""
     async with a_rig(tmp_path) as rig:
         await rig.world.rights.allow(Grant("discord", GUEST.id, Right.APPROVE), ADA)
         made = await rig.plan(LINE.removeprefix("schedule "), GUEST)
