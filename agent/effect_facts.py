@@ -199,6 +199,16 @@ class NotAllowed(_Fact):
     text: str = ""
 
 
+class AllowedAhead(_Fact):
+    """It was done without a question: `by` had allowed it for this task, or with the schedule of that number."""
+
+    kind: Literal["allowed_ahead"] = "allowed_ahead"
+    to: str
+    """The recipient of the message."""
+    by: str
+    schedule: str = ""
+
+
 class PlainText(_Fact):
     """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
 
@@ -229,6 +239,7 @@ Effect = Annotated[
     | Answered
     | DoneByHand
     | NotAllowed
+    | AllowedAhead
     | PlainText,
     Field(discriminator="kind"),
 ]
@@ -326,6 +337,10 @@ def _english(effect: Effect) -> str:
             return "a person did something on the phone by hand"
         case NotAllowed():
             return "a person did not allow it"
+        case AllowedAhead(to=to, by=by, schedule=""):
+            return f"sends to {to!r} were allowed for this task by {by}"
+        case AllowedAhead(to=to, by=by, schedule=schedule):
+            return f"this message to {to!r} was allowed by the standing yes of {by} (schedule {schedule})"
         case PlainText(text=text):
             return text
         case _:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import BaseModel, ConfigDict
 
 from agent.run_id import RunId
+from agent.standing_yes import Recipient
 
 
 class QuestionKind(StrEnum):
@@ -19,6 +20,8 @@ class QuestionKind(StrEnum):
 
 
 ALLOW = "allow"
+ALLOW_FOR_TASK = "allow for this task"
+"""Allow this, and more sends to the same recipient until the task ends. Only a question with a `to` has it."""
 DENY = "deny"
 DONE = "done"
 
@@ -51,6 +54,8 @@ class Question(BaseModel):
     """For an approval: the name of the rule that asks for it, "" where none of the rules does."""
     again: bool = False
     """For a secret: one was typed into the same field before in this run, and the phone wants it once more."""
+    to: Recipient | None = None
+    """For an approval of a message: to whom it goes, where that is known. It can then be allowed for the task."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
     before: str | None = None

@@ -140,6 +140,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "quick": order.quick,
         "max_steps": order.max_steps,
         "files": [file.model_dump() for file in order.files],
+        "standing": [each.model_dump(mode="json") for each in order.standing],
         "kind": "simple",
         "plan": "",
         "todos": [],

@@ -158,6 +158,11 @@ def words_of(element: Element) -> str:
     return " ".join((element.text or element.description).split())
 
 
+def is_presence(words: str) -> bool:
+    """Whether this only says what the other person of a conversation is doing: "online", "typing…"."""
+    return _PRESENCE.fullmatch(words) is not None
+
+
 def digest(value: object) -> str:
     """A short word for plain data, the same in every process; another one as soon as a letter has changed."""
     told = json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,7 @@ from agent.events import RunEvent
 from agent.files import GivenFile
 from agent.questions import Answer
 from agent.run_id import RunId
+from agent.standing_yes import StandingYes
 
 
 class RunOrder(BaseModel):
@@ -32,6 +33,8 @@ class RunOrder(BaseModel):
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
     """What came with the task; it is on the phone before the first step."""
+    standing: tuple[StandingYes, ...] = ()
+    """What a person has allowed ahead. It counts from the first sub-task on, and is used up over all of them."""
 
 
 class Runner(Protocol):

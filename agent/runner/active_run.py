@@ -67,8 +67,12 @@ def config_of(order: RunOrder) -> RunnableConfig:
 
 
 def fresh(order: RunOrder) -> ExecutorState:
-    """The state that a sub-task begins with."""
+    """The state that a sub-task begins with. What was allowed ahead is the run's own from its first one on."""
+    ahead: ExecutorState = {}
+    if order.subtask == 1:
+        ahead["standing"] = [each.model_dump(mode="json") for each in order.standing]
     return {
+        **ahead,
         "run": str(order.run),
         "subtask": order.subtask,
         "task": order.task,

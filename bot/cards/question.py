@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.ports.frames import Frames
-from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator, stop_button, stop_phone_button
 from bot.cards.formatting import duration, shortened, title_of
 from bot.cards.picture import screen_picture, sheet_picture
@@ -91,6 +91,7 @@ async def render_question(
         below,
         say("asking.approve.pictures") if question.before is not None else "",
         say(f"asking.{key}.how") if offer is None else offer.how,
+        say("asking.approve.for_task") if question.to is not None else "",
         "" if counts_down else say("question.expires", time=_left(open_question.expires - now)),
         say("final.repeated") if repeated else "",
     ]
@@ -149,6 +150,8 @@ def answer_words(question: Question, answer: str) -> str:
     """An answer as people read it."""
     if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
         return say(f"word.{answer}")
+    if question.kind is QuestionKind.APPROVE and answer == ALLOW_FOR_TASK and question.to is not None:
+        return say("question.allow_for_task", to=question.to.name)
     if question.kind is QuestionKind.TAKE_OVER and answer == DONE:
         return say("word.done")
     return shortened(answer, ANSWER_LIMIT)
@@ -169,12 +172,14 @@ def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
     place = locator(question.id)
     match question.kind:
         case QuestionKind.APPROVE:
-            return (
-                (
-                    button(Deed.ANSWER, place, say("word.allow"), choice=ALLOW, style="success"),
-                    button(Deed.ANSWER, place, say("word.deny"), choice=DENY, style="danger"),
-                ),
+            once = (
+                button(Deed.ANSWER, place, say("word.allow"), choice=ALLOW, style="success"),
+                button(Deed.ANSWER, place, say("word.deny"), choice=DENY, style="danger"),
             )
+            if question.to is None:
+                return (once,)
+            label = say("question.allow_for_task", to=question.to.name)
+            return once, (button(Deed.ANSWER, place, label, choice=ALLOW_FOR_TASK),)
         case QuestionKind.TAKE_OVER:
             return ((button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success"),),)
         case _:

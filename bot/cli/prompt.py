@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.texts import say
 
 Give = Callable[[str, str | None], Awaitable[str]]
@@ -109,7 +109,7 @@ def _show(question: dict[str, Any]) -> None:
     if question["kind"] == QuestionKind.SECRET:
         prompt = say("cli.do.prompt.secret")
     elif choices := question["choices"]:
-        prompt = "   ".join(f"{number} {_named(choice)}" for number, choice in enumerate(choices, 1))
+        prompt = "   ".join(f"{number} {_named(choice, question)}" for number, choice in enumerate(choices, 1))
         own_words = question["kind"] == QuestionKind.ASK and not question["strict"]
         prompt = say(f"cli.do.prompt.{'own_words' if own_words else 'choice'}", choices=prompt)
     else:
@@ -117,7 +117,9 @@ def _show(question: dict[str, Any]) -> None:
     print(f"    {prompt} ", end="", flush=True)
 
 
-def _named(choice: str) -> str:
+def _named(choice: str, question: dict[str, Any]) -> str:
+    if choice == ALLOW_FOR_TASK and question.get("to"):
+        return say("question.allow_for_task", to=question["to"]["name"])
     return say(f"word.{choice}") if choice in _WORDS else choice
 
 

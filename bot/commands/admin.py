@@ -12,7 +12,7 @@ from bot.config.settings import SettingsError
 from bot.domain.outgoing import Reply
 from bot.runtime.settings import RuntimeSettings, UnknownSetting, known, names_of, value_of
 from bot.runtime.settings import is_set as named_in
-from bot.store.audit import AuditEntry, AuditKind
+from bot.store.audit import AuditEntry, AuditKind, FileDetail, YesDetail
 from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
@@ -97,11 +97,20 @@ async def _turned_away(services: Services) -> list[str]:
     return [say("audit.strangers", platform=platform, number=number) for platform, number in sorted(sums.items())]
 
 
+def _told(kept: FileDetail | YesDetail) -> str:
+    if isinstance(kept, FileDetail):
+        return say(f"audit.detail.{kept.what}", **kept.model_dump(exclude={"what"}))
+    if not kept.schedule:
+        return say("audit.yes_task", to=kept.to, app=kept.app, by=kept.by)
+    words = say("audit.yes_schedule", to=kept.to, schedule=kept.schedule, by=kept.by)
+    return words if kept.text is None else say("audit.yes_text", yes=words, text=kept.text)
+
+
 def _audit_line(entry: AuditEntry) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.at))
     by = entry.person.name or entry.person.id
     kept = entry.detail
-    told = kept if isinstance(kept, str) else say(f"audit.detail.{kept.what}", **kept.model_dump(exclude={"what"}))
+    told = kept if isinstance(kept, str) else _told(kept)
     detail = " ".join(told.split())[:SHOWN_DETAIL]
     if entry.kind is AuditKind.REFUSED:
         detail = say(f"access.{entry.detail}.failed")

@@ -158,11 +158,12 @@ _SCHEDULE = Field("schedule")
 _SETTING = Field("setting", OptionKind.SETTING)
 
 _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[Field, ...]], ...]] = {
-    "schedule": (("schedule", "add", ("device", "quick", "zone"), None, ()),),
+    "schedule": (("schedule", "add", ("device", "quick", "zone", "allow-to", "allow-text", "allow-in"), None, ()),),
     "schedules": (
         ("schedule", "list", (), "", ()),
         ("schedule", "pause", (), "pause {schedule}", (_SCHEDULE,)),
         ("schedule", "resume", (), "resume {schedule}", (_SCHEDULE,)),
+        ("schedule", "revoke", (), "revoke {schedule}", (_SCHEDULE,)),
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
     "people": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line, render_question
 from bot.commands import overview, scheduling, tasks
@@ -137,9 +137,9 @@ async def _question(press: Press, place: str, services: Services) -> OpenQuestio
 def _pressed_answer(question: OpenQuestion, choice: str, *, stale: bool) -> str:
     asked = question.question
     match asked.kind:
-        case QuestionKind.APPROVE if choice == ALLOW and stale:
+        case QuestionKind.APPROVE if choice in {ALLOW, ALLOW_FOR_TASK} and stale:
             raise Refused(say("press.late"))
-        case QuestionKind.APPROVE if choice in {ALLOW, DENY}:
+        case QuestionKind.APPROVE if choice in {ALLOW, DENY} or (choice == ALLOW_FOR_TASK and choice in asked.choices):
             return choice
         case QuestionKind.TAKE_OVER if choice == DONE:
             return choice

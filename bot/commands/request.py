@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
+from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Chat
 from bot.domain.incoming import Attachment, CommandCall
@@ -91,6 +92,8 @@ class Request:
     """Whether files came with it, fetched or not."""
     picked: bool = False
     """Picked from a list, with typed options: nothing was typed."""
+    standing: tuple[StandingYes, ...] = ()
+    """What a person has allowed ahead with the schedule that asks now."""
 
     @property
     def address(self) -> Address:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.commands.request import NotAllowed, Refused, Request, Services, require
+from bot.commands.standing import yes_of_now
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
@@ -107,6 +109,7 @@ class Scheduler:
             person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
             request = Request(person, plan.place, _event(schedule), call)
             require(request, self._services.policy, Right.USE)
+            request = replace(request, standing=yes_of_now(request, self._services, schedule))
             reply = await self._give(request, self._services)
         except NotAllowed as refused:
             await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)

@@ -13,11 +13,13 @@ from bot.commands.parser import parse
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.commands.resolve import open_phones, phones_named
 from bot.commands.scheduler import local_time
+from bot.commands.standing import wished_yes, yes_detail, yes_words
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.right import Right
 from bot.domain.schedule import BadRule, Plan, RuleKind, Schedule, next_due, oddity_of, read_rule
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
+from bot.store.audit import AuditKind
 from bot.tasks.input import clean
 from bot.texts import listed, say
 
@@ -30,13 +32,18 @@ TEXT_SHOWN = 80
 
 _KIND = re.compile(r"(?P<kind>[a-z]+)\s+(?=\S)", re.IGNORECASE)
 _DO = re.compile(r"(?<=\s)do\s", re.IGNORECASE)
-_CHANGE = re.compile(r"(?P<verb>remove|pause|resume)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
+_LIST = frozenset({"list", "列表"})
+_CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 
 
 async def schedule(request: Request, services: Services) -> Reply:
-    """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed."""
-    example = _example(request)
-    found = plan_in(request.call.rest.strip())
+    """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed. `list` and the changes that `schedules`
+    knows are taken, too.
+    """
+    example, typed = _example(request), request.call.rest.strip()
+    if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
+        return await schedules(request, services)
+    found = plan_in(typed)
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
     kind, typed_when, typed_do = found
@@ -53,14 +60,19 @@ async def schedule(request: Request, services: Services) -> Reply:
     await _let_make(request, services, [phone.id for phone in phones or ()])
     due = next_due(rule, after=now, begun=now)
     assert due is not None, "a rule that was read has a next time"
+    yes = wished_yes(request, services, options.get("device", ""))
     # "tomorrow" means another day by the time that it is read again.
     when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(typed_when.split())
     words = f"{kind.lower()} {when}"
     text = clean(wanted.rest, say("schedule.task"))
-    plan = Plan(request.person, request.place, request.event, rule, words, options, text)
+    plan = Plan(request.person, request.place, request.event, rule, words, options, text, yes)
     made = await services.store.schedules.add(plan, now=now, due=due)
     time = local_time(made.due, zone)
     lines = [say("schedule.made", schedule=made.id, words=words, zone=zone.key, time=time)]
+    if made.plan.standing is not None:
+        detail = yes_detail(made, made.plan.standing)
+        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, request.person, detail=detail)
+        lines.append(yes_words(made.plan.standing))
     if (odd := oddity_of(rule)) is not None:
         lines.append(say(f"schedule.odd.{odd}", time=time))
     return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
@@ -80,7 +92,8 @@ def plan_in(text: str) -> tuple[str, str, str] | None:
 
 async def schedules(request: Request, services: Services) -> Reply:
     """List what this person may change here (an admin: everybody's), or change one of them."""
-    if not (typed := request.call.rest.strip()):
+    typed = request.call.rest.strip()
+    if not typed or typed.casefold() in _LIST:
         return await _listed(request, services)
     found = _CHANGE.fullmatch(typed)
     if found is None:
@@ -128,6 +141,13 @@ async def _change(request: Request, services: Services, verb: str, number: str) 
         case "remove":
             await services.store.schedules.remove(found.id)
             return say("schedule.removed", schedule=found.id)
+        case "revoke":
+            if found.plan.standing is None:
+                raise Refused(say("schedule.no_yes", schedule=found.id))
+            await services.store.schedules.revoke(found.id)
+            detail = yes_detail(found, found.plan.standing)
+            await services.store.audit.note(AuditKind.REVOKED, request.person, detail=detail)
+            return say("schedule.revoked", schedule=found.id)
         case "pause":
             await services.store.schedules.pause(found.id)
             return say("schedule.paused", schedule=found.id)
@@ -171,7 +191,8 @@ def _line(one: Schedule, *, admin_sees: bool) -> str:
     standing = say("schedule.standing") if one.paused else _next(one)
     who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
     words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.text, TEXT_SHOWN))
-    return f"{words}\n  {standing}{who}"
+    yes = "" if plan.standing is None else f"\n  {yes_words(plan.standing)}"
+    return f"{words}\n  {standing}{who}{yes}"
 
 
 def _next(one: Schedule) -> str:
@@ -184,8 +205,11 @@ def _short(rest: Sequence[Schedule]) -> str:
 
 
 def _buttons(one: Schedule) -> tuple[Button, ...]:
-    first = "resume" if one.paused else "pause"
+    verbs = ["resume" if one.paused else "pause", *(["revoke"] if one.plan.standing is not None else [])]
     return (
-        button(Deed.SCHEDULE, one.id, say(f"button.schedule.{first}", schedule=one.id), choice=first),
+        *(
+            button(Deed.SCHEDULE, one.id, say(f"button.schedule.{verb}", schedule=one.id), choice=verb)
+            for verb in verbs
+        ),
         button(Deed.SCHEDULE, one.id, say("button.schedule.remove", schedule=one.id), choice="remove", style="danger"),
     )

@@ -40,6 +40,7 @@ async def do(request: Request, services: Services) -> Reply:
             phones=several,
             entitled=entitlement(request, services),
             max_steps=services.live.now.max_steps,
+            standing=request.standing,
         )
     )
     task = accepted.task

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
+from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
 
 SHORTEST = 60
@@ -208,6 +209,8 @@ class Plan:
     """The rule as it was written."""
     options: Mapping[str, str]
     text: str
+    standing: StandingYes | None = None
+    """The one message that its runs may send without a question."""
 
 
 @dataclass(frozen=True, slots=True)

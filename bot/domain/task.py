@@ -16,6 +16,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
 from agent.run_id import RunId
+from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
 from bot.texts import say
 from devices.app_titles import readable
@@ -85,6 +86,8 @@ class Task:
     """Which phones its person might use; None when that is not looked at."""
     todos: tuple[Todo, ...] = ()
     """The todo list as last planned."""
+    standing: tuple[StandingYes, ...] = ()
+    """What a person has allowed ahead with the schedule that it comes from."""
 
     @property
     def called(self) -> str:
@@ -118,6 +121,8 @@ class TaskWish:
     """Several phones, each of which does all of it; `phone` is not looked at then."""
     entitled: Entitlement | None = None
     """Which phones the person may use; None when that is not looked at."""
+    standing: tuple[StandingYes, ...] = ()
+    """What a person has allowed ahead with the schedule that it comes from."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

@@ -40,6 +40,9 @@ class AuditKind(StrEnum):
     NAMED = "named"
     FETCHED = "fetched"
     NOT_FETCHED = "not_fetched"
+    ALLOWED_AHEAD = "allowed_ahead"
+    REVOKED = "revoked"
+    PASSED = "passed"
 
 
 class FileDetail(BaseModel):
@@ -56,10 +59,28 @@ class FileDetail(BaseModel):
     """The task that works on the phone, where that is why."""
 
 
+class YesDetail(BaseModel):
+    """A yes that was given ahead, taken back, or let a message pass. It is kept as JSON, its text cut."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    to: str
+    by: str
+    app: str = ""
+    text: str | None = None
+    """The whole text, None for any."""
+    schedule: str = ""
+    """The schedule that it belongs to; "" for one of a task."""
+
+
+_TEXT_KEPT = 200
+Detail = str | FileDetail | YesDetail
+
+
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, or
-    what became of the wish for a file; of that, former versions kept a text.
+    """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, the
+    yes that was given ahead, or what became of the wish for a file; of that, former versions kept a text.
     """
 
     number: int
@@ -67,7 +88,7 @@ class AuditEntry:
     kind: AuditKind
     person: Person
     task: str
-    detail: str | FileDetail
+    detail: Detail
 
 
 class Audit:
@@ -84,7 +105,7 @@ class Audit:
         person: Person,
         *,
         task: str = "",
-        detail: str | FileDetail = "",
+        detail: Detail = "",
     ) -> None:
         """One more, together with what it tells of."""
         rows = await transaction.fetch(
@@ -102,7 +123,7 @@ class Audit:
         )
         await transaction.fetch("DELETE FROM audit WHERE id <= ?", (int(rows[0]["id"]) - KEPT,))
 
-    async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: str | FileDetail = "") -> None:
+    async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: Detail = "") -> None:
         """One more, by itself. Raises StoreError."""
         await self._database.write(lambda transaction: self.add(transaction, kind, person, task=task, detail=detail))
 
@@ -114,13 +135,18 @@ class Audit:
         return tuple(_entry(row) for row in rows)
 
 
-def _kept(detail: str | FileDetail) -> str:
+def _kept(detail: Detail) -> str:
     if isinstance(detail, str):
         return detail[:DETAIL_LIMIT]
+    if isinstance(detail, YesDetail):
+        short = {} if detail.text is None else {"text": detail.text[:_TEXT_KEPT]}
+        return detail.model_copy(update=short).model_dump_json(exclude_defaults=True)
     return detail.model_copy(update={"file": detail.file[:DETAIL_LIMIT]}).model_dump_json(exclude_defaults=True)
 
 
-def _detail(kind: AuditKind, text: str) -> str | FileDetail:
+def _detail(kind: AuditKind, text: str) -> Detail:
+    if kind in {AuditKind.ALLOWED_AHEAD, AuditKind.REVOKED, AuditKind.PASSED}:
+        return YesDetail.model_validate_json(text)
     if kind not in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
         return text
     try:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
+from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Entitlement
 
@@ -74,6 +75,16 @@ def todos_text(todos: tuple[Todo, ...]) -> str:
 def todos_of(text: str) -> tuple[Todo, ...]:
     """The todo list in such a text."""
     return tuple(Todo.model_validate(todo) for todo in json.loads(text))
+
+
+def standing_text(standing: tuple[StandingYes, ...]) -> str:
+    """What was allowed ahead, as text."""
+    return json_text([yes.model_dump(mode="json") for yes in standing]) if standing else ""
+
+
+def standing_of(text: str) -> tuple[StandingYes, ...]:
+    """What was allowed ahead in such a text."""
+    return tuple(StandingYes.model_validate(yes) for yes in json.loads(text)) if text else ()
 
 
 def entitlement_text(entitled: Entitlement | None) -> str:

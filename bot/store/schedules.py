@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
 from bot.domain.schedule import Plan, Rule, RuleKind, Schedule
 from bot.store.connection import Transaction, Value
@@ -25,8 +26,8 @@ class Schedules:
             origin = address_text(plan.place.address)
             rows = await transaction.fetch(
                 "INSERT INTO schedules (person_platform, person_id, person_name, person_language, origin, private,"
-                " event, kind, rule, zone, words, options, text, created, due)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
+                " event, kind, rule, zone, words, options, text, standing, created, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
                 (
                     plan.person.platform,
                     plan.person.id,
@@ -41,6 +42,7 @@ class Schedules:
                     plan.words,
                     json_text(dict(plan.options)),
                     plan.text,
+                    "" if plan.standing is None else plan.standing.model_dump_json(),
                     now,
                     due,
                 ),
@@ -110,6 +112,10 @@ class Schedules:
         """It is due again, from then on."""
         await self._change("UPDATE schedules SET paused = 0, due = ?, skipped = 0 WHERE id = ?", due, int(schedule))
 
+    async def revoke(self, schedule: str) -> None:
+        """Nothing of it is allowed ahead any more."""
+        await self._change("UPDATE schedules SET standing = '' WHERE id = ?", int(schedule))
+
     async def remove(self, schedule: str) -> bool:
         """It is gone; False when it was not there."""
         return await self._change("DELETE FROM schedules WHERE id = ? RETURNING 1", int(schedule))
@@ -124,6 +130,12 @@ class Schedules:
         return await self._database.write(work)
 
 
+def _standing(row: sqlite3.Row) -> StandingYes | None:
+    if not row["standing"]:
+        return None
+    return StandingYes.model_validate_json(row["standing"]).model_copy(update={"schedule": str(row["id"])})
+
+
 def _schedule(row: sqlite3.Row) -> Schedule:
     return Schedule(
         id=str(row["id"]),
@@ -135,6 +147,7 @@ def _schedule(row: sqlite3.Row) -> Schedule:
             words=row["words"],
             options=json.loads(row["options"]),
             text=row["text"],
+            standing=_standing(row),
         ),
         created=row["created"],
         due=row["due"],

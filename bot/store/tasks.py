@@ -19,6 +19,8 @@ from bot.store.json_columns import (
     files_text,
     json_text,
     row_number,
+    standing_of,
+    standing_text,
     todos_of,
     todos_text,
     usage_of,
@@ -47,8 +49,8 @@ class Tasks:
         """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, parent, parts, phone_name, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -62,6 +64,7 @@ class Tasks:
                 wish.max_steps or max_steps,
                 files_text(wish.files),
                 entitlement_text(wish.entitled),
+                standing_text(wish.standing),
                 None if parent is None else int(parent),
                 len(wish.phones),
                 phone_name,
@@ -274,4 +277,5 @@ def task_of(row: sqlite3.Row) -> Task:
         phone_name=row["phone_name"],
         entitled=entitlement_of(row["entitled"]),
         todos=todos_of(row["todos"]),
+        standing=standing_of(row["standing"]),
     )

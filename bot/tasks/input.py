@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from bot.domain.task import BadText
 from bot.texts import say
 from devices.phone import Health
@@ -14,6 +14,9 @@ MAX_TEXT = 4_000
 
 _ALLOWING = frozenset(
     {ALLOW, "allowed", "yes", "y", "ok", "okay", "sure", "允许", "同意", "是", "是的", "好", "好的", "可以"}
+)
+_ALLOWING_FOR_TASK = frozenset(
+    {ALLOW_FOR_TASK, "allow for the task", "allow for task", "本任务允许", "本任务内允许", "此任务允许", "为本任务允许"}
 )
 _DENYING = frozenset(
     {DENY, "denied", "no", "n", "拒绝", "不允许", "不同意", "否", "不", "不是", "不要", "不可以", "不行"}
@@ -45,8 +48,11 @@ def clean(text: str, what: str) -> str:
 def choice_of(question: Question, text: str) -> str:
     """The choice that is meant, of a question whose choices are the only answers; else the text as it is.
 
-    Raises BadText with the choices, and without the text: it may be a secret.
+    Raises BadText with the choices, and without the text: it may be a secret; and for an approval for the whole task
+    that this question does not offer.
     """
+    if question.kind is QuestionKind.APPROVE and text == ALLOW_FOR_TASK and text not in question.choices:
+        raise BadText(say("desk.text.allow", allow=ALLOW, deny=DENY))
     if not question.strict:
         return text
     for choice in question.choices:
@@ -69,6 +75,8 @@ def answer_of(kind: QuestionKind, text: str) -> str:
     match kind:
         case QuestionKind.APPROVE if word in _ALLOWING:
             return ALLOW
+        case QuestionKind.APPROVE if word in _ALLOWING_FOR_TASK:
+            return ALLOW_FOR_TASK
         case QuestionKind.APPROVE if word in _DENYING:
             return DENY
         case QuestionKind.APPROVE:

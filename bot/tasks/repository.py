@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from agent.effect_facts import AllowedAhead
 from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
-from bot.store.audit import AuditKind
+from bot.store.audit import AuditKind, YesDetail
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
@@ -276,8 +277,18 @@ class TaskRepository:
             phone_name=task.phone_name if task.parent else "",
         )
         if await self._store.steps.add(transaction, row):
+            await self._passed(transaction, task, event)
             task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
             await self._keeping.save(transaction, task)
+
+    async def _passed(self, transaction: Transaction, task: Task, event: Step) -> None:
+        """What went out without a question stands in the audit, under whoever gave the task."""
+        for each in event.effect:
+            if isinstance(each, AllowedAhead):
+                detail = YesDetail(to=each.to, by=each.by, app=event.app, schedule=each.schedule)
+                await self._store.audit.add(
+                    transaction, AuditKind.PASSED, task.person, task=task.parent or task.id, detail=detail
+                )
 
     async def _asked(self, transaction: Transaction, task: Task, event: Asked) -> OpenQuestion | None:
         question, now = event.question, self._clock()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from agent.events import ModelAway, Told
 from agent.outcome import Outcome
 from agent.ports.agent import Agent
-from agent.questions import QuestionKind, QuestionOrigin
+from agent.questions import ALLOW_FOR_TASK, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Person
 from bot.domain.clock import ClockWatch
@@ -29,7 +29,7 @@ from bot.domain.task import (
     UnknownQuestion,
 )
 from bot.people.access import Policy
-from bot.store.audit import AuditKind
+from bot.store.audit import AuditKind, YesDetail
 from bot.store.store import Store
 from bot.tasks.admission import Admission
 from bot.tasks.control import TaskControl
@@ -233,6 +233,10 @@ class TaskService(DeskReading):
         question = await self._question(question_id)
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
+            to = question.question.to
+            if text == ALLOW_FOR_TASK and to is not None:
+                detail = YesDetail(to=to.name, app=to.app, by=by.name or by.id)
+                await self._store.audit.note(AuditKind.ALLOWED_AHEAD, by, task=question.task, detail=detail)
             self._news.changed(question.task)
             if question.question.origin is QuestionOrigin.TAKEOVER:
                 await self._hands.done(await self.known(question.task), by)

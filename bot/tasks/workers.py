@@ -198,6 +198,7 @@ class Workers:
             quick=task.quick,
             max_steps=task.max_steps,
             files=task.files,
+            standing=task.standing,
         )
         ended = False
         events = self._agent.work(order)

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, assert_never
 
 from agent.effect_facts import (
+    AllowedAhead,
     Answered,
     AppChanged,
     Appeared,
@@ -98,6 +99,10 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.by_hand")
         case NotAllowed():
             return say("effect.not_allowed")
+        case AllowedAhead(to=to, by=by, schedule=""):
+            return say("effect.allowed_for_task", to=to, by=by)
+        case AllowedAhead(to=to, by=by, schedule=schedule):
+            return say("effect.allowed_by_schedule", to=to, by=by, schedule=schedule)
         case PlainText(text=text):
             return text
         case _:
@@ -152,6 +157,7 @@ def schedule_json(one: Schedule) -> Json:
         "zone": plan.rule.zone,
         "text": plan.text,
         "options": dict(plan.options),
+        "allowed": None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         "person": plan.person.name or plan.person.id,
         "platform": plan.person.platform,
         "due": one.due,

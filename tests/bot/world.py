@@ -18,6 +18,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
+from agent.standing_yes import Recipient
 from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands
 from bot.commands.request import UTC, Services
@@ -343,10 +344,17 @@ class World:
         await self.until(task, lambda found: found.steps >= number)
 
     async def ask(
-        self, task: Task, kind: QuestionKind = QuestionKind.ASK, choices: tuple[str, ...] = (), *, number: int = 1
+        self,
+        task: Task,
+        kind: QuestionKind = QuestionKind.ASK,
+        choices: tuple[str, ...] = (),
+        *,
+        number: int = 1,
+        to: Recipient | None = None,
     ) -> OpenQuestion:
         """The task asks, and the question is shown in its place."""
-        asked = Question(id=f"{task.id}.q{number}", run=RunId(task.id), kind=kind, text="Which one?", choices=choices)
+        name, run = f"{task.id}.q{number}", RunId(task.id)
+        asked = Question(id=name, run=run, kind=kind, text="Which one?", choices=choices, to=to)
         self.agent.tell(task.id, Asked(question=asked))
         await self.until(task, TaskState.WAITING)
         current = await self.task_service.known(task.id)

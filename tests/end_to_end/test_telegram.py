@@ -172,3 +172,40 @@ async def test_strangers_move_nothing(place: Place) -> None:
         assert tasks == ""
         assert here.fake.from_bot(here.fake.private(mallory)) == []
         assert not [entry for entry in place.phone.journal.entries if entry.receipt]
+
+
+async def test_messages_to_one_person_are_allowed_for_the_task_over_a_kill(place: Place) -> None:
+    """The third button of the first question, then kill -9: the next process sends the second message to Bob unasked,
+    and asks about one to Alice.
+    """
+
+    def sent() -> list[tuple[str, str]]:
+        return [(each.to, each.text) for each in place.phone.truth.messages]
+
+    def written(text: str) -> list[Act]:
+        return [on("Text message", "type", text=text), tap("Send")]
+
+    first = [call("open_app", name="Messages"), tap("Bob"), *written("first"), call("wait", seconds=30)]
+    away = [call("key", key="back")] * 2  # the keyboard, then the conversation
+    acts = [*first, *written("second"), *away, tap("Alice"), *written("third"), FINISH]
+    async with town(*acts) as here:
+        async with place.service(**here.settings) as service:
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/do write to Bob and Alice")
+            question = await here.bot_says("first” to Bob in Messages?", here.group)
+            (allow,) = [data for data, label in question.buttons.items() if "Bob for this task" in label]
+            await here.fake.press(here.alice, question, allow)
+            await here.fake.wait_until(lambda: ("Bob", "first") in sent(), timeout=LIMIT)
+            await service.kill()
+        async with place.service(**here.settings):
+            await here.fake.connected()
+            notice = await here.bot_says("Interrupted", here.group)
+            (resume,) = [data for data, label in notice.buttons.items() if "Resume" in label]
+            await here.fake.press(here.alice, notice, resume)
+            other = await here.bot_says("third” to Alice in Messages?", here.group)
+            (deny,) = [data for data, label in other.buttons.items() if label == "Deny"]
+            await here.fake.press(here.alice, other, deny)
+            await here.bot_says("It is done.", here.group)
+        assert sent().count(("Bob", "second")) == 1
+        assert ("Alice", "third") not in sent()
+        assert not [one for one in here.fake.from_bot(here.group) if "second” to Bob" in one.text]

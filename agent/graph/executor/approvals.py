@@ -11,12 +11,14 @@ from agent.graph.executor.action_spec import ActionError, ActionSpec, InputActio
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import typed_and_standing
+from agent.graph.executor.standing import allowed_ahead
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
 from agent.guards.facts import facts_of
 from agent.guards.gate import Gate
 from agent.guards.hit_test import LARGE_SHARE
+from agent.guards.recipients import message_of
 from agent.observing import ScreenView
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.geometry import Point
@@ -55,7 +57,8 @@ async def approval_of(
     where: ResolvedTarget,
     gate: Gate,
 ) -> dict[str, Any]:
-    """What the state gets when a person is asked to allow this: the question, and what their answer holds to.
+    """What the state gets when a person is asked to allow this: the question, and what their answer holds to. Of what a
+    person has allowed ahead it is that yes, held to the same, in place of the question.
 
     The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
     changes by itself. Raises Denied, ActionError, Stopped and PhoneUnavailable.
@@ -74,6 +77,9 @@ async def approval_of(
     anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
         return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
+    message = message_of(action, now, where.element, where.point, gate)
+    if message is not None and (passed := allowed_ahead(state, message)) is not None:
+        return {**passed, "anchor": anchor}
     shown = spec.shown(action)
     element = where.element
     question = questions.approval(
@@ -90,6 +96,7 @@ async def approval_of(
         blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
         anew=askings > 0,
         before=state.get("shown", {}).get(anchor["control"]) if askings else None,
+        to=None if message is None else message.to,
     )
     return {"question": question, "anchor": anchor}
 

@@ -17,7 +17,8 @@ from agent.guards.sanitise import in_one_line
 from agent.guards.typed import place_of
 from agent.guards.words import id_words
 from agent.observing import ScreenView
-from agent.questions import ALLOW, DENY, DONE, Question, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
+from agent.standing_yes import Recipient
 from agent.wording import sentence
 from devices.phone import Element
 from devices.wording import Words, said
@@ -53,10 +54,12 @@ def approval(
     blind: bool = False,
     anew: bool = False,
     before: str | None = None,
+    to: Recipient | None = None,
 ) -> dict[str, Any]:
     """May this be done (`what`), to what it is about? With what would go out (`shown`), the amounts, and what the
     dialog or row says (`near`), as far as the screen tells. `blind`: it touches a place that has no name. `anew`: it
-    was allowed before, and the screen was another one then; `before` is the picture that was allowed.
+    was allowed before, and the screen was another one then; `before` is the picture that was allowed. `to`: it is a
+    message to them, which can be allowed for the task, unless the name is a secret here.
     """
     reason = said(gate.reason)
     facts = facts_of(sight.observation)
@@ -70,7 +73,9 @@ def approval(
     lines.extend(facts.lines)
     if anew:
         lines.append(sentence("ask.anew"))
-    return _approval(state, context, text, lines, frame, gate.consequence, before=before)
+    if to is not None and context.mask.text(to.name) != to.name:
+        to = None
+    return _approval(state, context, text, lines, frame, gate.consequence, before=before, to=to)
 
 
 def tool_approval(
@@ -106,18 +111,21 @@ def _approval(
     consequence: str = "",
     *,
     before: str | None = None,
+    to: Recipient | None = None,
 ) -> dict[str, Any]:
     text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
+    choices = (ALLOW, DENY) if to is None else (ALLOW, DENY, ALLOW_FOR_TASK)
     return _data(
         state,
         context,
         QuestionKind.APPROVE,
         text,
-        (ALLOW, DENY),
+        choices,
         detail,
         frame=frame,
         consequence=consequence,
         before=before,
+        to=to,
     )
 
 
@@ -210,6 +218,7 @@ def _data(
     consequence: str = "",
     again: bool = False,
     before: str | None = None,
+    to: Recipient | None = None,
 ) -> dict[str, Any]:
     """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
     the questions that were answered before: each asking is a question of its own.
@@ -223,6 +232,7 @@ def _data(
         strict=strict,
         consequence=consequence,
         again=again,
+        to=to,
         detail=context.mask.text(detail),
         frame=frame or state["frame"],
         before=before,

@@ -92,9 +92,10 @@ class ExecutorState(TypedDict, total=False):
     `not_done` why the last action was not done; `history` feeds the guard against loops; `denied` counts the tries of
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
     for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has the pictures that were
-    allowed in the latter. `untold` is the event of the last step, until it is known what its action changed (see
-    agent.graph.executor.steps); `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out`
-    what a person has let out of the phone; the whole run keeps both;
+    allowed in the latter. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data), kept
+    for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last step,
+    until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
+    shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
@@ -126,6 +127,8 @@ class ExecutorState(TypedDict, total=False):
     denied: dict[str, int]
     unlike: dict[str, int]
     shown: dict[str, str]
+    standing: list[dict[str, Any]]
+    passed: dict[str, Any] | None
     secret: str | None
     held: str | None
     entered: list[list[str]]

@@ -114,6 +114,7 @@ def close_step(
         "mark": None,
         "question": None,
         "approved": None,
+        "passed": None,
         "anchor": None,
         "secret": None,
         "readings": [],

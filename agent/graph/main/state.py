@@ -10,7 +10,7 @@ Kind = Literal["chat", "refuse", "simple", "complex"]
 
 
 class MainState(TypedDict, total=False):
-    """The state of one task. `task` to `files` are the order; the rest is worked on.
+    """The state of one task. `task` to `standing` are the order; the rest is worked on.
 
     `todos` and `results` are plain forms of agent.events.Todo and RunEnded; `current` is the todo that the executor
     works on; `subtask` counts what was handed to the executor, `replans` how often the way was changed; `heard` is
@@ -23,6 +23,7 @@ class MainState(TypedDict, total=False):
     quick: bool
     max_steps: int
     files: list[dict[str, str]]
+    standing: list[dict[str, Any]]
     kind: Kind
     plan: str
     todos: list[dict[str, Any]]

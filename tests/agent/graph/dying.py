@@ -68,8 +68,9 @@ class DyingSaver(AsyncSqliteSaver):
 class Lives:
     """One process after the other on the same files."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, approve: str = "allow") -> None:
         self._path = path
+        self._approve = approve
         self.events: list[TaskEvent] = []
 
     async def connect(self) -> aiosqlite.Connection:
@@ -94,7 +95,7 @@ class Lives:
         async for event in agent.work(order):
             self.events.append(event)
             if isinstance(event, Asked):
-                text = "allow" if event.question.kind is QuestionKind.APPROVE else "blue"
+                text = self._approve if event.question.kind is QuestionKind.APPROVE else "blue"
                 await agent.answer(order.task, Answer(question=event.question.id, text=text))
             if isinstance(event, TaskEnded):
                 return event

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from PIL import Image
 from agent.events import Todo
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from agent.questions import ALLOW, DENY, DONE, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
+from agent.standing_yes import Recipient
 from bot.cards.buttons import Deed, locator, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
@@ -205,6 +207,22 @@ def test_a_notice() -> None:
     assert notice.notify
     assert notice.mention == ANNA
     assert notice.body == "The phone is away."
+
+
+async def test_a_message_to_somebody_known_has_a_third_button(frames: FrameFiles) -> None:
+    to = Recipient(name="Bob", app="com.android.messaging")
+    question = a_question(QuestionKind.APPROVE, text="Send “hello” to Bob in Messages?")
+    asked = question.question.model_copy(update={"to": to, "choices": (ALLOW, DENY, ALLOW_FOR_TASK)})
+    with speaking("en"):
+        message = await render_question(replace(question, question=asked), a_task(), frames=frames, now=1000.0)
+    assert labels(message) == [["Allow", "Deny"], ["Allow messages to Bob for this task"], ["Stop"]]
+    assert "until the task ends" in message.footer
+    data = read_button(message.buttons[1][0].data)
+    assert data is not None
+    assert (data.deed, data.choice) == (Deed.ANSWER, ALLOW_FOR_TASK)
+    with speaking("zh"):
+        chinese = await render_question(replace(question, question=asked), a_task(), frames=frames, now=1000.0)
+    assert labels(chinese)[1] == ["本任务内允许给“Bob”发消息"]
 
 
 async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> None:

@@ -144,3 +144,13 @@ async def test_a_question_is_over_when_its_run_goes_on_and_the_next_one_is_asked
 )
 def test_what_is_meant(typed: str, asked: dict[str, Any], answer: str) -> None:
     assert meant(typed, asked) == answer
+
+
+async def test_a_message_can_be_allowed_for_the_task(person: Person) -> None:
+    line = question("approve", "allow", "deny", "allow for this task") | {"to": {"name": "Bob", "app": "com.example"}}
+    with person.sits() as prompt:
+        prompt.ask(line)
+        await person.sees("1 Allow   2 Deny   3 Allow messages to Bob for this task   Your answer: ")
+        person.types("3\n")
+        assert await person.gave() == ("q1", "allow for this task")
+        await prompt.close()

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from agent.questions import QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
+from agent.standing_yes import Recipient
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion, TaskState
+from bot.store.audit import AuditKind, YesDetail
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World
 
@@ -385,3 +387,42 @@ async def test_an_answer_in_words_is_told_by_its_question_alone(world: World) ->
     second = await world.working("read mail", place=PRIVATE)
     await world.ask(second)
     assert not (await world.type(f"answer --task {second.id} red")).shows
+
+
+BOB = Recipient(name="Bob", app="com.android.messaging")
+FOR_TASK = (ALLOW, DENY, ALLOW_FOR_TASK)
+
+
+async def test_a_message_is_allowed_for_the_task_by_button_word_or_number(world: World) -> None:
+    for way in ("button", "Allow for this task", "本任务允许", "3"):
+        task = await world.working()
+        question = await world.ask(task, QuestionKind.APPROVE, FOR_TASK, to=BOB)
+        if way == "button":
+            toast = (await world.press(answer_data(question, ALLOW_FOR_TASK))).toast
+            assert toast == "Answered by Anna: Allow messages to Bob for this task"
+        else:
+            await world.say(way, reply_to=question.message)
+        assert (await stored(world, question)).answer == ALLOW_FOR_TASK
+        (entry, *_) = [each for each in await world.store.audit.page(5) if each.kind is AuditKind.ALLOWED_AHEAD]
+        assert (entry.person.id, entry.task) == (ANNA.id, task.id)
+        assert entry.detail == YesDetail(to="Bob", app=BOB.app, by="Anna")
+        await world.end(task)
+
+
+async def test_what_is_not_offered_is_no_answer(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.APPROVE, (ALLOW, DENY))
+    await world.press(answer_data(question, ALLOW_FOR_TASK))
+    assert "allow or deny" in words(await world.say("allow for this task", reply_to=question.message))
+    assert (await stored(world, question)).answer is None
+
+
+async def test_only_who_may_approve_allows_for_the_task(world: World) -> None:
+    task = await world.working()
+    question = await world.ask(task, QuestionKind.APPROVE, FOR_TASK, to=BOB)
+    assert "Answered" not in (await world.press(answer_data(question, ALLOW_FOR_TASK), BEN)).toast
+    assert "somebody else" in words(await world.say(ALLOW_FOR_TASK, BEN, reply_to=question.message))
+    at = MessageRef(CHANNEL.address, "m0")
+    late = Press(ANNA, CHANNEL, "late", answer_data(question, ALLOW_FOR_TASK), at, stale=True)
+    assert "Answered" not in (await world.commands.press(late)).toast
+    assert (await stored(world, question)).answer is None

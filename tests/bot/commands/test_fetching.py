@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.domain.outgoing import Picture, Reply
-from bot.store.audit import AuditKind, FileDetail
+from bot.store.audit import AuditKind, Detail, FileDetail
 from devices.phone import Health
 from devices.storage import StoredFile
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
@@ -90,7 +90,7 @@ async def test_a_phone_that_cannot_be_used_says_so(stocked: World) -> None:
     assert "Plug it in again." in words(await stocked.type("file report"))
 
 
-async def kept(world: World) -> list[tuple[AuditKind, str, str | FileDetail]]:
+async def kept(world: World) -> list[tuple[AuditKind, str, Detail]]:
     return [(entry.kind, entry.person.id, entry.detail) for entry in await world.store.audit.page(9)]
 
 

@@ -11,10 +11,11 @@ from langgraph.types import Command, interrupt
 from agent.effect_facts import Answered, DoneByHand, NotAllowed, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.standing import given
 from agent.graph.executor.state import ExecutorState, did_of, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
-from agent.questions import ALLOW, Answer, Question, QuestionKind
+from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
 from agent.wording import sentence, words
 
 Route = Command[Literal["screenshot", "execute_action", "check_loop", "executor_exit"]]
@@ -46,10 +47,13 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         if asked.kind is QuestionKind.ASK:
             update["steers"] = [*state.get("steers", []), answer.text]
         return Command(goto="screenshot", update=update)
-    allowed = asked.kind is QuestionKind.APPROVE and answer.text == ALLOW
+    allowed = asked.kind is QuestionKind.APPROVE and (
+        answer.text == ALLOW or (answer.text == ALLOW_FOR_TASK and asked.to is not None)
+    )
     if allowed or asked.kind is QuestionKind.SECRET:
         secret = answer.text if asked.kind is QuestionKind.SECRET else None
-        return Command(goto="execute_action", update={"approved": state["index"], "secret": secret, "question": None})
+        go_on: ExecutorState = {"approved": state["index"], "secret": secret, "question": None}
+        return Command(goto="execute_action", update={**go_on, "standing": given(state, asked, answer)})
     did, effect = list(did_of(state["did"])), list(effects_of(state["effect"]))
     anchor = state.get("anchor") or {}
     counts: dict[str, dict[str, int]] = {}

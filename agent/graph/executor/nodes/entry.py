@@ -38,6 +38,8 @@ async def executor_entry(
         "denied": state.get("denied", {}),
         "unlike": {},
         "shown": {},
+        "standing": state.get("standing", []),
+        "passed": None,
         "secret": None,
         "held": state.get("held"),
         "entered": [],

@@ -20,6 +20,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import KEPT, secret_action, secret_question, type_secret, what_was_typed
 from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run
+from agent.graph.executor.standing import recorded
 from agent.graph.executor.state import ExecutorState, ended, ended_by
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.typed import place_of
@@ -30,7 +31,7 @@ from agent.wording import sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.wording import Words
 
-Route = Command[Literal["call_user", "check_loop", "executor_exit"]]
+Route = Command[Literal["call_user", "execute_action", "check_loop", "executor_exit"]]
 
 INTERRUPTED = (
     "The work was interrupted while this was being done: {what}. It may or may not have happened. It was not sent "
@@ -62,6 +63,9 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     try:
         while step.index < len(actions):
             question = await _do(step, actions[step.index], sight, chosen_on)
+            if question is not None and question["question"] is None:  # a person has allowed it ahead
+                step.effect.append(recorded(question["passed"]))
+                return Command(goto="execute_action", update=step.update(**question, approved=step.index))
             if question is not None:
                 return Command(goto="call_user", update=step.update(**question))
             step.index += 1

@@ -18,6 +18,7 @@ from agent.graph.main.state import MainState, spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
+from agent.standing_yes import StandingYes
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
 """Endings that no other way can mend: nobody asks the supervisor then."""
@@ -46,6 +47,7 @@ async def executor(
         notes=tuple(state["notes"]),
         max_steps=steps_left,
         files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
+        standing=tuple(StandingYes.model_validate(each) for each in state.get("standing", [])),
     )
     ended, fault = await _work(state, context, order)
     outcome = ended.outcome

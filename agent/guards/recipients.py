@@ -1,0 +1,159 @@
+"""To whom a message goes, and its whole text: known for a conversation on the screen, and for nothing else.
+
+A name that an app did not put at the head of a conversation names nobody: a heading such as *Comments* or *New
+message*, words in a list that scrolls, another app's notification. Where anything else is possible nothing is known,
+and a person is asked as ever.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from agent.actions import Action, PressKey, Tap, Type
+from agent.guards.binding import is_presence
+from agent.guards.facts import STATUS_BAR_SHARE, TOP_SHARE, facts_of
+from agent.guards.gate import Gate
+from agent.guards.hit_test import TouchTarget, beside, is_button, pressed
+from agent.guards.lexicon import Lexicon
+from agent.guards.rules import shipped
+from agent.guards.sanitise import in_one_line
+from agent.guards.structure import message_field
+from agent.guards.words import id_words
+from agent.standing_yes import MAX_NAME, Recipient
+from devices.geometry import Point
+from devices.inputs import Key
+from devices.phone import Element, Observation
+
+SENDS: Final = "send"
+"""The rule whose consequence may be allowed ahead. No other may."""
+_HEADINGS: Final = frozenset(
+    re.split(
+        r"\s*\|\s*",
+        "new message|new chat|new conversation|new group|new post|message|messages|chat|chats|conversation"
+        "|conversations|compose|comment|comments|reply|replies|inbox|post|posts|story|stories|status|share|send to"
+        "|direct messages|direct|feedback|support|thread|threads|search"
+        "|新消息|新信息|新建消息|新建信息|消息|信息|短信|聊天|会话|评论|回复|发送给|发给|分享|动态|写邮件|收件箱"
+        "|neue nachricht|nachricht|nachrichten|kommentare|antworten|neuer chat|teilen|beiträge"
+        "|nouveau message|commentaires|réponses|répondre|partager|discussions|nouvelle discussion"
+        "|nuevo mensaje|mensaje|mensajes|comentarios|respuestas|compartir|nuevo chat"
+        "|nova mensagem|mensagem|mensagens|comentários|respostas|compartilhar|conversas"
+        "|nuovo messaggio|messaggio|messaggi|commenti|risposte|condividi"
+        "|nieuw bericht|bericht|berichten|reacties|opmerkingen|delen"
+        "|nowa wiadomość|wiadomości|komentarze|odpowiedzi|udostępnij"
+        "|новое сообщение|сообщения|сообщение|комментарии|ответы|чаты|чат|поделиться"
+        "|нове повідомлення|повідомлення|коментарі|відповіді"
+        "|yeni mesaj|mesajlar|yorumlar|yanıtlar|sohbetler|paylaş"
+        "|新しいメッセージ|新規メッセージ|メッセージ|コメント|返信|チャット|トーク|共有"
+        "|새 메시지|메시지|댓글|답글|채팅|공유"
+        "|رسالة جديدة|الرسائل|التعليقات|الردود|الدردشات"
+        "|नया संदेश|संदेश|टिप्पणियां|टिप्पणियाँ|जवाब"
+        "|tin nhắn mới|tin nhắn|bình luận|trả lời"
+        "|pesan baru|pesan|komentar|balasan|nytt meddelande|kommentarer|ny besked|ny melding|uusi viesti|kommentit"
+        "|nová zpráva|zprávy|komentáře|odpovědi|νέο μήνυμα|μηνύματα|σχόλια|ข้อความใหม่|ข้อความ|ความคิดเห็น",
+    )
+)
+"""What heads a page where something is written, and names nobody."""
+_ATTACHED: Final = frozenset({"attachment", "attachments", "attached", "thumbnail", "preview"})
+"""Parts of ids of what goes out with a text."""
+_WEB: Final = "WebView"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a press sends: to whom, and its whole text; None where that is not known for sure."""
+
+    to: Recipient
+    text: str | None
+
+
+def message_of(
+    action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
+) -> Message | None:
+    """The message that this press sends, None unless a rule holds it as one and its recipient is known."""
+    if gate.consequence != SENDS or gate.verdict != "approve" or not seen.package:
+        return None
+    field = _only_field(action, seen, target, point)
+    name = "" if field is None else _head(seen, field)
+    if field is None or not name:
+        return None
+    return Message(Recipient(name=name, app=seen.package, app_name=seen.app_name), _whole_text(action, seen, field))
+
+
+def _only_field(action: Action, seen: Observation, target: Element | None, point: Point | None) -> Element | None:
+    """The one field of the window, that of a conversation, where the press sends what is in it."""
+    elements = seen.elements or ()
+    fields = [e for e in elements if e.editable]
+    if len(fields) != 1 or any(_WEB in e.class_name for e in elements) or facts_of(seen).amounts:
+        return None
+    spot = TouchTarget(seen.package, target, elements, point, activity=seen.activity, size=seen.size)
+    field = message_field(spot, _lexicon())
+    if field is None or field.package != seen.package:
+        return None
+    match action:
+        case Tap():
+            button = pressed(spot)
+            sends = button is not None and is_button(button) and not button.editable and beside(field, button)
+        case Type(submit=True):
+            sends = target == field if target is not None else field.focused
+        case PressKey(key=Key.ENTER):
+            sends = field.focused
+        case _:
+            sends = False
+    return field if sends else None
+
+
+@cache
+def _lexicon() -> Lexicon:
+    return Lexicon(shipped())
+
+
+def _head(seen: Observation, field: Element) -> str:
+    """The name at the head of the conversation, level with a button; "" where there are several words or none."""
+    height = seen.size.height
+    elements = seen.elements or ()
+    top = [e for e in elements if height * STATUS_BAR_SHARE < e.bounds.centre.y < height * TOP_SHARE]
+    if any(e.package not in {seen.package, ""} and e.label for e in top):
+        return ""
+    lists = [e.bounds for e in elements if e.scrollable]
+    said = [e for e in top if e.text or (e.description and not is_button(e))]
+    said = [e for e in said if not is_presence(_flat(e.text or e.description))]
+    words = {_flat(e.text or e.description) for e in said}
+    if len(words) != 1 or any(is_button(e) or e is field or e.package != seen.package for e in said):
+        return ""
+    if any(box.holds(e.bounds.centre) for e in said for box in lists):
+        return ""
+    name, title = words.pop(), said[0]
+    buttons = [e for e in top if is_button(e) and not e.bounds.holds(title.bounds.centre)]
+    level = any(b.bounds.top < title.bounds.centre.y < b.bounds.bottom for b in buttons)
+    return name if level and _names_somebody(name, seen) else ""
+
+
+def _names_somebody(name: str, seen: Observation) -> bool:
+    plain = unicodedata.normalize("NFKC", name).casefold().strip(" .…:")
+    if not plain or len(name) > MAX_NAME or in_one_line(name) != name:
+        return False
+    return plain not in _HEADINGS and plain not in {seen.app_name.casefold(), seen.package.casefold()}
+
+
+def _flat(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _whole_text(action: Action, seen: Observation, field: Element) -> str | None:
+    """All that would go out, None where it cannot be told: something may go with it, or be in the field already."""
+    for element in seen.elements or ():
+        parts = set(id_words(element.resource_id))
+        if element.package == seen.package and parts & _ATTACHED and not (is_button(element) and not _removes(parts)):
+            return None
+    written = "" if field.text == field.hint else field.text
+    if isinstance(action, Type):
+        return action.text if action.clear or not written else None
+    return written or None
+
+
+def _removes(parts: set[str]) -> bool:
+    return not parts.isdisjoint({"remove", "close", "delete", "clear", "cancel"})
