@@ -108,7 +108,9 @@ class Observation:
 
     A look with a size for its picture has `jpeg`, any other one `image`, RGB at native size. There is neither when the
     screen is secure or black (`secure`), or when it was let go of; `elements` is None when the phone could not tell
-    them in time. `settled` says that the screen had stopped moving.
+    them in time. `settled` says that the screen had stopped moving. One that is not `complete` is an early look whose
+    elements are still being read, and whose lock nobody has asked for: what it has of elements is what the phone told
+    when it showed the same before, or None. `Phone.confirmed` completes it.
     """
 
     size: Size
@@ -124,6 +126,7 @@ class Observation:
     screen_on: bool = True
     secure: bool = False
     settled: bool = True
+    complete: bool = True
     focused_text: str | None = None
     jpeg: Jpeg | None = None
     small: Image.Image | None = field(default=None, repr=False, compare=False)
@@ -165,6 +168,7 @@ class Phone(Protocol):
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
         """Look at the phone. With `fit` the picture is made into a JPEG of that size where it was received: the whole
@@ -173,13 +177,15 @@ class Phone(Protocol):
         With `after` (the look before the last input) it first waits for the first change and then until the
         screen stops moving, at most `patience` seconds; the settled frame is the one returned.
         Without `settle` a screen that has changed already is returned at once, `settled` false: nothing may be done
-        on it before `stands_still` was asked about it.
+        on it before `confirmed` was asked about it. Without `elements` as well, such a look does not wait for elements
+        that come slowly (`complete`).
         Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
         ...
 
-    async def stands_still(self, since: Observation) -> bool:
-        """Look once more: whether the phone shows the same as then, but for the status bar and a blinking caret.
+    async def confirmed(self, since: Observation) -> Observation | None:
+        """Look once more: the look of then with all that belongs to it, when the phone shows the same as then, but for
+        the status bar and a blinking caret. None when it does not, or when it shows that something is being loaded.
 
         Raises as `observe` does.
         """

@@ -83,14 +83,15 @@ class SeenPhone:
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        del after, patience, settle, fit
+        del after, patience, settle, elements, fit
         if isinstance(self._sees, PhoneError):
             raise self._sees
         return self._sees
 
-    async def stands_still(self, since: Observation) -> bool:
+    async def confirmed(self, since: Observation) -> Observation | None:
         raise AssertionError(since)
 
     async def glance(self) -> Image.Image | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -11,9 +11,9 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.speculative import StaleAnswer
+from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
-from agent.graph.executor.steps import tell
+from agent.graph.executor.steps import confirm_step
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
@@ -93,6 +93,11 @@ async def vision_model(
     view = context.screen.view
     if view is None:
         return Command(goto="screenshot")
+    known: dict[str, Any] = {}
+
+    async def still(early: EarlyLook) -> None:
+        known.update(await confirm_step(state, context, early))
+
     try:
         scene = await scene_of(state, context, view)
         messages, tools = context.dialect.render(scene)
@@ -100,15 +105,16 @@ async def vision_model(
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
         )
-        reply = await context.screen.answer_to(context.models.vision, request, still=lambda: tell(state, context))
+        reply = await context.screen.answer_to(context.models.vision, request, still=still)
     except Stopped:
-        return Command(goto="check_loop", update=_told(context))
+        return Command(goto="check_loop", update={**_told(context), **known})
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
-        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context)})
+        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
-        return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage), **_told(context)})
+        usage = usage_data(usage_of(state) + reply.usage)
+        return Command(goto="screenshot", update={"usage": usage, **_told(context), **known})
     return Command(
         goto=["action_summary", "parse_action"],
         update={
@@ -125,6 +131,7 @@ async def vision_model(
             "usage": usage_data(usage_of(state) + reply.usage),
             "told": [],
             "untold": None,
+            **known,
         },
     )
 
