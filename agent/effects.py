@@ -16,11 +16,13 @@ from agent.effect_facts import (
     KeyboardOpened,
     NothingChanged,
     PageChanged,
+    PhoneNote,
     ScreenChanged,
     ScreenTurned,
     SwitchedTo,
+    TextNow,
 )
-from devices.phone import Observation
+from devices.phone import Done, Observation
 
 MAX_WORDS_LISTED = 6
 MAX_LETTERS = 60
@@ -85,6 +87,14 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
     if found:
         return tuple(found)
     return (ScreenChanged() if changed(before, after) else NothingChanged(),)
+
+
+def told_effects(done: Done | None) -> tuple[Effect, ...]:
+    """What the phone has told of an input, in the order in which it is told."""
+    if done is None:
+        return ()
+    read = () if done.field_text is None else (TextNow(text=done.field_text),)
+    return (*read, *map(PhoneNote.of, done.notes))
 
 
 def _switched(before: Observation, after: Observation) -> list[SwitchedTo]:

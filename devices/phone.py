@@ -127,6 +127,8 @@ class Observation:
     secure: bool = False
     settled: bool = True
     complete: bool = True
+    done: Done | None = None
+    """What only this look could tell of the input before it (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
     small: Image.Image | None = field(default=None, repr=False, compare=False)
@@ -198,13 +200,15 @@ class Phone(Protocol):
         """
         ...
 
-    async def act(self, what: Input, *, receipt: str) -> Done:
+    async def act(self, what: Input, *, receipt: str, later: bool = False) -> Done:
         """Send one input, once. It is never repeated here, whatever happens.
 
         `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
-        record can be tied to the journal. A touch or a text for a screen that is not the one of the last look any
-        more raises ScreenChanged. Raises InputRejected (nothing was sent) or another PhoneError whose `uncertain`
-        tells whether the input may have arrived.
+        record can be tied to the journal. With `later` nothing is waited for that a look can tell as well, such as
+        what a field holds now: the next complete look has that as its `done`.
+        A touch or a text for a screen that is not the one of the last look any more raises ScreenChanged. Raises
+        InputRejected (nothing was sent) or another PhoneError whose `uncertain` tells whether the input may have
+        arrived.
         """
         ...
 

@@ -176,6 +176,9 @@ class AdbPhone:
         watched = _Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
         screen = None if settle or after.small is None else self._seen.size
+        expected = self._hands.expected
+        if expected and screen is None:
+            await self._hands.wait_for_expected()
         if screen is None:
             seen = await self._watch(watched)
         elif self._trees.slow:
@@ -183,13 +186,19 @@ class AdbPhone:
         else:
             # Whoever is shown an early look asks for the elements again before anything is done (`confirmed`).
             seen = await self._watch(watched, screen, tree_left)
+        if expected and screen is not None and seen.package != expected:  # the old screen moved, or another window came
+            await self._drop_late()
+            await self._hands.wait_for_expected()
+            seen = await self._watch(watched)
         while not seen.secure and loads(seen.elements):
             await self._drop_late()
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
             seen = await self._watch(_Watched(watched.capture, _probe(seen), left, left))
-        return seen
+        if not seen.complete:
+            return seen
+        return dataclasses.replace(seen, done=self._hands.take_done(seen.elements, seen.package))
 
     async def _watch(
         self, watched: _Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
@@ -280,7 +289,12 @@ class AdbPhone:
         self._seen = Seen(since.size, told or (), state)
         self._learn(state)
         self._known.add(frame, state, told)
-        return dataclasses.replace(since, elements=told, settled=True, complete=True, focused_text=focused_text(told))
+        if since.complete:
+            return dataclasses.replace(since, settled=True)
+        done = self._hands.take_done(told, since.package)
+        return dataclasses.replace(
+            since, elements=told, settled=True, complete=True, done=done, focused_text=focused_text(told)
+        )
 
     async def _drop_late(self) -> None:
         late, self._late = self._late, None
@@ -346,12 +360,12 @@ class AdbPhone:
         )
 
     @measured("act")
-    async def act(self, what: Input, *, receipt: str) -> Done:
+    async def act(self, what: Input, *, receipt: str, later: bool = False) -> Done:
         """See `Phone.act`."""
         await self._drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
-        return await self._hands.act(what, receipt, seen)
+        return await self._hands.act(what, receipt, seen, later=later)
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""

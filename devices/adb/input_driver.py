@@ -180,6 +180,34 @@ class Seen:
     state: State | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Typing:
+    """A text that was entered, as key presses or not, and is still to be read back."""
+
+    what: TypeText
+    by_keys: bool
+
+    def done(self, elements: tuple[Element, ...], _package: str) -> Done:
+        """What became of it."""
+        return _read_back(self.what, elements, by_keys=self.by_keys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """An app that was opened and is still to come to the front."""
+
+    package: str
+    name: str
+
+    def done(self, _elements: tuple[Element, ...], front: str) -> Done:
+        """What became of it."""
+        if front == self.package:
+            return Done(notes=(words("phone.note.in_front", name=self.name),))
+        if not front:
+            return Done(notes=(words("phone.note.nothing_in_front", name=self.name),))
+        return Done(notes=(words("phone.note.other_in_front", name=self.name, front=front),))
+
+
 class Hands:
     """Everything that touches, types or starts something on one phone."""
 
@@ -199,10 +227,13 @@ class Hands:
         self._apps = apps
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
+        self._open: _Typing | _Launch | None = None
 
-    async def act(self, what: Input, receipt: str, seen: Seen) -> Done:
-        """Sends the input, unless it is meant for a screen that is not there any more."""
-        self._left = None
+    async def act(self, what: Input, receipt: str, seen: Seen, *, later: bool = False) -> Done:
+        """Sends the input, unless it is meant for a screen that is not there any more. With `later` the next look tells
+        what only a look can tell of it (see `take_done`).
+        """
+        self._left = self._open = None
         act = Act(self._shell, receipt)
         screen = seen.size
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
@@ -215,11 +246,11 @@ class Hands:
                     )
                 return Done()
             case TypeText():
-                return await self._type(act, what, screen, seen.elements)
+                return await self._type(act, what, screen, seen.elements, later=later)
             case OpenApp(name):
                 with nothing_sent():
                     app = await self._apps.find(name)
-                return await self._start(act, launch_command(app), app.shown, app.package)
+                return await self._start(act, launch_command(app), app.shown, app.package, later=later)
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
 
@@ -227,6 +258,20 @@ class Hands:
         """The tree that was read after the last command of the last input; once, and None when none was."""
         left, self._left = self._left, None
         return left
+
+    @property
+    def expected(self) -> str:
+        """The package of the app that the last input has opened, while nobody knows whether it has come."""
+        return self._open.package if isinstance(self._open, _Launch) else ""
+
+    async def wait_for_expected(self) -> str:
+        """Waits until that app is in front, for a while; gives what is. Raises PhoneError."""
+        return await self._wait_for_app(self.expected)
+
+    def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
+        """What a look at a screen with these elements and this app in front tells of the last input; once."""
+        last, self._open = self._open, None
+        return None if last is None else last.done(elements or (), front)
 
     async def _check_front(self, then: State | None) -> None:
         """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
@@ -247,19 +292,18 @@ class Hands:
             front = now.package or "another window"
             raise ScreenChanged(words("phone.rejected.front", front=front))
 
-    async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
+    async def _start(self, act: Act, line: str, name: str, package: str, *, later: bool = False) -> Done:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
             self._apps.forget()
             raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
-        front = await self._wait_for_app(package)
-        if front == package:
-            return Done(notes=(words("phone.note.in_front", name=name),))
-        if not front:
-            return Done(notes=(words("phone.note.nothing_in_front", name=name),))
-        return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
+        launch = _Launch(package, name)
+        if later:
+            self._open = launch
+            return Done()
+        return launch.done((), await self._wait_for_app(package))
 
     async def _wait_for_app(self, package: str) -> str:
         until = self._clock() + APP_PATIENCE
@@ -269,7 +313,9 @@ class Hands:
                 return front
             await asyncio.sleep(POLL)
 
-    async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
+    async def _type(
+        self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, later: bool
+    ) -> Done:
         text = plain_text(what.text)
         # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
         needed = not (what.secret and text.isascii())
@@ -284,9 +330,10 @@ class Hands:
             untypable = problem
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
-            await self._wait_for_keyboard()
         by_keys = False
         if not await self._enter_fast(act, what, text, screen):
+            if what.at is not None:
+                await self._wait_for_keyboard()
             try:
                 if untypable is not None:
                     raise untypable
@@ -300,20 +347,16 @@ class Hands:
                 lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
+        if later and not (what.submit or what.secret):
+            self._open = _Typing(what, by_keys)
+            return Done()
         tree = await self._tree_left(screen)
-        field = _field(tree or (), what.at)
-        read = None if field is None else field_text(field)
-        if read is not None and what.secret:
-            read = "•" * len(read)
-        if read is not None and not _holds(read, what):
-            enter = (words("phone.note.no_enter"),) if what.submit else ()
+        done = _read_back(what, tree or (), by_keys=by_keys)
+        if not what.submit or (done.field_text is not None and not _holds(done.field_text, what)):
             self._left = tree
-            return Done(read, (*enter, words("phone.note.keyboard_made")) if by_keys else enter)
-        if not what.submit:
-            self._left = tree
-            return Done(read)
+            return done
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
-        return Done(read)
+        return done
 
     async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:
         """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
@@ -322,12 +365,23 @@ class Hands:
         """
         if not self._lane.open or screen is None or not text or "\t" in text:
             return False
-        field = _field(await self._trees.read(screen, insist=True) or (), None)
-        if field is None or (what.at is not None and not field.bounds.holds(what.at)):
+        field = await self._focused(screen, what.at)
+        if field is None:
             return False
         if not what.clear and field_text(field):
             return False
         return await act.enter(self._lane, text, field)
+
+    async def _focused(self, screen: Size, at: Point | None) -> Element | None:
+        """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
+        until = self._clock() + FOCUS_PATIENCE
+        while True:
+            field = _field(await self._trees.read(screen, insist=True) or (), None)
+            if at is None or (field is not None and field.bounds.holds(at)):
+                return field
+            if self._clock() >= until:
+                return None
+            await asyncio.sleep(POLL)
 
     async def _wait_for_keyboard(self) -> None:
         """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the
@@ -354,6 +408,20 @@ def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:
     fields = [each for each in elements if each.editable]
     focused = next((each for each in fields if each.focused), None)
     return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
+
+
+def _read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
+    """What the field holds that the text went to, and what there is to say when it is something else."""
+    field = _field(elements, what.at)
+    if field is None:
+        return Done()
+    read = field_text(field)
+    if what.secret:
+        read = "•" * len(read)
+    if _holds(read, what):
+        return Done(read)
+    notes = [words("phone.note.no_enter")] if what.submit else []
+    return Done(read, (*notes, words("phone.note.keyboard_made")) if by_keys else tuple(notes))
 
 
 def _known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:

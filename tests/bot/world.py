@@ -97,8 +97,8 @@ class SeenPhone:
     async def glance(self) -> Image.Image | None:
         raise AssertionError
 
-    async def act(self, what: Input, *, receipt: str) -> Done:
-        raise AssertionError((what, receipt))
+    async def act(self, what: Input, *, receipt: str, later: bool = False) -> Done:
+        raise AssertionError((what, receipt, later))
 
     async def prepare(self) -> None:
         raise AssertionError

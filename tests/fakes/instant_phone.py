@@ -61,8 +61,8 @@ class InstantPhone:
     async def glance(self) -> Image.Image | None:
         return None
 
-    async def act(self, what: Input, *, receipt: str) -> Done:
-        del what, receipt
+    async def act(self, what: Input, *, receipt: str, later: bool = False) -> Done:
+        del what, receipt, later
         self._page += 1
         return Done()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from agent.actions import Action
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
-from agent.effects import difference, hash_text
+from agent.effects import difference, hash_text, told_effects
 from agent.events import Step
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
@@ -189,7 +189,9 @@ async def correct_step(state: ExecutorState, context: RunContext, settled: Obser
 async def _corrected(
     state: ExecutorState, context: RunContext, early: EarlyLook, settled: Observation
 ) -> dict[str, Any]:
-    settled_effect = context.mask.effects([*difference(early.before, settled), *early.tail])
+    settled_effect = context.mask.effects(
+        [*difference(early.before, settled), *early.tail, *told_effects(settled.done)]
+    )
     await context.journal.finish(early.key, "done", in_english(settled_effect))
     past = list(state["past"])
     if not past or past[-1]["number"] != early.key.step:

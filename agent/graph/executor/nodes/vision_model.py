@@ -11,6 +11,7 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.device_health import look_after
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
 from agent.graph.executor.steps import confirm_step
@@ -19,6 +20,7 @@ from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.scene import PastStep, Scene
 from agent.wording import restored
+from devices.errors import PhoneError
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
@@ -97,6 +99,7 @@ async def vision_model(
 
     async def still(early: EarlyLook) -> None:
         known.update(await confirm_step(state, context, early))
+        look_after(context)  # how the phone is was not asked before the model was
 
     try:
         scene = await scene_of(state, context, view)
@@ -108,6 +111,8 @@ async def vision_model(
         reply = await context.screen.answer_to(context.models.vision, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update={**_told(context), **known})
+    except PhoneError as error:
+        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
