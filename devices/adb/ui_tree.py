@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from xml.parsers import expat
 
 from devices.adb.fastlane.lane import FastLane
@@ -160,7 +159,8 @@ class Trees:
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
-        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             output = await self._shell.raw(
                 _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing=words("phone.doing.elements")
@@ -175,7 +175,7 @@ class Trees:
             self._missed(str(none))
             return None
         self._misses = 0
-        self._took = time.monotonic() - began
+        self._took = loop.time() - began
         self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, self._took * _HEADROOM))
         return elements
 
