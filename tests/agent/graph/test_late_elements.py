@@ -49,7 +49,6 @@ def dumps(rig: Rig) -> int:
 
 
 async def test_the_picture_goes_first_and_each_step_reads_the_elements_once(slow: Rig) -> None:
-    """Seen failing (two dumps a step) with `confirmed` reading them anew."""
     slow.phone.windows.launch("notes")
     new = await touch(slow, "New note")
     slow.phone.windows.home()

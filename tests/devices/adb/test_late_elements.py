@@ -33,7 +33,6 @@ async def opened(bench: Bench, *, elements: bool = False) -> Observation:
 
 
 async def test_the_picture_comes_before_the_elements_and_they_are_read_once(slow: Bench) -> None:
-    """Seen failing (two dumps) with a new reading in `confirmed`."""
     before = dumps(slow)
     early = await opened(slow)
     assert (early.complete, early.settled, early.elements) == (False, False, None)
@@ -47,7 +46,6 @@ async def test_the_picture_comes_before_the_elements_and_they_are_read_once(slow
 
 
 async def test_a_window_that_comes_before_the_elements_makes_it_another_screen(slow: Bench) -> None:
-    """Seen failing with the picture of then not compared with one that was captured after the elements."""
     early = await opened(slow)
     slow.virtual.pop_up("Update", "There is a new version.", ("Later",))
     slow.virtual.changed()
@@ -65,7 +63,6 @@ async def test_a_screen_that_was_not_seen_before_waits_for_its_list(slow: Bench)
 
 
 async def test_a_screen_that_comes_back_is_known_until_it_tells_something_else(slow: Bench) -> None:
-    """Seen failing with what was known taken without being asked again."""
     early = await opened(slow)
     notes = await slow.phone.confirmed(early)
     assert notes is not None
