@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PIL import Image
@@ -20,11 +20,10 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.input_driver import Hands, Seen
 from devices.adb.known_screens import KnownScreens
-from devices.adb.pictures import Frame, Wanted, never
+from devices.adb.pictures import Frame, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Rest, loads
-from devices.adb.settling import settle as settled
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Watched, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
 from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
@@ -39,28 +38,6 @@ from devices.thumbnail import black as all_black
 logger = logging.getLogger(__name__)
 
 _NO_ALIASES: Mapping[str, str] = {}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Watched:
-    """A screen that is waited for: how it is captured, what it showed before, and the seconds of `settle`."""
-
-    capture: Callable[[Wanted], Awaitable[Frame]]
-    before: Probe
-    first_change: float
-    patience: float
-
-    async def rest(self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float]) -> Rest:
-        """See `settle`."""
-        return await settled(
-            self.capture,
-            self.before,
-            first_change=self.first_change,
-            patience=self.patience,
-            glance=glance,
-            shown=shown,
-            clock=clock,
-        )
 
 
 class AdbPhone:
@@ -173,7 +150,7 @@ class AdbPhone:
             return await self._look(fit)
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
-        watched = _Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
+        watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
         screen = None if settle or after.small is None else self._seen.size
         expected = self._hands.expected
@@ -195,13 +172,13 @@ class AdbPhone:
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
-            seen = await self._watch(_Watched(watched.capture, _probe(seen), left, left))
+            seen = await self._watch(Watched(watched.capture, _probe(seen), left, left))
         if not seen.complete:
             return seen
         return dataclasses.replace(seen, done=self._hands.take_done(seen.elements, seen.package))
 
     async def _watch(
-        self, watched: _Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
+        self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
         """The screen when it has come to rest, or with its size for an `early` look when it begins to change.
 
@@ -225,7 +202,7 @@ class AdbPhone:
         return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
 
     async def _watch_late(
-        self, watched: _Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
+        self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
     ) -> Observation:
         """The screen when it begins to change, or has come to rest, before it has told its elements.
 

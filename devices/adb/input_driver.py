@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
+from devices.adb.input_results import Launch, Typing, field_at, holds_text, known_length, read_back
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.shell import Result, Shell
 from devices.adb.state import State, read_front, read_keyboard, read_package
-from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
+from devices.adb.text_entry import clearing_commands, plain_text, typing_commands
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
 from devices.geometry import Point, Size
@@ -180,34 +181,6 @@ class Seen:
     state: State | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Typing:
-    """A text that was entered, as key presses or not, and is still to be read back."""
-
-    what: TypeText
-    by_keys: bool
-
-    def done(self, elements: tuple[Element, ...], _package: str) -> Done:
-        """What became of it."""
-        return _read_back(self.what, elements, by_keys=self.by_keys)
-
-
-@dataclass(frozen=True, slots=True)
-class _Launch:
-    """An app that was opened and is still to come to the front."""
-
-    package: str
-    name: str
-
-    def done(self, _elements: tuple[Element, ...], front: str) -> Done:
-        """What became of it."""
-        if front == self.package:
-            return Done(notes=(words("phone.note.in_front", name=self.name),))
-        if not front:
-            return Done(notes=(words("phone.note.nothing_in_front", name=self.name),))
-        return Done(notes=(words("phone.note.other_in_front", name=self.name, front=front),))
-
-
 class Hands:
     """Everything that touches, types or starts something on one phone."""
 
@@ -227,7 +200,7 @@ class Hands:
         self._apps = apps
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
-        self._open: _Typing | _Launch | None = None
+        self._open: Typing | Launch | None = None
 
     async def act(self, what: Input, receipt: str, seen: Seen, *, later: bool = False) -> Done:
         """Sends the input, unless it is meant for a screen that is not there any more. With `later` the next look tells
@@ -262,7 +235,7 @@ class Hands:
     @property
     def expected(self) -> str:
         """The package of the app that the last input has opened, while nobody knows whether it has come."""
-        return self._open.package if isinstance(self._open, _Launch) else ""
+        return self._open.package if isinstance(self._open, Launch) else ""
 
     async def wait_for_expected(self) -> str:
         """Waits until that app is in front, for a while; gives what is. Raises PhoneError."""
@@ -299,7 +272,7 @@ class Hands:
             raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
-        launch = _Launch(package, name)
+        launch = Launch(package, name)
         if later:
             self._open = launch
             return Done()
@@ -344,15 +317,15 @@ class Hands:
                 raise PhoneError(why, uncertain=what.at is not None) from problem
             by_keys = not broadcast
             if what.clear:
-                lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
+                lines[:0] = clearing_commands(known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
-            self._open = _Typing(what, by_keys)
+            self._open = Typing(what, by_keys)
             return Done()
         tree = await self._tree_left(screen)
-        done = _read_back(what, tree or (), by_keys=by_keys)
-        if not what.submit or (done.field_text is not None and not _holds(done.field_text, what)):
+        done = read_back(what, tree or (), by_keys=by_keys)
+        if not what.submit or (done.field_text is not None and not holds_text(done.field_text, what)):
             self._left = tree
             return done
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
@@ -376,7 +349,7 @@ class Hands:
         """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
         until = self._clock() + FOCUS_PATIENCE
         while True:
-            field = _field(await self._trees.read(screen, insist=True) or (), None)
+            field = field_at(await self._trees.read(screen, insist=True) or (), None)
             if at is None or (field is not None and field.bounds.holds(at)):
                 return field
             if self._clock() >= until:
@@ -401,37 +374,3 @@ class Hands:
         except PhoneError as lost:
             logger.info("the field could not be read back: %s", lost)
             return None
-
-
-def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """The field that text goes to: the focused one, else the one at the touched point."""
-    fields = [each for each in elements if each.editable]
-    focused = next((each for each in fields if each.focused), None)
-    return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
-
-
-def _read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
-    """What the field holds that the text went to, and what there is to say when it is something else."""
-    field = _field(elements, what.at)
-    if field is None:
-        return Done()
-    read = field_text(field)
-    if what.secret:
-        read = "•" * len(read)
-    if _holds(read, what):
-        return Done(read)
-    notes = [words("phone.note.no_enter")] if what.submit else []
-    return Done(read, (*notes, words("phone.note.keyboard_made")) if by_keys else tuple(notes))
-
-
-def _known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
-    """How long the text of the field was in the last look, None when that is not known."""
-    touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
-    field = touched or (_field(seen, None) if at is None else None)
-    return None if field is None else len(field_text(field))
-
-
-def _holds(read: str, what: TypeText) -> bool:
-    if what.secret or read.startswith("•"):
-        return len(read) >= len(what.text)
-    return same_words(what.text, read)
