@@ -16,11 +16,13 @@ from agent.effect_facts import (
     KeyboardOpened,
     NothingChanged,
     PageChanged,
+    PhoneNote,
     ScreenChanged,
     ScreenTurned,
     SwitchedTo,
+    TextNow,
 )
-from devices.phone import Observation
+from devices.phone import Done, Observation
 
 MAX_WORDS_LISTED = 6
 MAX_LETTERS = 60
@@ -53,7 +55,9 @@ def changed(before: Observation, after: Observation) -> bool:
     if before.small is None or after.small is None:
         return fingerprint(before) != fingerprint(after)
     difference = ImageChops.difference(_thumb(before.small), _thumb(after.small))
-    return ImageStat.Stat(difference).mean[0] > CHANGED_MEAN or _counted(before) != _counted(after)
+    if ImageStat.Stat(difference).mean[0] > CHANGED_MEAN:
+        return True
+    return before.elements is not None and after.elements is not None and _counted(before) != _counted(after)
 
 
 def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
@@ -63,7 +67,9 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
         found.append(AppChanged(app=after.package))
     elif before.activity != after.activity:
         found.append(PageChanged())
-    old, new = _counted(before), _counted(after)
+    known = before.elements is not None and after.elements is not None
+    # Of a screen that has not told its words, none has appeared or gone.
+    old, new = (_counted(before), _counted(after)) if known else (Counter[str](), Counter[str]())
     # Counted, because a word may stand there twice: the "On" below one switch says nothing of another.
     appeared = [word for word in _in_order(after) if new[word] > old[word]]
     vanished = [word for word in _in_order(before) if old[word] > new[word]]
@@ -77,10 +83,18 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
         found.append(KeyboardOpened() if after.keyboard_shown else KeyboardClosed())
     if before.rotation != after.rotation:
         found.append(ScreenTurned())
-    found.extend(_switched(before, after))
+    found.extend(_switched(before, after) if known else ())
     if found:
         return tuple(found)
     return (ScreenChanged() if changed(before, after) else NothingChanged(),)
+
+
+def told_effects(done: Done | None) -> tuple[Effect, ...]:
+    """What the phone has told of an input, in the order in which it is told."""
+    if done is None:
+        return ()
+    read = () if done.field_text is None else (TextNow(text=done.field_text),)
+    return (*read, *map(PhoneNote.of, done.notes))
 
 
 def _switched(before: Observation, after: Observation) -> list[SwitchedTo]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
 from tests.fakes.model_server import Answer, Recorded
@@ -42,43 +42,90 @@ STEPS: tuple[tuple[str, Act], ...] = (
 """What each step does, and what kind of a step it is."""
 
 
-def _at(label: str) -> Act:
-    """The same touch by a model that points, on the grid of the list that it is shown."""
+Says = Callable[[str, str], str]
+"""What an action is in the words of a dialect, by its kind and what it is about: a place is two thousandths."""
+
+_WAY = (
+    ("launch", "Settings"),
+    ("tap", "Bluetooth"),
+    ("tap", "Location"),
+    ("scroll", "down"),
+    ("scroll", "up"),
+    ("tap", "Display"),
+    ("key", "back"),
+    ("key", "home"),
+    ("launch", "Notes"),
+    ("tap", "New note"),
+    ("type", "Milk, bread and coffee"),
+    ("tap", "Save"),
+    ("launch", "Settings"),
+    ("tap", "Bluetooth"),
+    ("key", "home"),
+    ("finish", "It is done."),
+)
+_FINGER = {"down": ("500,700", "500,300"), "up": ("500,300", "500,700")}
+
+
+def _ui_tars(kind: str, about: str) -> str:
+    action = {
+        "launch": f"open_app(app_name='{about}')",
+        "tap": f"click(point='<point>{about.replace(',', ' ')}</point>')",
+        "scroll": f"scroll(point='<point>500 500</point>', direction='{about}')",
+        "key": f"press_{about}()",
+        "type": f"type(content='{about}')",
+        "finish": f"finished(content='{about}')",
+    }[kind]
+    return f"Thought: the next thing\nSummary: Going on\nAction: {action}"
+
+
+def _autoglm(kind: str, about: str) -> str:
+    start, end = _FINGER.get(about, ("", ""))
+    action = {
+        "launch": f'do(action="Launch", app="{about}")',
+        "tap": f'do(action="Tap", element=[{about}])',
+        "scroll": f'do(action="Swipe", start=[{start}], end=[{end}])',
+        "key": f'do(action="{about.title()}")',
+        "type": f'do(action="Type", text="{about}")',
+        "finish": f'finish(message="{about}")',
+    }[kind]
+    return f"<think>the next thing</think><summary>Going on</summary><answer>{action}</answer>"
+
+
+def _mobile_use(kind: str, about: str) -> str:
+    start, end = _FINGER.get(about, ("", ""))
+    arguments = {
+        "launch": f'"action": "open", "text": "{about}"',
+        "tap": f'"action": "click", "coordinate": [{about}]',
+        "scroll": f'"action": "swipe", "coordinate": [{start}], "coordinate2": [{end}]',
+        "key": f'"action": "system_button", "button": "{about.title()}"',
+        "type": f'"action": "type", "text": "{about}"',
+        "finish": '"action": "terminate", "status": "success"',
+    }[kind]
+    return f'Going on.\n<tool_call>{{"name": "mobile_use", "arguments": {{{arguments}}}}}</tool_call>'
+
+
+_PLACES: dict[str, str] = {}
+"""Where things are, in thousandths: a scripted model does not see, so it remembers the lists that it was shown."""
+
+
+def _act(says: Says, kind: str, about: str) -> Act:
+    """One step of the way by a model that points."""
 
     def act(request: Recorded) -> Answer:
-        x, y = re.findall(rf"- \w+ '{re.escape(label)}'.* \((\d+),(\d+)\)$", request.text, re.MULTILINE)[-1]
-        return _pointing(f"click(point='<point>{x} {y}</point>')")(request)
+        shown = re.findall(
+            r"^- \w+ '([^']+)'.* \((\d+),(\d+)\)$", request.text.rpartition("The screen now")[2], re.MULTILINE
+        )
+        _PLACES.update({label: f"{x},{y}" for label, x, y in shown})
+        return Answer(text=says(kind, _PLACES[about] if kind == "tap" else about))
 
     return act
 
 
-def _pointing(action: str) -> Act:
-    return lambda _: Answer(text=f"Thought: the next thing\nSummary: Going on\nAction: {action}")
-
-
-def _scroll(direction: str) -> Act:
-    return _pointing(f"scroll(point='<point>500 500</point>', direction='{direction}')")
-
-
-POINTING_STEPS: tuple[tuple[str, Act], ...] = (
-    ("launch", _pointing("open_app(app_name='Settings')")),
-    ("tap", _at("Bluetooth")),
-    ("tap", _at("Location")),
-    ("scroll", _scroll("down")),
-    ("scroll", _scroll("up")),
-    ("tap", _at("Display")),
-    ("key", _pointing("press_back()")),
-    ("key", _pointing("press_home()")),
-    ("launch", _pointing("open_app(app_name='Notes')")),
-    ("tap", _at("New note")),
-    ("type", _pointing("type(content='Milk, bread and coffee')")),
-    ("tap", _at("Save")),
-    ("launch", _pointing("open_app(app_name='Settings')")),
-    ("tap", _at("Bluetooth")),
-    ("key", _pointing("press_home()")),
-    ("finish", _pointing("finished(content='It is done.')")),
-)
-"""A way like that in the words of UI-TARS."""
+POINTING: Mapping[str, tuple[tuple[str, Act], ...]] = {
+    dialect: tuple((kind, _act(says, kind, about)) for kind, about in _WAY)
+    for dialect, says in (("ui-tars", _ui_tars), ("autoglm", _autoglm), ("mobile-use", _mobile_use))
+}
+"""A way like that by models that point, in their words. The first task has to be one whose lists are shown."""
 
 _STEP = re.compile(r"Step (\d+) of at most")
 _PIECE = 12

@@ -17,6 +17,15 @@ from tests.fakes.model_server import ModelServer
 
 
 @dataclass(frozen=True)
+class Deeds:
+    """What a task did to the phone: trees asked of plain adb, touches, and what it left: notes, searches, switches."""
+
+    dumps: int
+    touches: int
+    left: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class Stage:
     """Runs tasks through the service and keeps its data from one to the next."""
 
@@ -33,6 +42,21 @@ class Stage:
         async with ModelServer(partial(think, self.model_seconds, steps=steps)) as server:
             await do(self.ground, server.base_url, settings or {})
         return server
+
+    async def watched(
+        self, settings: Mapping[str, str] | None = None, steps: Sequence[tuple[str, Act]] = STEPS
+    ) -> tuple[ModelServer, Deeds]:
+        """The same, and what was done to the phone meanwhile."""
+        async with self.ground.phones[0].open() as control:
+            before, since = await control.truth(), max((each.number for each in await control.journal()), default=0)
+            server = await self.run(settings, steps)
+            after, entries = await control.truth(), await control.journal(since=since)
+        switched = sorted(name for name, on in after.toggles.items() if before.toggles.get(name) != on)
+        return server, Deeds(
+            dumps=sum(each.name == "uiautomator" for each in entries),
+            touches=sum(each.argv[:2] == ("input", "tap") for each in entries),
+            left=(after.notes[len(before.notes) :], after.searches[len(before.searches) :], tuple(switched)),
+        )
 
     def database_bytes(self) -> int:
         """The size of all database files."""

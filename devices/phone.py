@@ -108,7 +108,9 @@ class Observation:
 
     A look with a size for its picture has `jpeg`, any other one `image`, RGB at native size. There is neither when the
     screen is secure or black (`secure`), or when it was let go of; `elements` is None when the phone could not tell
-    them in time. `settled` says that the screen had stopped moving.
+    them in time. `settled` says that the screen had stopped moving. One that is not `complete` is an early look whose
+    elements are still being read, and whose lock nobody has asked for: what it has of elements is what the phone told
+    when it showed the same before, or None. `Phone.confirmed` completes it.
     """
 
     size: Size
@@ -124,6 +126,9 @@ class Observation:
     screen_on: bool = True
     secure: bool = False
     settled: bool = True
+    complete: bool = True
+    done: Done | None = None
+    """What only this look could tell of the input before it (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
     small: Image.Image | None = field(default=None, repr=False, compare=False)
@@ -171,6 +176,7 @@ class Phone(Protocol):
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
         """Look at the phone. With `fit` the picture is made into a JPEG of that size where it was received: the whole
@@ -179,13 +185,15 @@ class Phone(Protocol):
         With `after` (the look before the last input) it first waits for the first change and then until the
         screen stops moving, at most `patience` seconds; the settled frame is the one returned.
         Without `settle` a screen that has changed already is returned at once, `settled` false: nothing may be done
-        on it before `stands_still` was asked about it.
+        on it before `confirmed` was asked about it. Without `elements` as well, such a look does not wait for elements
+        that come slowly (`complete`).
         Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
         ...
 
-    async def stands_still(self, since: Observation) -> bool:
-        """Look once more: whether the phone shows the same as then, but for the status bar and a blinking caret.
+    async def confirmed(self, since: Observation) -> Observation | None:
+        """Look once more: the look of then with all that belongs to it, when the phone shows the same as then, but for
+        the status bar and a blinking caret. None when it does not, or when it shows that something is being loaded.
 
         Raises as `observe` does.
         """
@@ -198,15 +206,17 @@ class Phone(Protocol):
         """
         ...
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
+    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
         """Send one input, once. It is never repeated here, whatever happens.
 
         A `watched` one is followed: the phone is asked afterwards which window got it (`Done.elsewhere`).
 
         `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
-        record can be tied to the journal. A touch or a text for a screen that is not the one of the last look any
-        more raises ScreenChanged. Raises InputRejected (nothing was sent) or another PhoneError whose `uncertain`
-        tells whether the input may have arrived.
+        record can be tied to the journal. With `later` nothing is waited for that a look can tell as well, such as
+        what a field holds now: the next complete look has that as its `done`.
+        A touch or a text for a screen that is not the one of the last look any more raises ScreenChanged. Raises
+        InputRejected (nothing was sent) or another PhoneError whose `uncertain` tells whether the input may have
+        arrived.
         """
         ...
 

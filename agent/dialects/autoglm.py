@@ -123,6 +123,11 @@ class AutoGlmDialect:
         """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
+    @property
+    def needs_list(self) -> bool:
+        """It points."""
+        return False
+
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

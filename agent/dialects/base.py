@@ -57,6 +57,13 @@ class Dialect(Protocol):
         """Whether the pictures of past steps are sent with fewer bytes, at the same size: places stay what they are."""
         ...
 
+    @property
+    def needs_list(self) -> bool:
+        """Whether its models touch what is listed. The others find places in the picture by themselves: they are shown
+        it at once where a phone tells its elements slowly, and only what is done is judged by them.
+        """
+        ...
+
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
         """The same dialect, for these actions: those of agent.actions and others, all of which a model is told of.
 

@@ -57,6 +57,11 @@ class ToolsDialect:
         """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
+    @property
+    def needs_list(self) -> bool:
+        """Elements are called by their numbers, unless it speaks as `mobile_use`, which points."""
+        return not self._printed
+
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect. Where calls are printed, they are read, but not told of."""
         return type(self)(models, printed=self._printed)

@@ -200,6 +200,11 @@ class UiTarsDialect:
         """
         return True
 
+    @property
+    def needs_list(self) -> bool:
+        """It points."""
+        return False
+
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

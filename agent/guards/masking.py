@@ -86,6 +86,13 @@ class Mask:
         """Whether a secret may stand on any screen of this app, where its elements do not tell it too."""
         return bool(self._values or self._places or self._restored) or self._typed.was_in(package)
 
+    @property
+    def covers_nothing(self) -> bool:
+        """Whether no secret was given in the run, and none that is still covered was typed into its phone before: then
+        a picture needs no elements to be covered by.
+        """
+        return not (self._values or self._places or self._restored) and self._typed.empty
+
     def text(self, text: str) -> str:
         """The text with every secret in it replaced by bullets."""
         for pattern in self._patterns():

@@ -75,6 +75,11 @@ class Typed:
     def __repr__(self) -> str:
         return f"<{len(self._values)} typed secrets>"
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing of it is covered any more."""
+        return not (self._fields or self._living())
+
     def add(self, value: str, package: str, *, once: bool) -> None:
         """It was typed in this app; `once` says that it is a code that is good for one time."""
         until = self._clock() + ONE_TIME_S if once else None

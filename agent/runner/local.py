@@ -272,6 +272,7 @@ class LocalRunner:
             emit,
             run.live.looks,
             fit=partial(image_size_for, run.terms.models.vision.name),
+            needs_list=run.terms.dialect.needs_list,
             grace=have.grace,
         )
         return RunContext(

@@ -19,16 +19,17 @@ from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.input_driver import Hands, Seen
+from devices.adb.known_screens import KnownScreens
 from devices.adb.ownership import Ownership
-from devices.adb.pictures import Frame, Wanted, never
+from devices.adb.pictures import Frame, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import Reading, same_elements, same_facts
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, loads
-from devices.adb.settling import settle as settled
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Watched, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
 from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
 from devices.errors import PhoneTaken
+from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
@@ -72,6 +73,9 @@ class AdbPhone:
         self._titles = Titles(apps)
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
         self._seen = Seen()
+        self._known = KnownScreens()
+        self._late: Reading | None = None
+        """The elements of an early look, as long as they are on their way."""
         self._launched = False
         self.number = ""
         """The serial number that the phone itself tells; adb may know it by another."""
@@ -141,85 +145,143 @@ class AdbPhone:
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
         """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
+        await self._drop_late()
         tree_left = self._hands.take_left()
         if after is None:
             return await self._look(fit)
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
-        before = _probe(after)
-        capture = partial(self._camera.capture, fit=fit)
-        glance = not settle and after.small is not None and self._seen.size is not None
+        watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
-        seen = await self._watch(capture, before, first_change, patience, glance=glance, left=tree_left)
+        screen = None if settle or after.small is None else self._seen.size
+        expected = self._hands.expected
+        if expected and screen is None:
+            await self._hands.wait_for_expected()
+        if screen is None:
+            seen = await self._watch(watched)
+        elif self._trees.slow:
+            seen = await self._watch_late(watched, screen, tree_left, elements=elements)
+        else:
+            # Whoever is shown an early look asks for the elements again before anything is done (`confirmed`).
+            seen = await self._watch(watched, screen, tree_left)
+        if expected and screen is not None and seen.package != expected:  # the old screen moved, or another window came
+            await self._drop_late()
+            await self._hands.wait_for_expected()
+            seen = await self._watch(watched)
         while not seen.secure and loads(seen.elements):
+            await self._drop_late()
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 break
-            seen = await self._watch(capture, _probe(seen), left, left, glance=False)
-        return seen
+            seen = await self._watch(Watched(watched.capture, _probe(seen), left, left))
+        if not seen.complete:
+            return seen
+        return dataclasses.replace(seen, done=self._hands.take_done(seen.elements, seen.package))
 
     async def _watch(
-        self,
-        capture: Callable[[Wanted], Awaitable[Frame]],
-        before: Probe,
-        first_change: float,
-        patience: float,
-        *,
-        glance: bool,
-        left: tuple[Element, ...] | None = None,
+        self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
     ) -> Observation:
-        """The screen when it has come to rest, or with `glance` when it begins to change.
+        """The screen when it has come to rest, or with its size for an `early` look when it begins to change.
 
         `left` are the elements as the input left them: those of an early look, if they were read.
         """
         reading = Reading(self._trees, self._shell)
 
         def shown(frame: Frame, new: bool) -> None:
-            if new or not reading.begun:
+            if new or not reading.begun or reading.brief:
                 reading.begin(frame.size)
 
-        screen = self._seen.size
         try:
-            if glance and screen is not None:
-                # Whoever is shown an early look asks for the elements again before anything is done (`stands_still`).
-                reading.begin(screen, left)
-            rest = await settled(
-                capture,
-                before,
-                first_change=first_change,
-                patience=patience,
-                glance=glance,
-                shown=shown,
-                clock=self._clock,
-            )
-            if not reading.begun or reading.size != rest.frame.size:
+            if early is not None:
+                reading.begin(early, left, brief=True)
+            rest = await watched.rest(glance=early is not None, shown=shown, clock=self._clock)
+            if not reading.begun or reading.size != rest.frame.size or (rest.settled and reading.brief):
                 reading.begin(rest.frame.size)
             elements, state = await reading.result()
         finally:
             await reading.drop()
-        return await self._observation(rest.frame, elements, state, settled=rest.settled)
+        return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
 
-    async def stands_still(self, since: Observation) -> bool:
-        """See `Phone.stands_still`. Elements and state are asked again, too: a picture alone does not tell the app."""
-        if since.small is None:
-            return False
+    async def _watch_late(
+        self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
+    ) -> Observation:
+        """The screen when it begins to change, or has come to rest, before it has told its elements.
+
+        They are read on, for `confirmed`; `elements` are waited for unless the screen is known by its looks.
+        """
         reading = Reading(self._trees, self._shell)
-        reading.begin(since.size)
+
+        def shown(frame: Frame, new: bool) -> None:
+            if new:
+                reading.begin(frame.size, brief=True)
+
         try:
+            reading.begin(screen, brief=True)
+            frame = (await watched.rest(glance=True, shown=shown, clock=self._clock)).frame
+            if reading.size != frame.size or reading.has_elements:
+                # What was told before this picture was captured may be of another screen.
+                reading.begin(frame.size, brief=True)
+            state = await reading.state()
+            told = left if left is not None else self._known.elements_of(frame, state)
+            if frame.black or (elements and told is None):
+                told = await reading.elements()
+            if not frame.black:
+                self._late, reading = reading, Reading(self._trees, self._shell)
+        finally:
+            await reading.drop()
+        if frame.black:
+            return await self._observation(frame, told, await read_state(self._shell), settled=True)
+        return await self._observation(frame, told, state, settled=False, brief=True, complete=False)
+
+    async def confirmed(self, since: Observation) -> Observation | None:
+        """See `Phone.confirmed`. State and elements are told again, too: a picture alone does not tell the app.
+
+        Elements that come slowly are read once: they belong to the picture of then when another one, captured after
+        they were told, still shows the same.
+        """
+        if since.small is None:
+            await self._drop_late()
+            return None
+        reading, self._late = self._late, None
+        if reading is None or reading.size != since.size:
+            reading = Reading(self._trees, self._shell)
+            reading.begin(since.size)
+        try:
+            if not since.complete:
+                await reading.elements()
+                reading.begin_state()
             frame = await self._camera.capture(never)
             if not Probe.of_small(frame.small, frame.size).same_as(_probe(since)):
-                return False
+                return None
             elements, state = await reading.result()
         finally:
             await reading.drop()
-        still = same_facts(since, state) and same_elements(since.elements, elements, since.size)
-        if still:
-            # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
-            self._seen = dataclasses.replace(self._seen, state=state)
-        return still
+        unproven = not since.complete and elements is None and since.elements is not None
+        before = self._seen.state
+        if unproven or not same_facts(since, state) or not same_elements(since.elements, elements, since.size):
+            return None
+        if not since.complete and ((before is not None and not before.same_window(state)) or loads(elements)):
+            return None
+        told = since.elements if elements is None else elements
+        # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
+        self._seen = Seen(since.size, told or (), state)
+        self._learn(state)
+        self._known.add(frame, state, told)
+        if since.complete:
+            return dataclasses.replace(since, settled=True)
+        done = self._hands.take_done(told, since.package)
+        return dataclasses.replace(
+            since, elements=told, settled=True, complete=True, done=done, focused_text=focused_text(told)
+        )
+
+    async def _drop_late(self) -> None:
+        late, self._late = self._late, None
+        if late is not None:
+            await late.drop()
 
     async def glance(self) -> Image.Image | None:
         """See `Phone.glance`. The state is asked after the picture: one that was locked in between is not shown."""
@@ -241,13 +303,24 @@ class AdbPhone:
         return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
 
     async def _observation(
-        self, frame: Frame, elements: tuple[Element, ...] | None, state: State, *, settled: bool
+        self,
+        frame: Frame,
+        elements: tuple[Element, ...] | None,
+        state: State,
+        *,
+        settled: bool,
+        brief: bool = False,
+        complete: bool = True,
     ) -> Observation:
+        """What was seen; a `brief` state does not tell how the phone is."""
         black = frame.black
         if black and elements is None and state.screen_on:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
         self._seen = Seen(frame.size, elements or (), state)
-        self._learn(state)
+        if not brief:
+            self._learn(state)
+        if complete:
+            self._known.add(frame, state, elements)
         self._titles.met(state.package)
         return Observation(
             size=frame.size,
@@ -263,16 +336,18 @@ class AdbPhone:
             screen_on=state.screen_on,
             secure=black,
             settled=settled,
+            complete=complete,
             focused_text=focused_text(elements),
             small=None if black else frame.small,
         )
 
     @measured("act")
-    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
+    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
         """See `Phone.act`."""
+        await self._drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
-        return await self._hands.act(what, receipt, seen, watched=watched)
+        return await self._hands.act(what, receipt, seen, watched=watched, later=later)
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
@@ -284,6 +359,7 @@ class AdbPhone:
 
     async def restore(self) -> None:
         """See `Phone.restore`. What another service has changed meanwhile is left to it."""
+        await self._drop_late()
         await self._titles.end()
         await self._lane.end()
         try:
@@ -321,6 +397,7 @@ class AdbPhone:
 
     async def let_go(self) -> None:
         """Ends what runs for this phone in the background."""
+        await self._drop_late()
         await self._titles.end()
         await self._lane.end()
         await self._disown()

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
+from devices.adb.input_results import Launch, Typing, field_at, holds_text, known_length, read_back
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
 from devices.adb.shell import Result, Shell
 from devices.adb.state import State, read_front, read_keyboard, read_package
-from devices.adb.text_entry import clearing_commands, plain_text, same_words, typing_commands
+from devices.adb.text_entry import clearing_commands, plain_text, typing_commands
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
 from devices.geometry import Point, Size
@@ -213,21 +214,24 @@ class Hands:
         self._apps = apps
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
+        self._open: Typing | Launch | None = None
 
-    async def act(self, what: Input, receipt: str, seen: Seen, *, watched: bool = False) -> Done:
-        """Sends the input, unless it is meant for a screen that is not there any more."""
-        self._left = None
+    async def act(self, what: Input, receipt: str, seen: Seen, *, watched: bool = False, later: bool = False) -> Done:
+        """Sends the input, unless it is meant for a screen that is not there any more. With `later` the next look tells
+        what only a look can tell of it (see `take_done`).
+        """
+        self._left = self._open = None
         act = Act(self._shell, receipt)
         front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
             front = await self._check_front(seen.state, clock=watched)
-        done = dataclasses.replace(await self._send(act, what, seen), sent=act.sent)
+        done = dataclasses.replace(await self._send(act, what, seen, later=later), sent=act.sent)
         # What a second command meets may be what the first has opened.
         if not watched or front is None or not act.is_one_command:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
 
-    async def _send(self, act: Act, what: Input, seen: Seen) -> Done:
+    async def _send(self, act: Act, what: Input, seen: Seen, *, later: bool) -> Done:
         screen = seen.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
@@ -237,11 +241,11 @@ class Hands:
                     )
                 return Done()
             case TypeText():
-                return await self._type(act, what, screen, seen.elements)
+                return await self._type(act, what, screen, seen.elements, later=later)
             case OpenApp(name):
                 with nothing_sent():
                     app = await self._apps.find(name)
-                return await self._start(act, launch_command(app), app.shown, app.package)
+                return await self._start(act, launch_command(app), app.shown, app.package, later=later)
             case OpenUrl(url):
                 return await self._start(act, view_command(url), url, "")
 
@@ -249,6 +253,20 @@ class Hands:
         """The tree that was read after the last command of the last input; once, and None when none was."""
         left, self._left = self._left, None
         return left
+
+    @property
+    def expected(self) -> str:
+        """The package of the app that the last input has opened, while nobody knows whether it has come."""
+        return self._open.package if isinstance(self._open, Launch) else ""
+
+    async def wait_for_expected(self) -> str:
+        """Waits until that app is in front, for a while; gives what is. Raises PhoneError."""
+        return await self._wait_for_app(self.expected)
+
+    def take_done(self, elements: tuple[Element, ...] | None, front: str) -> Done | None:
+        """What a look at a screen with these elements and this app in front tells of the last input; once."""
+        last, self._open = self._open, None
+        return None if last is None else last.done(elements or (), front)
 
     async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
         """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
@@ -270,19 +288,18 @@ class Hands:
             raise ScreenChanged(words("phone.rejected.front", front=front))
         return now
 
-    async def _start(self, act: Act, line: str, name: str, package: str) -> Done:
+    async def _start(self, act: Act, line: str, name: str, package: str, *, later: bool = False) -> Done:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
             self._apps.forget()
             raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
-        front = await self._wait_for_app(package)
-        if front == package:
-            return Done(notes=(words("phone.note.in_front", name=name),))
-        if not front:
-            return Done(notes=(words("phone.note.nothing_in_front", name=name),))
-        return Done(notes=(words("phone.note.other_in_front", name=name, front=front),))
+        launch = Launch(package, name)
+        if later:
+            self._open = launch
+            return Done()
+        return launch.done((), await self._wait_for_app(package))
 
     async def _wait_for_app(self, package: str) -> str:
         until = self._clock() + APP_PATIENCE
@@ -292,7 +309,9 @@ class Hands:
                 return front
             await asyncio.sleep(POLL)
 
-    async def _type(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> Done:
+    async def _type(
+        self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, later: bool
+    ) -> Done:
         text = plain_text(what.text)
         # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
         needed = not (what.secret and text.isascii())
@@ -307,9 +326,10 @@ class Hands:
             untypable = problem
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
-            await self._wait_for_keyboard()
         by_keys = False
         if not await self._enter_fast(act, what, text, screen):
+            if what.at is not None:
+                await self._wait_for_keyboard()
             try:
                 if untypable is not None:
                     raise untypable
@@ -320,23 +340,19 @@ class Hands:
                 raise PhoneError(why, uncertain=what.at is not None) from problem
             by_keys = not broadcast
             if what.clear:
-                lines[:0] = clearing_commands(_known_length(seen, what.at), broadcast=broadcast)
+                lines[:0] = clearing_commands(known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
+        if later and not (what.submit or what.secret):
+            self._open = Typing(what, by_keys)
+            return Done()
         tree = await self._tree_left(screen)
-        field = _field(tree or (), what.at)
-        read = None if field is None else field_text(field)
-        if read is not None and what.secret:
-            read = "•" * len(read)
-        if read is not None and not _holds(read, what):
-            enter = (words("phone.note.no_enter"),) if what.submit else ()
+        done = read_back(what, tree or (), by_keys=by_keys)
+        if not what.submit or (done.field_text is not None and not holds_text(done.field_text, what)):
             self._left = tree
-            return Done(read, (*enter, words("phone.note.keyboard_made")) if by_keys else enter)
-        if not what.submit:
-            self._left = tree
-            return Done(read)
+            return done
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
-        return Done(read)
+        return done
 
     async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:
         """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
@@ -345,12 +361,23 @@ class Hands:
         """
         if not self._lane.open or screen is None or not text or "\t" in text:
             return False
-        field = _field(await self._trees.read(screen, insist=True) or (), None)
-        if field is None or (what.at is not None and not field.bounds.holds(what.at)):
+        field = await self._focused(screen, what.at)
+        if field is None:
             return False
         if not what.clear and field_text(field):
             return False
         return await act.enter(self._lane, text, field)
+
+    async def _focused(self, screen: Size, at: Point | None) -> Element | None:
+        """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
+        until = self._clock() + FOCUS_PATIENCE
+        while True:
+            field = field_at(await self._trees.read(screen, insist=True) or (), None)
+            if at is None or (field is not None and field.bounds.holds(at)):
+                return field
+            if self._clock() >= until:
+                return None
+            await asyncio.sleep(POLL)
 
     async def _wait_for_keyboard(self) -> None:
         """A touched field takes a moment to get the focus; without a keyboard on the screen (a hardware one, the
@@ -370,23 +397,3 @@ class Hands:
         except PhoneError as lost:
             logger.info("the field could not be read back: %s", lost)
             return None
-
-
-def _field(elements: tuple[Element, ...], at: Point | None) -> Element | None:
-    """The field that text goes to: the focused one, else the one at the touched point."""
-    fields = [each for each in elements if each.editable]
-    focused = next((each for each in fields if each.focused), None)
-    return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
-
-
-def _known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
-    """How long the text of the field was in the last look, None when that is not known."""
-    touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
-    field = touched or (_field(seen, None) if at is None else None)
-    return None if field is None else len(field_text(field))
-
-
-def _holds(read: str, what: TypeText) -> bool:
-    if what.secret or read.startswith("•"):
-        return len(read) >= len(what.text)
-    return same_words(what.text, read)

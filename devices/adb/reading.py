@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from devices.adb.shell import Shell, together
-from devices.adb.state import State, read_state
+from devices.adb.shell import Shell
+from devices.adb.state import State, read_brief, read_state
 from devices.adb.ui_tree import Trees
 from devices.geometry import Size
 from devices.phone import Element, Observation
@@ -20,43 +21,68 @@ class Reading:
     def __init__(self, trees: Trees, shell: Shell) -> None:
         self._trees = trees
         self._shell = shell
-        self._task: asyncio.Task[tuple[tuple[Element, ...] | None, State]] | None = None
+        self._tree: asyncio.Task[tuple[Element, ...] | None] | None = None
+        self._state: asyncio.Task[State] | None = None
         self.size: Size | None = None
+        self.brief = False
+        """Whether only what an early look has to tell is asked of the state (see `read_brief`)."""
 
     @property
     def begun(self) -> bool:
         """Whether one is under way, or done."""
-        return self._task is not None
+        return self._tree is not None
 
-    def begin(self, size: Size, elements: tuple[Element, ...] | None = None) -> None:
+    def begin(self, size: Size, elements: tuple[Element, ...] | None = None, *, brief: bool = False) -> None:
         """Read a screen of this size; what was being read counts no more. With `elements` only its state is read."""
-        self._task = asyncio.create_task(self._read(size, elements, self._task))
+        self._tree = asyncio.create_task(self._read_tree(size, elements, self._tree))
         self.size = size
+        self.begin_state(brief=brief)
+
+    def begin_state(self, *, brief: bool = False) -> None:
+        """Ask for the state anew; the elements are read on."""
+        self._state = asyncio.create_task(self._read_state(brief, self._state))
+        self.brief = brief
+
+    @property
+    def has_elements(self) -> bool:
+        """Whether the elements have come, or will not."""
+        return self._tree is not None and self._tree.done()
 
     async def result(self) -> tuple[tuple[Element, ...] | None, State]:
         """What was read. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
-        assert self._task is not None
-        return await self._task
+        state = await self.state()
+        return await self.elements(), state
+
+    async def elements(self) -> tuple[Element, ...] | None:
+        """The elements, None when they did not come in time. Raises as `result`."""
+        assert self._tree is not None
+        return await self._tree
+
+    async def state(self) -> State:
+        """The state; the elements may still be on their way. Raises as `result`."""
+        assert self._state is not None
+        return await self._state
 
     async def drop(self) -> None:
         """End what is still being read; whatever came of it is of no interest."""
-        if self._task is not None:
-            await _end(self._task)
+        for task in (self._tree, self._state):
+            if task is not None:
+                await _end(task)
 
-    async def _read(
+    async def _read_tree(
         self,
         size: Size,
         elements: tuple[Element, ...] | None,
-        earlier: asyncio.Task[tuple[tuple[Element, ...] | None, State]] | None,
-    ) -> tuple[tuple[Element, ...] | None, State]:
+        earlier: asyncio.Task[tuple[Element, ...] | None] | None,
+    ) -> tuple[Element, ...] | None:
         if earlier is not None:
             await _end(earlier)
-        if elements is not None:
-            return elements, await read_state(self._shell)
-        async with together() as group:
-            tree = group.create_task(self._trees.read(size))
-            state = group.create_task(read_state(self._shell))
-        return tree.result(), state.result()
+        return await self._trees.read(size) if elements is None else elements
+
+    async def _read_state(self, brief: bool, earlier: asyncio.Task[State] | None) -> State:
+        if earlier is not None:
+            await _end(earlier)
+        return await (read_brief if brief else read_state)(self._shell)
 
 
 def same_facts(then: Observation, now: State) -> bool:
@@ -79,7 +105,7 @@ def same_elements(then: tuple[Element, ...] | None, now: tuple[Element, ...] | N
     return [e for e in then if e.bounds.centre.y > top] == [e for e in now if e.bounds.centre.y > top]
 
 
-async def _end(task: asyncio.Task[tuple[tuple[Element, ...] | None, State]]) -> None:
+async def _end(task: asyncio.Task[Any]) -> None:
     """Cancel, and wait until it has let go of the phone. Its failure, if it has one, was another reading's."""
     task.cancel()
     await asyncio.wait({task})

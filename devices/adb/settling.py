@@ -120,6 +120,28 @@ async def settle(
         await asyncio.sleep(max(0.0, taken + GAP - now))
 
 
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A screen that is waited for: how it is captured, what it showed before, and the seconds of `settle`."""
+
+    capture: Callable[[Wanted], Awaitable[Frame]]
+    before: Probe
+    first_change: float
+    patience: float
+
+    async def rest(self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float]) -> Rest:
+        """See `settle`."""
+        return await settle(
+            self.capture,
+            self.before,
+            first_change=self.first_change,
+            patience=self.patience,
+            glance=glance,
+            shown=shown,
+            clock=clock,
+        )
+
+
 WORDS = frozenset(
     {"loading", "please wait", "just a moment", "one moment", "wait a moment"}
     | {"加载中", "正在加载", "请稍候", "请稍等", "载入中"}

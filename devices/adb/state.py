@@ -35,6 +35,7 @@ _SECTIONS = {
 _CLOCK = "date +%s.%N"
 _FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]|mAwake='"
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
+_BRIEF = f"echo {_SECTION}window; {_FRONT}; echo {_SECTION}keyboard; {_SECTIONS['keyboard']}"
 
 _COMPONENT = re.compile(r"\bu\d+ ([\w.]+)/([\w.$]+)")
 _WINDOW = re.compile(r"mCurrentFocus=(Window\{[^}]+\})")
@@ -100,6 +101,17 @@ async def read_front(shell: Shell, *, clock: bool = False) -> State:
     line = f"{_FRONT}; echo {_SECTION}clock; {_CLOCK}" if clock else _FRONT
     answer = await shell.run(line, timeout=STATE_TIMEOUT, doing=words("phone.doing.window"))
     return parse_state(f"{_SECTION}window\n{answer.out}")
+
+
+async def read_brief(shell: Shell) -> State:
+    """Asks only what a screen that is shown early has to tell: window, app, rotation, size, light and keyboard.
+
+    It takes two fifths of the time of all. Lock and battery are as good as not told. Between two windows, and before
+    Android 10, it asks everything. Raises as `read_state`.
+    """
+    answer = await shell.run(_BRIEF, timeout=STATE_TIMEOUT, doing=words("phone.doing.state"))
+    brief = parse_state(answer.out)
+    return brief if brief.window else await read_state(shell)
 
 
 async def read_keyboard(shell: Shell) -> bool:

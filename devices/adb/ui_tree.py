@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from xml.parsers import expat
 
 from devices.adb.fastlane.lane import FastLane
@@ -107,6 +106,9 @@ without events (uiautomator asks for one second of that) takes one to three."""
 LEAST_LIMIT = 1.5
 MOST_LIMIT = 4.0
 _HEADROOM = 1.5
+SLOW = 0.8
+"""Seconds from which on a tree comes slowly. `uiautomator dump` waits for a second without events before it reads (AOSP
+DumpCommand), so it always does on a phone; the fast lane never does."""
 _MISSES = 3
 _SKIPPED = 4
 """After three misses in a row (a video, a game) only every fifth look asks again."""
@@ -127,11 +129,18 @@ class Trees:
         self._shell = shell
         self._lane = lane
         self._limit = first_limit
+        self._took = 0.0
+        """Seconds that the last tree took without the fast lane."""
         self._misses = 0
         self._skip = 0
         self._by_file = False
         self._last: tuple[str, Size, tuple[Element, ...]] | None = None
         """The last tree as it was written, and its elements."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether the next tree will take a second and more, so that nobody should wait for it who need not."""
+        return not self._lane.open and self._took >= SLOW
 
     @measured("tree")
     async def read(self, size: Size, *, insist: bool = False) -> tuple[Element, ...] | None:
@@ -150,7 +159,8 @@ class Trees:
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
     async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
-        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             output = await self._shell.raw(
                 _TO_FILE if self._by_file else _TO_TERMINAL, timeout=limit, doing=words("phone.doing.elements")
@@ -165,8 +175,8 @@ class Trees:
             self._missed(str(none))
             return None
         self._misses = 0
-        took = time.monotonic() - began
-        self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, took * _HEADROOM))
+        self._took = loop.time() - began
+        self._limit = min(MOST_LIMIT, max(LEAST_LIMIT, self._took * _HEADROOM))
         return elements
 
     async def _fast(self, written: str, size: Size) -> tuple[Element, ...] | None:

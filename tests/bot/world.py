@@ -84,21 +84,22 @@ class SeenPhone:
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        del after, patience, settle, fit
+        del after, patience, settle, elements, fit
         if isinstance(self._sees, PhoneError):
             raise self._sees
         return self._sees
 
-    async def stands_still(self, since: Observation) -> bool:
+    async def confirmed(self, since: Observation) -> Observation | None:
         raise AssertionError(since)
 
     async def glance(self) -> Image.Image | None:
         raise AssertionError
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
-        raise AssertionError((what, receipt, watched))
+    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
+        raise AssertionError((what, receipt, watched, later))
 
     async def prepare(self) -> None:
         raise AssertionError

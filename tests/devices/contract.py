@@ -83,7 +83,7 @@ class PhoneContract:
         assert not early.settled
         assert early.package == "org.example.notes"
         assert element(early, "New note").clickable
-        assert await subject.phone.stands_still(early)
+        assert await subject.phone.confirmed(early)
 
     async def test_without_a_change_an_early_look_waits_as_any_other(self, subject: Subject) -> None:
         """Seen failing with the first frame returned whether it had changed or not."""
@@ -95,13 +95,13 @@ class PhoneContract:
         assert element(after, "New note").clickable
 
     async def test_a_screen_that_moved_does_not_stand_still(self, subject: Subject) -> None:
-        """Seen failing with `stands_still` returning True."""
+        """Seen failing with `confirmed` returning True."""
         async with asyncio.timeout(60):
-            while not await subject.phone.stands_still(seen := await subject.phone.observe()):
+            while not await subject.phone.confirmed(seen := await subject.phone.observe()):
                 pass  # its clock has gone on meanwhile, or the machine was too busy for a picture
         subject.virtual.pop_up("Update", "There is a new version.", ("Later",))
         subject.virtual.changed()
-        assert not await subject.phone.stands_still(seen)
+        assert not await subject.phone.confirmed(seen)
         now = await subject.phone.observe(after=seen)
         assert now.settled
         assert element(now, "Later").clickable
@@ -110,7 +110,7 @@ class PhoneContract:
         await subject.phone.act(OpenApp("Vault"), receipt="o")
         look = await subject.phone.observe()
         assert look.image is None
-        assert not await subject.phone.stands_still(look)
+        assert not await subject.phone.confirmed(look)
 
     async def test_every_command_of_an_input_carries_its_receipt_once(self, subject: Subject) -> None:
         """Seen failing with `with_receipt` returning the line alone."""

@@ -45,24 +45,24 @@ class InstantPhone:
         after: Observation | None = None,
         patience: float = 2.5,
         settle: bool = True,
+        elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        del after, patience, settle, fit
-        elements = tuple(
+        del after, patience, settle, elements, fit
+        lines = tuple(
             Element(Bounds(0, 100 * n, 1080, 100 * n + 90), text=f"Line {n} of page {self._page}", clickable=True)
             for n in range(1, 20)
         )
-        return Observation(SIZE, None, elements, package="org.example", activity=f"Page{self._page}")
+        return Observation(SIZE, None, lines, package="org.example", activity=f"Page{self._page}")
 
-    async def stands_still(self, since: Observation) -> bool:
-        del since
-        return True
+    async def confirmed(self, since: Observation) -> Observation | None:
+        return since
 
     async def glance(self) -> Image.Image | None:
         return None
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False) -> Done:
-        del what, receipt, watched
+    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
+        del what, receipt, watched, later
         self._page += 1
         return Done()
 

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from agent.control import Stopped
-from agent.effect_facts import Effect, EffectUnseen, LookedBefore, OtherWindow, PhoneNote, TextNow, in_english
-from agent.effects import difference
+from agent.effect_facts import Effect, EffectUnseen, LookedBefore, OtherWindow, in_english
+from agent.effects import difference, told_effects
 from agent.graph.executor.action_spec import ActionError, Done
 from agent.graph.executor.context import RunContext
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable
 from devices.inputs import Input
+from devices.phone import Done as Sent
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ async def send_input(
     """
     context.screen.expire()  # what was seen until now is not what this leaves behind
     try:
-        sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None)
+        sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None, later=True)
         done = await context.control.guard(sending)
     except (Stopped, asyncio.CancelledError):
         await asyncio.shield(context.journal.finish(key, "uncertain", "stopped while it was being sent"))
@@ -103,24 +104,25 @@ async def send_input(
             "Look at the screen before you decide.",
             uncertain=True,
         ) from error
-    tail: list[Effect] = [] if done.field_text is None else [TextNow(text=done.field_text)]
-    tail += map(PhoneNote.of, done.notes)
+    changed, seen = await _effect(context, key, what, sight, last=last)
+    tail: tuple[Effect, ...] = told_effects(done)
     if looked is not None and done.sent is not None:
-        tail.append(LookedBefore(milliseconds=round(1000 * (done.sent - looked))))
+        tail += (LookedBefore(milliseconds=round(1000 * (done.sent - looked))),)
     if done.elsewhere:
-        tail.append(OtherWindow(window=done.elsewhere))
-    effect = context.mask.effects([*await _effect(context, key, what, sight, last=last), *tail])
+        tail += (OtherWindow(window=done.elsewhere),)
+    tail += told_effects(seen)
+    effect = context.mask.effects([*changed, *tail])
     early = context.screen.pending
     if early is not None:
-        early.effect, early.tail = effect, tuple(tail)
+        early.effect, early.tail = effect, tail
     await context.journal.finish(key, "done", in_english(effect))
     return effect
 
 
 async def _effect(
     context: RunContext, key: ActionKey, what: Input, sight: ScreenView, *, last: bool
-) -> tuple[Effect, ...]:
-    """Look at what came of it; that look is the next observation."""
+) -> tuple[tuple[Effect, ...], Sent | None]:
+    """Look at what came of it, and what the look tells of the input; that look is the next observation."""
     before = sight.observation
     try:
         after = await context.screen.after(key, what, before, last=last)
@@ -129,5 +131,5 @@ async def _effect(
         raise
     except PhoneError as error:
         logger.info("run %s: sent, but its effect could not be seen: %s", key.run, error)
-        return (EffectUnseen(),)
-    return await asyncio.to_thread(difference, before, after)
+        return (EffectUnseen(),), None
+    return await asyncio.to_thread(difference, before, after), after.done

@@ -64,7 +64,10 @@ class ReadingAhead:
 
     def __call__(self, delta: Delta) -> None:
         """Take a piece."""
-        if self._over:
+        # What stands beside a picture that was shown alone comes while the model writes.
+        self._sight = self._context.screen.view or self._sight
+        if self._over or not self._sight.observation.complete:
+            self._text += delta.text
             return
         if delta.call is not None:
             written = fields_written(delta.call.arguments)

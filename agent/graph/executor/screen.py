@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from agent.control import Control
@@ -74,12 +74,14 @@ class PhoneScreen:
     action.
 
     The idea: each look is used as often as it holds. What is seen after an action is also what the model is shown next,
-    and that may be shown while the screen still moves; whether it stood still is found out beside the model call.
+    and that may be shown while the screen still moves, and to a model that points before a slow phone has told the
+    elements; whether it stood still, and what belongs to it, is found out beside the model call.
 
     The cost: a look takes a quarter of a second and more; a model call about a screen that moved is paid for in vain,
     so after one of those the next looks wait until the screen has settled (see `SpeculationBackoff`).
 
-    What always holds: nothing is ever done on a screen that moved. Only a look is tried again, never an action. What
+    What always holds: nothing is ever done on a screen that moved, nor judged by other elements than those that belong
+    to the picture that was shown. Only a look is tried again, never an action. What
     leaves here has its secrets covered, in elements and picture; pictures are stored by reference.
     """
 
@@ -94,10 +96,11 @@ class PhoneScreen:
         looks: Looks,
         *,
         fit: Fit,
+        needs_list: bool = True,
         grace: float = 15.0,
     ) -> None:
-        """`fit` is the size at which the model keeps a picture of a screen, `grace` the seconds that an unplugged phone
-        is waited for.
+        """`fit` is the size at which the model keeps a picture of a screen, `needs_list` whether it must be shown the
+        elements, `grace` the seconds that an unplugged phone is waited for.
         """
         self._phone = phone
         self._phones = phones
@@ -107,6 +110,7 @@ class PhoneScreen:
         self._emit = emit
         self._looks = looks
         self._fit = fit
+        self._needs_list = needs_list
         self._grace = grace
 
     @property
@@ -188,9 +192,13 @@ class PhoneScreen:
         looks.pending = None
         patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
         # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
-        # is.
+        # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
         early = last and not mask.may_show(before.package) and looks.backoff.ready()
-        seen = await self._change(before, patience, settle=not early)
+        covered = not mask.covers_nothing
+        seen = await self._change(before, patience, settle=not early, elements=self._needs_list or covered)
+        if covered and not seen.complete:
+            known = await self._control.guard(self._phone.confirmed(seen))
+            seen = await self._change(before, patience, settle=True) if known is None else known
         moving = early and not seen.settled
         if moving and (mask.may_show(seen.package) or mask.observation(seen) is not seen):
             moving, seen = False, await self._change(before, patience, settle=True)
@@ -200,10 +208,10 @@ class PhoneScreen:
         return mask.observation(seen)
 
     async def answer_to(
-        self, model: Model, request: ModelRequest, *, still: Callable[[], None]
+        self, model: Model, request: ModelRequest, *, still: Callable[[EarlyLook], Awaitable[None]]
     ) -> ModelReply | StaleAnswer:
         """The model's answer, once the screen it was asked about is known to stand still; `still` is called as soon as
-        it is. Raises ModelError and Stopped.
+        it is, and the view has by then all that belongs to it. Raises ModelError and Stopped.
         """
         early = self._looks.pending
         if early is None:
@@ -296,21 +304,25 @@ class PhoneScreen:
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2)
 
-    async def _change(self, before: Observation, patience: float, *, settle: bool) -> Observation:
+    async def _change(
+        self, before: Observation, patience: float, *, settle: bool, elements: bool = True
+    ) -> Observation:
         return await self._control.guard(
-            self._phone.observe(after=before, patience=patience, settle=settle, fit=self._fit)
+            self._phone.observe(after=before, patience=patience, settle=settle, elements=elements, fit=self._fit)
         )
 
     async def _answer_to(
-        self, model: Model, request: ModelRequest, early: EarlyLook, still: Callable[[], None]
+        self, model: Model, request: ModelRequest, early: EarlyLook, still: Callable[[EarlyLook], Awaitable[None]]
     ) -> ModelReply | StaleAnswer:
         looks = self._looks
         answering = asyncio.ensure_future(model.complete(request))
         try:
-            if await self._stands_still(early):
+            if (confirmed := await self._confirmed(early)) is not None:
+                early.confirmed = confirmed
+                self._complete(confirmed)
                 looks.pending = None
                 looks.backoff.stood_still()
-                still()
+                await still(early)
                 return await answering
             early.moved, early.shown = True, False
             looks.backoff.moved()
@@ -327,9 +339,21 @@ class PhoneScreen:
             if not answering.cancelled():
                 answering.exception()
 
-    async def _stands_still(self, early: EarlyLook) -> bool:
+    async def _confirmed(self, early: EarlyLook) -> Observation | None:
         try:
-            return await self._phone.stands_still(early.seen)
+            seen = await self._phone.confirmed(early.seen)
         except PhoneError as error:
             logger.info("run %s: whether the screen stood still could not be seen: %s", early.key.run, error)
-            return False
+            return None
+        if seen is None or self._mask.observation(seen) is not seen:
+            return None  # what nobody may see is not in what was shown
+        return seen
+
+    def _complete(self, seen: Observation) -> None:
+        """The view has what the phone has told since the model was asked."""
+        view = self._looks.view
+        if view is None or view.observation.complete:
+            return
+        screen, targets = screen_of(seen, view.screen.space)
+        numbered = targets if view.screen.elements is not None else ()
+        self._looks.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)

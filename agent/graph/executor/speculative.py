@@ -4,6 +4,10 @@ A frame takes a quarter of a second, and a second one only to confirm the first 
 the first changed frame goes to the model at once. When it turns out that the screen still moved, what the model said
 to it counts for nothing: the call is cut off, and the settled screen is sent. Nothing is ever done on a screen that
 moved: an answer waits until it is known (`PhoneScreen.answer_to`).
+
+`uiautomator dump` takes more than a second. A model that points is not kept waiting for it: it gets the picture, and
+the one dump of the step, read beside the call, is what the gate judges by, what tells the effect, and what the next
+step compares with.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ class EarlyLook:
     """A look that may still move: what it was before, after which action, and what came of it (`effect`).
 
     `tail` is what stands behind the difference that was seen. `shown` once a model was shown it, `moved` once it is
-    known that it did.
+    known that it did, `confirmed` is what it was once it is known that it did not.
     """
 
     key: ActionKey
@@ -61,6 +65,7 @@ class EarlyLook:
     tail: tuple[Effect, ...] = ()
     shown: bool = False
     moved: bool = False
+    confirmed: Observation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from typing import Any
 
 from agent.actions import Action
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
-from agent.effects import difference, hash_text
+from agent.effects import difference, hash_text, told_effects
 from agent.events import Step
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.speculative import EarlyLook
 from agent.graph.executor.state import ExecutorState, PastData, reply_of, reply_text, usage_data, usage_of
 from agent.graph.executor.targets import resolve_target
 from agent.guards.loop_detection import WAITING, WINDOW
@@ -167,13 +168,31 @@ def tell(state: ExecutorState, context: RunContext, effect: tuple[Effect, ...] |
         context.emit(step if effect is None else step.model_copy(update={"effect": effect}))
 
 
+async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLook) -> dict[str, Any]:
+    """The update that goes with an early look that was right; tells the step. What it changed is said again if its
+    elements came after the picture.
+    """
+    if early.seen.complete or early.confirmed is None:
+        tell(state, context)
+        return {"untold": None}
+    return await _corrected(state, context, early, early.confirmed)
+
+
 async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> dict[str, Any]:
     """The update that makes the last step say what its action changed when all had come to rest; tells the step."""
     early = context.screen.take_pending()
     if early is None:
         tell(state, context)
         return {"untold": None}
-    settled_effect = context.mask.effects([*difference(early.before, settled), *early.tail])
+    return await _corrected(state, context, early, settled)
+
+
+async def _corrected(
+    state: ExecutorState, context: RunContext, early: EarlyLook, settled: Observation
+) -> dict[str, Any]:
+    settled_effect = context.mask.effects(
+        [*difference(early.before, settled), *early.tail, *told_effects(settled.done)]
+    )
     await context.journal.finish(early.key, "done", in_english(settled_effect))
     past = list(state["past"])
     if not past or past[-1]["number"] != early.key.step:

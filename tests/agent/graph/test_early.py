@@ -34,7 +34,7 @@ def taps(rig: Rig) -> list[str]:
 
 
 async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig) -> None:
-    """Seen failing with `stands_still` not asked: the button under the new window was touched."""
+    """Seen failing with `confirmed` not asked: the button under the new window was touched."""
 
     def moved(request: ModelRequest) -> ModelReply:
         pop_up(rig)

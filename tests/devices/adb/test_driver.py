@@ -97,9 +97,9 @@ async def test_the_elements_that_were_read_back_are_those_of_the_early_look(benc
     assert len(bench.virtual.journal.named("uiautomator")) == trees + 1
     assert not early.settled
     assert early.focused_text == "Milk"
-    assert await bench.phone.stands_still(early)
+    assert await bench.phone.confirmed(early)
     bench.virtual.pop_up("Update", "There is a new version.", ("Later",))
-    assert not await bench.phone.stands_still(early)
+    assert not await bench.phone.confirmed(early)
     again = await bench.phone.observe(after=before, settle=False)
     assert element(again, "Later").clickable
 

@@ -394,12 +394,12 @@ async def test_a_link_that_breaks_while_the_lane_sends_a_picture_is_told(fast: B
 
 
 async def test_a_picture_by_the_lane_rests_as_one_by_command_does(fast: Bench) -> None:
-    """JPEG and raw pictures of one screen are the same for `settle` and `stands_still`."""
+    """JPEG and raw pictures of one screen are the same for `settle` and `confirmed`."""
     await fast.phone.act(OpenApp("Shop"), receipt="o")
     by_lane = await fast.phone.observe()
     assert shots(fast.virtual) == (1, 0)
     fast.virtual.uiautomator.broken["takeScreenshot"] = "no"
-    assert await fast.phone.stands_still(by_lane)
+    assert await fast.phone.confirmed(by_lane)
     assert shots(fast.virtual) == (2, 1)
     plain = await fast.phone.observe()
     assert by_lane.image is not None

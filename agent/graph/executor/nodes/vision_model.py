@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -11,15 +11,18 @@ from langgraph.types import Command
 from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.device_health import look_after
 from agent.graph.executor.reading_ahead import watched
-from agent.graph.executor.speculative import StaleAnswer
+from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
-from agent.graph.executor.steps import tell
+from agent.graph.executor.steps import confirm_step
+from agent.guards.seen_words import with_seen
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.scene import PastStep, Scene
 from agent.wording import restored
+from devices.errors import PhoneError
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
@@ -94,6 +97,15 @@ async def vision_model(
     view = context.screen.view
     if view is None:
         return Command(goto="screenshot")
+    known: dict[str, Any] = {}
+
+    async def still(early: EarlyLook) -> None:
+        known.update(await confirm_step(state, context, early))
+        view = context.screen.view
+        if view is not None and not early.seen.complete:
+            known["seen"] = with_seen(state.get("seen", {}), view.observation, context.policy.lexicon)
+        look_after(context)  # how the phone is was not asked before the model was
+
     try:
         scene = await scene_of(state, context, view)
         messages, tools = context.dialect.render(scene)
@@ -102,15 +114,18 @@ async def vision_model(
             Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
         )
         model = watched(context.models.vision, state, context, view)
-        reply = await context.screen.answer_to(model, request, still=lambda: tell(state, context))
+        reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
-        return Command(goto="check_loop", update=_told(context))
+        return Command(goto="check_loop", update={**_told(context), **known})
+    except PhoneError as error:
+        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
-        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context)})
+        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
-        return Command(goto="screenshot", update={"usage": usage_data(usage_of(state) + reply.usage), **_told(context)})
+        usage = usage_data(usage_of(state) + reply.usage)
+        return Command(goto="screenshot", update={"usage": usage, **_told(context), **known})
     return Command(
         goto=["action_summary", "parse_action"],
         update={
@@ -127,6 +142,7 @@ async def vision_model(
             "usage": usage_data(usage_of(state) + reply.usage),
             "told": [],
             "untold": None,
+            **known,
         },
     )
 
