@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.effect_facts import (
+    AllowedAhead,
     Answered,
     AppChanged,
     Appeared,
@@ -23,9 +24,11 @@ from agent.effect_facts import (
     FileSent,
     KeyboardClosed,
     KeyboardOpened,
+    LookedBefore,
     NotAllowed,
     NothingChanged,
     NotWithin,
+    OtherWindow,
     PageChanged,
     PhoneNote,
     PlainText,
@@ -83,6 +86,18 @@ EACH: tuple[tuple[Effect, str, str], ...] = (
     ),
     (DoneByHand(), "a person did something on the phone by hand", "有人在手机上亲手操作过"),
     (NotAllowed(consequence="send", text="hi"), "a person did not allow it", "有人没有允许这一步"),
+    (
+        AllowedAhead(to="Bob", by="Anna"),
+        "not asked: messages to Bob were allowed for this task by Anna",
+        "未询问：Anna 已允许本任务给“Bob”发消息",
+    ),
+    (
+        AllowedAhead(to="Bob", by="Anna", schedule="3"),
+        "not asked: this message to Bob was allowed by the standing yes of Anna (schedule 3)",
+        "未询问：Anna 已为定时任务 3 长期允许给“Bob”发这条消息",
+    ),
+    (LookedBefore(milliseconds=61), "the screen was checked at most 61 ms before", "操作前最多 61 毫秒核对过画面"),
+    (OtherWindow(window="Pay"), "another window got the input: Pay", "操作落到了另一个窗口：Pay"),
     (Answered(text="the blue one; now"), "answer: the blue one; now", "回答：the blue one; now"),
     (PlainText(text="what a model said"), "what a model said", "what a model said"),
 )
