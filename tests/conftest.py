@@ -34,8 +34,8 @@ SLOW_FILES = frozenset(
     | {"test_quoting.py", "test_random_texts.py", "test_restore.py", "test_runner_contract.py", "test_scheduler.py"}
     | {"test_server.py", "test_terminals.py", "test_unit.py"}
 )
-"""Tests that start programs or servers, have a whole agent work on a phone, wait by the clock on the wall, or try a great
-many random texts.
+"""Tests that start programs or servers, have a whole agent work on a phone, wait by the clock on the wall, or try a
+great many random texts.
 """
 
 _memory = Path("/proc/self/statm")
