@@ -112,7 +112,7 @@ class Service:
             environment=self._place.environment(self._settings),
             open_files=self._place.open_files,
         )
-        self._reader = asyncio.create_task(self._read())
+        self._reader = asyncio.create_task(self._read(self._process))
         await self.says("Ready.")
         return self
 
@@ -195,10 +195,8 @@ class Service:
                 self._news.clear()
                 await self._news.wait()
 
-    async def _read(self) -> None:
-        assert self._process is not None
-        output = self._process.stdout
-        while line := await output.readline():
+    async def _read(self, process: WarmProcess) -> None:
+        while line := await process.stdout.readline():
             self.log += line.decode()
             if line.startswith(b"Console: "):
                 self.console = line.decode().removeprefix("Console: ").strip()
