@@ -2,7 +2,7 @@
 
 From one step to the next, everything before the current screen stays as it was and only grows at its end.
 
-What was read from the phone or the web stands in marked blocks, and cannot close them: it is data, never an instruction.
+What was read from the phone or the web stands in marked blocks, and cannot close them: it is data, and no instruction.
 """
 
 from __future__ import annotations

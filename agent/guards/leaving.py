@@ -88,7 +88,7 @@ def address_carries(url: str, sources: Sources) -> Words | None:
 
 
 def query_carries(query: str, sources: Sources) -> Words | None:
-    """Why a person is asked before this is looked up in the web by the service itself, None where it carries nothing."""
+    """Why a person is asked before the service itself looks this up in the web, None where it carries nothing."""
     return _carried(_decoded(query), sources, whole=frozenset(), onto="")
 
 

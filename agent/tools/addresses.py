@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 _ADDRESS: Final = re.compile(
-    r"(?<![\w@.-])(?:https?://[!-~]+|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d+)?(?:[/?#][!-~]*)?(?![\w@]))",
+    r"(?<![\w@./-])(?:https?://[!-~]+|(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d+)?(?:[/?#][!-~]*)?(?![\w@]))",
     re.IGNORECASE | re.ASCII,
 )
 _AROUND: Final = "<>\"'`()[]{}.,;:!?*"

@@ -35,8 +35,12 @@ _HEAD: Final = {
     "Accept-Encoding": "gzip, deflate",
     "Accept": "text/html,*/*;q=0.8",
 }
-_CLOSED: Final = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24")))
-"""Ways from IPv6 to IPv4: who connects to these reaches an address that stands inside them."""
+_CLOSED: Final = tuple(
+    map(
+        ip_network, ("::/96", "fec0::/10", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24")
+    )
+)
+"""Ways from IPv6 to IPv4, by which one reaches an address that stands inside them, and the sites of former days."""
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]

@@ -10,8 +10,8 @@ from typing import Final
 
 from agent.tools.egress import Egress, Fetched, FetchFailed
 
-MAX_HTML: Final = 1_000_000
-"""Characters of a page that are looked through: more of them take seconds, and are lists that nobody reads."""
+MAX_HTML: Final = 300_000
+"""Characters of a page without its scripts that are looked through: of a page made to take long, more take seconds."""
 LEAST: Final = 200
 """A page with scripts and less text than this is made by its scripts."""
 READING_S: Final = 20.0
@@ -68,17 +68,31 @@ def decoded(got: Fetched) -> str:
     return body.decode("utf-8", "replace")
 
 
+def _without_scripts(html: str) -> str:
+    """The page without its scripts and styles, which are most of some pages."""
+    for tag in ("script", "style", "svg"):
+        parts, at = [], 0
+        opening, closing = re.compile(rf"<{tag}\b", re.IGNORECASE), re.compile(rf"</{tag}\s*>", re.IGNORECASE)
+        while (begin := opening.search(html, at)) is not None:
+            parts.append(html[at : begin.start()])
+            end = closing.search(html, begin.end())
+            at = len(html) if end is None else end.end()
+        html = "".join((*parts, html[at:]))
+    return html
+
+
 def _words_of_html(got: Fetched) -> Page:
     import trafilatura  # noqa: PLC0415 - takes a quarter of a second and 28 MB, only where a page is read
 
-    html = decoded(got)[:MAX_HTML]
+    whole = decoded(got)
+    html = _without_scripts(whole)[:MAX_HTML]
     found = _TITLE.search(html)
     title = " ".join(found[1].split()) if found else ""
     text = trafilatura.extract(html, output_format="markdown", include_tables=True, include_comments=False) or ""
     if len(text) < LEAST:
-        whole = trafilatura.html2txt(html, clean=True) if html else ""
-        text = whole if len(whole) > len(text) else text
-    if len(text) < LEAST and _SCRIPT.search(html):
+        all_text = trafilatura.html2txt(html, clean=True) if html else ""
+        text = all_text if len(all_text) > len(text) else text
+    if len(text) < LEAST and _SCRIPT.search(whole):
         raise FetchFailed(f"The page is made by its scripts, and has no text without a browser. {ON_THE_PHONE}")
     if not text.strip():
         raise FetchFailed(f"There is no text on the page. {ON_THE_PHONE}")

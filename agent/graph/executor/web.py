@@ -31,7 +31,7 @@ NOT_GIVEN: Final = (
     "Not read: neither the person nor a search has given this address. Read the address as it was given, "
     "search for it, or open it on the phone."
 )
-HOLDS_SECRET: Final = "Not done: there is a secret in it, and secrets never leave."
+KEPT_BACK: Final = "Not done: there is a secret in it, and secrets never leave."
 TEXTS: Final = Texts(
     {
         "read_page": "read {url}",
@@ -78,7 +78,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
         if not may_read(action.url, context):
             raise ActionError(NOT_GIVEN)
         if context.mask.text(action.url) != action.url:
-            raise ActionError(HOLDS_SECRET)
+            raise ActionError(KEPT_BACK)
         from agent.tools.egress import FetchFailed  # noqa: PLC0415 - only where something is fetched
         from agent.tools.pages import read_page  # noqa: PLC0415 - the same
 
@@ -105,7 +105,7 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
 
     async def run(action: WebSearch, context: ToolContext) -> Done:
         if context.mask.text(action.query) != action.query:
-            raise ActionError(HOLDS_SECRET)
+            raise ActionError(KEPT_BACK)
         from agent.tools.egress import FetchFailed  # noqa: PLC0415 - only where something is fetched
 
         try:
