@@ -207,6 +207,8 @@ class _Once(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         found = await self._resolve(host, port)
+        if not found:
+            raise OSError("no address")
         return [
             ResolveResult(
                 hostname=host,
