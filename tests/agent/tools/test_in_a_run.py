@@ -178,7 +178,7 @@ async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
     mask.add("blue-otter-4711")
     control = Control()
     context = ToolContext(
-        run=RunId("7", "1"),
+        run=RunId("7"),
         task="",
         said=(site.url("/page?q=blue-otter-4711"),),
         found=(),
