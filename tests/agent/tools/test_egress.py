@@ -52,7 +52,7 @@ async def test_a_page_comes_as_it_is(site: Site, path: str) -> None:
     ["127.0.0.1", "other.test", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0"],
 )
 async def test_nothing_of_the_own_network_is_connected_to(site: Site, host: str) -> None:
-    """Seen failing without the look at the socket's address: 127.0.0.1, its mapped form and the name were connected to."""
+    """Seen failing without the look at the socket's address: this machine was connected to by three of them."""
     egress = Egress(resolve=to_here)
     assert await why(egress, f"http://{host}:{site.port}/page")
     assert site.asked == []
