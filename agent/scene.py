@@ -112,3 +112,5 @@ class Scene:
     (`devices.wording.Words`). The new ones are in `told`, too."""
     files: tuple[str, ...] = ()
     """Paths on the phone of what came with the task."""
+    read: tuple[str, ...] = ()
+    """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

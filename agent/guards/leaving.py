@@ -87,6 +87,11 @@ def address_carries(url: str, sources: Sources) -> Words | None:
     return None
 
 
+def query_carries(query: str, sources: Sources) -> Words | None:
+    """Why a person is asked before the service itself looks this up in the web, None where it carries nothing."""
+    return _carried(_decoded(query), sources, whole=frozenset(), onto="")
+
+
 def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexicon, *, sends: bool) -> Words | None:
     """Why a person is asked before this text is typed here, None where it stays on the phone or carries nothing.
 

@@ -77,6 +77,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "console_url": "url",
     "search_before_planning": "yes_no",
     "deep_thinking": "yes_no",
+    "web_tools": "yes_no",
+    "searxng_url": "url",
     "pairing": "yes_no",
     "max_steps": "positive",
     "max_minutes": "above_zero",
@@ -150,6 +152,9 @@ class Settings(BaseSettings):
     knowledge_dir: Path | None = None
     search_before_planning: bool = True
     deep_thinking: bool = False
+    web_tools: bool = True
+    searxng_url: Url = ""
+    tavily_api_key: SecretStr = SecretStr("")
     max_steps: Annotated[int, Field(ge=1)] = 60
     max_minutes: Annotated[float, Field(gt=0)] | None = 120
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000

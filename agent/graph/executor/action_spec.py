@@ -52,7 +52,7 @@ class ActionError(Exception):
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the gate of an action judges it by: the rules, the task in the person's words, and what an input meets on
-    the screen (None for a tool). `sources` are where the words come from that it may carry out of the phone.
+    the screen (None for a tool). `sources` are where the words come from that it may carry away.
     """
 
     policy: Policy
@@ -65,7 +65,9 @@ class Situation:
 class Done:
     """What came of an action: for the history, and in `told` what only the model is told of it.
 
-    `gathered` is data of the task, `usage` what a model was asked for on the way.
+    `gathered` is data of the task, `usage` what a model was asked for on the way. `read` are texts of others, such as a
+    page of the web: the model is shown them as data, until there are newer ones. `found` are addresses that a search
+    returned, and that may be read from now on.
     """
 
     effects: tuple[Effect, ...] = ()
@@ -73,16 +75,22 @@ class Done:
     notes: tuple[str, ...] = ()
     gathered: str | None = None
     usage: Usage = field(default_factory=Usage)
+    read: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a tool works with that needs no phone. Every wait of it goes through `control.guard`, so that it can be
     stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
+
+    `said` is what the person has said, the task first; `found` are the addresses that searches of this run returned.
     """
 
     run: RunId
     task: str
+    said: tuple[str, ...]
+    found: tuple[str, ...]
     notes: tuple[str, ...]
     models: Models
     control: Control
@@ -163,12 +171,14 @@ class _Tool(ActionSpec[A]):
 
     `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError. What is
     `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is what the
-    journal says of it when it was stopped on the way.
+    journal says of it when it was stopped on the way. What is `repeatable` changes nothing anywhere: it is journalled
+    to be known, and after a crash the model may call it anew.
     """
 
     resolve: Callable[[A], A] = lambda action: action
     journalled: bool = True
     cut_off: ActionState = "uncertain"
+    repeatable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,7 +122,7 @@ def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
 ) -> dict[str, Any] | None:
     """The same for a tool: no screen has a part in it. Raises ActionError when it is refused, and Denied."""
-    gate = spec.gate(action, Situation(context.policy, state["task"], None))
+    gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state)))
     match gate.verdict:
         case "refuse" | "secret":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, EnterSecret, TakeOver
 from agent.effect_facts import effects_data, effects_of
 from agent.graph.executor import questions
-from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
+from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, TOOL_CUT_OFF, begin, run_tool, send_input
 from agent.graph.executor.action_spec import (
     ActionError,
     AnySpec,
@@ -34,6 +35,10 @@ from agent.wording import kept, words
 from devices.inputs import Input
 from devices.wording import Words
 
+FOUND_KEPT: Final = 200
+"""Addresses that searches of a run returned, the newest."""
+READ_LETTERS: Final = 12_000
+"""Of all texts of others that the model is shown at once: about 3,000 tokens at every step."""
 FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
 NOWHERE: Final = ResolvedTarget(None, None)
 
@@ -52,6 +57,8 @@ class OpenStep:
         self.usage = usage_of(state)
         self.not_done: NotDoneData | None = None
         self.readings = list(state.get("readings", []))
+        self.read = list(state.get("read", []))
+        self.found = list(state.get("found", []))
         self.changed: dict[str, Any] = {}
         """What else is another than it was."""
 
@@ -85,6 +92,12 @@ class OpenStep:
         self.usage += done.usage
         if done.gathered is not None:
             self.changed["gathered"] = cover(done.gathered)
+        if done.read:
+            self.read = newest((*self.read, *map(cover, done.read)))
+            self.changed["read"] = self.read
+        if done.found:
+            self.found = [*dict.fromkeys([*self.found, *done.found])][-FOUND_KEPT:]
+            self.changed["found"] = self.found
 
     def fail(self, error: ActionError) -> None:
         """Add that an action was not done, and why."""
@@ -192,7 +205,8 @@ async def journal(step: OpenStep, it: Resolved) -> None:
             await begin(step.context, step.key, step.recorded, BEGUN)
         case Tool(journalled=True) | PhoneTool(journalled=True):
             step.did.append(it.what)
-            await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
+            begun = TOOL_CUT_OFF if it.spec.repeatable else TOOL_BEGUN
+            await begin(step.context, step.key, step.data, begun.format(what=it.what))
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
@@ -223,11 +237,23 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
     return Done(sent)
 
 
+def newest(texts: Iterable[str]) -> list[str]:
+    """The newest of these texts that the model is shown at once; the last one is always among them."""
+    shown: list[str] = []
+    for text in reversed(tuple(texts)):
+        if shown and sum(map(len, shown)) + len(text) > READ_LETTERS:
+            break
+        shown.insert(0, text)
+    return shown
+
+
 def _tool_context(step: OpenStep) -> ToolContext:
     have = step.context
     return ToolContext(
         run=have.run,
         task=step.state["task"],
+        said=(step.state["task"], *step.state.get("said", [])),
+        found=tuple(step.found),
         notes=tuple(step.notes),
         models=have.models,
         control=have.control,

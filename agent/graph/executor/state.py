@@ -97,6 +97,8 @@ class ExecutorState(TypedDict, total=False):
     until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
     shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
+    `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
+    searches returned; the whole run keeps the latter;
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -148,6 +150,8 @@ class ExecutorState(TypedDict, total=False):
     past: list[PastData]
     history: list[list[str]]
     gathered: str | None
+    read: list[str]
+    found: list[str]
     readings: list[dict[str, Any]]
     usage: dict[str, Any]
     result: ResultData | None

@@ -46,6 +46,8 @@ async def executor_entry(
         "said": state.get("said", []),
         "seen": state.get("seen", {}),
         "handed_out": state.get("handed_out", []),
+        "read": [],
+        "found": state.get("found", []),
         "askings": 0,
         "covered": state.get("covered", []),
         "aside": False,

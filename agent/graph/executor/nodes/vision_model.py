@@ -58,6 +58,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         told=tuple(state["told"]),
         steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
+        read=tuple(state.get("read", ())),
     )
 
 

@@ -1,0 +1,18 @@
+"""Results of tools, made short enough for a model."""
+
+from __future__ import annotations
+
+
+def head_and_tail(text: str, most: int) -> str:
+    """The text, or its beginning and its end with a mark between them that says how much is missing."""
+    if len(text) <= most:
+        return text
+    tail = most // 4
+    head = most - tail
+    return f"{text[:head]}\n[… {len(text) - most} characters are left out here …]\n{text[-tail:]}"
+
+
+def in_a_line(text: str, most: int) -> str:
+    """The text in one line, cut at its end."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

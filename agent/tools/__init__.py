@@ -1,0 +1,1 @@
+"""What tools without a phone are made with: a small Python without files or network, pages of the web, searches."""

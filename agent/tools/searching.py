@@ -1,0 +1,100 @@
+"""Searches of the web, by a SearXNG of the operator's or by Tavily."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from urllib.parse import urlencode
+
+import yarl
+
+from agent.tools.addresses import same
+from agent.tools.egress import Egress, Endpoint, Fetched, FetchFailed
+
+MAX_FOUND: Final = 8
+MAX_TITLE, MAX_TEXT, MAX_ADDRESS = 150, 300, 1000
+TAVILY: Final = "https://api.tavily.com/search"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One page that a search has found."""
+
+    title: str
+    url: str
+    text: str
+
+
+class Search(Protocol):
+    """Looks words up in the web."""
+
+    async def search(self, query: str) -> tuple[Found, ...]:
+        """What was found, the best first. Raises FetchFailed."""
+        ...
+
+
+def endpoint_of(url: str) -> Endpoint:
+    """The exact host and port of an address that the operator has set."""
+    parts = yarl.URL(url)
+    return (parts.raw_host or "").lower(), parts.port or 0
+
+
+class SearXng:
+    """A SearXNG that answers in JSON (its setting `search.formats`)."""
+
+    def __init__(self, base: str, egress: Egress) -> None:
+        self._base = base.rstrip("/").removesuffix("/search")
+        self._egress = egress
+
+    async def search(self, query: str) -> tuple[Found, ...]:
+        """See Search."""
+        asked = urlencode({"q": query, "format": "json"})
+        got = await self._egress.fetch(f"{self._base}/search?{asked}")
+        if got.status == 403:
+            raise FetchFailed("The SearXNG gives no JSON: its setting search.formats lacks it.")
+        return _found(got, text="content")
+
+
+class Tavily:
+    """The service Tavily, with a key."""
+
+    def __init__(self, key: str, egress: Egress, address: str = TAVILY) -> None:
+        self._key = key
+        self._egress = egress
+        self._address = address
+
+    async def search(self, query: str) -> tuple[Found, ...]:
+        """See Search."""
+        head = {"Authorization": f"Bearer {self._key}"}
+        got = await self._egress.fetch(self._address, headers=head, send={"query": query, "max_results": MAX_FOUND})
+        if got.status in {401, 403}:
+            raise FetchFailed("Tavily does not take the key.")
+        return _found(got, text="content")
+
+
+def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:
+    if got.status >= 400:
+        raise FetchFailed(f"The search answered with error {got.status}.")
+    try:
+        data = json.loads(got.body)
+    except (ValueError, RecursionError) as error:
+        raise FetchFailed("The search gave an answer that cannot be read.") from error
+    rows = data.get("results") if isinstance(data, dict) else None
+    if not isinstance(rows, list):
+        raise FetchFailed("The search gave an answer that cannot be read.")
+    pages = (_one(row, text) for row in rows if isinstance(row, dict))
+    return tuple({same(page.url): page for page in pages if page is not None}.values())[:MAX_FOUND]
+
+
+def _one(row: Mapping[str, Any], text: str) -> Found | None:
+    url = row.get("url")
+    if not isinstance(url, str) or len(url) > MAX_ADDRESS or not same(url) or not url.isprintable() or " " in url:
+        return None
+    return Found(_short(row.get("title"), MAX_TITLE), url, _short(row.get(text), MAX_TEXT))
+
+
+def _short(value: object, most: int) -> str:
+    flat = " ".join(value.split()) if isinstance(value, str) else ""
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"

@@ -1,0 +1,43 @@
+"""The tools of a run that need no phone, by the settings. What they are made with is loaded when one is used first."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from agent.graph.executor.action_spec import ActionRegistry
+from agent.graph.executor.built_in import BUILT_IN
+from agent.graph.executor.compute import CALCULATE, PYTHON
+from agent.graph.executor.web import read_page, web_search
+from bot.config.settings import Settings
+
+if TYPE_CHECKING:
+    from agent.tools.egress import Egress
+    from agent.tools.searching import Search
+
+
+def actions_of(settings: Settings) -> ActionRegistry:
+    """What a run can do on the phone and without it. Pages are read from the public internet alone."""
+    actions = BUILT_IN.plus(CALCULATE, PYTHON)
+    if not settings.web_tools:
+        return actions
+    actions = actions.plus(read_page(_public))
+    if settings.searxng_url or settings.tavily_api_key.get_secret_value():
+        actions = actions.plus(web_search(cache(lambda: _search(settings))))
+    return actions
+
+
+@cache
+def _public() -> Egress:
+    from agent.tools.egress import Egress  # noqa: PLC0415 - only where something is fetched
+
+    return Egress()
+
+
+def _search(settings: Settings) -> Search:
+    from agent.tools.egress import Egress  # noqa: PLC0415 - only where something is searched
+    from agent.tools.searching import SearXng, Tavily, endpoint_of  # noqa: PLC0415 - the same
+
+    if settings.searxng_url:
+        return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
+    return Tavily(settings.tavily_api_key.get_secret_value(), _public())
