@@ -53,8 +53,8 @@ CUT_OFF = 5000
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = ("send", "pay")
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
-_TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
+_KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
 """What is known as harmless where no rule holds it."""
 
@@ -121,13 +121,14 @@ class Policy:
         """What stands before the touch and the keys of this action, whatever it types.
 
         A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
-        it, and so does a finger that moves on it.
+        it, and so does a finger that moves on it. Whatever meets the screen at a place is a touch, unless it is known
+        to be something else.
         """
         gate = ALLOWED
-        if isinstance(action, _TOUCHES) or (isinstance(action, _MOVES) and stays(spot)):
-            gate = self._touch(spot)
-        elif isinstance(action, _MOVES):
+        if isinstance(action, _MOVES) and not stays(spot):
             gate = self._move(action, spot)
+        elif not isinstance(action, _KEYS):
+            gate = self._touch(spot) if spot.has_place else ALLOWED
         else:
             if spot.target is None or not spot.target.editable:
                 if isinstance(action, act.Type) and action.target is not None:

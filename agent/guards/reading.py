@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.actions import Action, DoubleTap, Drag, LongPress, Swipe, Tap, Type
+from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import Around, around, digest, picture_of, pictured
 from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
@@ -88,15 +88,16 @@ def strictest(verdicts: Iterable[Verdict]) -> Reading:
 
 
 def is_press(action: Action, spot: TouchTarget) -> bool:
-    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not."""
-    if isinstance(action, Tap | DoubleTap | LongPress | Drag):
-        return True
-    if isinstance(action, Swipe):
+    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not.
+
+    Whatever meets the screen at a place presses it, unless it is known to be something else.
+    """
+    if isinstance(action, Swipe | Scroll):
         return stays(spot) or stays_on_button(spot)
-    if isinstance(action, Type) and spot.target is not None and not spot.target.editable:
-        return True
-    keys = keys_of(action)
-    return keys.enter or keys.moved
+    if isinstance(action, Type | EnterSecret) and (spot.target is None or spot.target.editable):
+        keys = keys_of(action)
+        return keys.enter or keys.moved
+    return spot.has_place or keys_of(action).enter
 
 
 @dataclass(frozen=True)

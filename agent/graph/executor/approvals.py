@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent import actions as act
-from agent.actions import DIALECT_ACTIONS
 from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
@@ -93,7 +92,7 @@ async def approval_of(
         near=near,
         control=element,
         typed=action.text if isinstance(action, act.Type) else None,
-        blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
+        blind="touches" in spec.traits and not (element and element.label),
         anew=askings > 0,
         before=state.get("shown", {}).get(anchor["control"]) if askings else None,
         to=None if message is None else message.to,
