@@ -8,7 +8,8 @@ from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import TouchTarget, is_button
-from agent.guards.lexicon import Lexicon, Reading
+from agent.guards.lexicon import LabelMeaning, Lexicon
+from agent.guards.rules import RuleName
 from agent.guards.structure import is_last_of_payment
 from devices.geometry import Bounds
 from devices.phone import Element
@@ -93,11 +94,11 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         if found := _named(said) or _named(near, title=True) or _paid(said):
             return found
     if not opens and is_last_of_payment(touched, spot):
-        return Agreement("pay", next((c for c in captions if c), ""), "last button")
+        return Agreement(RuleName.PAY, next((c for c in captions if c), ""), "last button")
     return None
 
 
-_Said = list[tuple[str, Reading, Bounds]]
+_Said = list[tuple[str, LabelMeaning, Bounds]]
 
 
 def _read(spot: TouchTarget, touched: Element, lexicon: Lexicon) -> _Said:
@@ -134,7 +135,7 @@ def _named(said: _Said, *, title: bool = False) -> Agreement | None:
 def _paid(said: _Said) -> Agreement | None:
     amounts = (label for label, _, _ in said if has_amount(label) or is_amount(label, bare=True))
     found = next(amounts, "")
-    return Agreement("pay", found, "amount") if found else None
+    return Agreement(RuleName.PAY, found, "amount") if found else None
 
 
 def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexicon) -> Agreement | None:

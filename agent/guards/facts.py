@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import beside, is_button
-from agent.guards.rules import shipped
+from agent.guards.rules import RuleName, shipped
 from agent.guards.words import ends_with, plain, says
 from agent.wording import sentence
 from devices.phone import Element, Observation
@@ -96,7 +96,7 @@ def _amounts(elements: tuple[Element, ...]) -> list[str]:
 def pays(label: str) -> bool:
     """Whether a button with this caption pays, or confirms what may be a payment: a bare number is money beside it."""
     rules = shipped()
-    pay = rules.approve["pay"]
+    pay = rules.approve[RuleName.PAY]
     return (
         plain(label) in map(plain, rules.confirm.labels)
         or any(says(label, word, button=True, unless=pay.unless) for word in pay.labels)

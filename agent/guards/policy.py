@@ -33,7 +33,7 @@ from agent.guards.key_effects import (
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
-from agent.guards.rules import App, Rules, fits, shipped
+from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import by_id, form_button, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
@@ -51,7 +51,7 @@ MAX_BUTTONS = 100
 CUT_OFF = 5000
 """Elements of one screen: of more than that nobody is told, so what lies under the finger may be left out."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
-SUBMITTED = ("send", "pay")
+SUBMITTED = (RuleName.SEND, RuleName.PAY)
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
@@ -177,7 +177,7 @@ class Policy:
             return ALLOWED
         reason = of_rule(rule, known.reason)
         reason = answering(reason) if answers else reason
-        return Gate("approve", reason, consequence=rule, object=about, how=how)
+        return Gate("approve", reason, consequence=str(rule), object=about, how=how)
 
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
@@ -215,18 +215,18 @@ class Policy:
             return ALLOWED
         if found.rule:
             return self.hold(found.rule, found.how, found.object, answers=True)
-        kind = self._rules.approve.get("permission")
-        reason = answering(of_rule("permission", kind.reason)) if kind is not None else NAMELESS
+        kind = self._rules.approve.get(RuleName.PERMISSION)
+        reason = answering(of_rule(RuleName.PERMISSION, kind.reason)) if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
     def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
         """The gate of a control by where it stands, whatever its words."""
         if is_price(touched, spot):
-            return self.hold("pay", "price", touched.label)
+            return self.hold(RuleName.PAY, "price", touched.label)
         field = message_field(spot, self._lexicon)
         written = field is not None and field.text not in {"", field.hint}
         if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
-            return self.hold("send", "place", field.text)
+            return self.hold(RuleName.SEND, "place", field.text)
         return ALLOWED
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
@@ -254,7 +254,7 @@ class Policy:
                 return gate
         gate = self._slid(spot)
         if gate is ALLOWED and is_swiped_away(spot):
-            return self.hold("delete", "row swiped away")
+            return self.hold(RuleName.DELETE, "row swiped away")
         if gate is ALLOWED and tells_nothing(spot) and (isinstance(action, act.Drag) or slides(spot)):
             return self._blind(spot)
         return gate
@@ -267,13 +267,13 @@ class Policy:
             meant = {rule for read in readings for rule in read.mentions}
             rule = next((name for name in self._rules.approve if name in meant), "")
             if not rule and any(has_amount(e.label) for e in spot.around):
-                rule = "pay"
+                rule = RuleName.PAY
             if rule:
                 return self.hold(rule, "slide", next((label for _, label in row), ""))
         if is_confirming_slider(spot):
-            return self.hold("pay", "slide", next((label for _, label in row), ""))
+            return self.hold(RuleName.PAY, "slide", next((label for _, label in row), ""))
         said = [Words(element, label, True) for element, label in row]
-        return self._first(said, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
+        return self._first(said, spot.package, (RuleName.PAY,)) if on_slider(spot) else ALLOWED
 
     def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
         """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
@@ -313,7 +313,7 @@ class Policy:
             if gate is ALLOWED and near and (rule := self._by_id(element, spot)) in SUBMITTED:
                 gate = self.hold(rule, "id", element.label)
             if gate is ALLOWED and writes and field is not None and sends_by_place(element, field, spot, self._lexicon):
-                gate = self.hold("send", "place", field.text)
+                gate = self.hold(RuleName.SEND, "place", field.text)
             if gate is not ALLOWED:
                 return gate
         return ALLOWED

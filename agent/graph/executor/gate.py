@@ -18,7 +18,7 @@ from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
-from agent.guards.reading import UNKNOWN, Reading, is_press
+from agent.guards.reading import UNKNOWN, PressReading, is_press
 from agent.guards.reasons import UNREAD
 from agent.models.base import Usage
 from agent.observing import ScreenView
@@ -36,7 +36,7 @@ async def question_before_input(
     action: Action,
     where: ResolvedTarget,
     physical: Input,
-    record: Callable[[Reading, Usage], None],
+    record: Callable[[PressReading, Usage], None],
 ) -> dict[str, Any] | None:
     """What the state gets when a person must be asked first, None when the input may be sent. `record` is told what an
     independent reader has said of it.
@@ -73,7 +73,7 @@ async def _read(
     physical: Input,
     action: Action,
     where: ResolvedTarget,
-    record: Callable[[Reading, Usage], None],
+    record: Callable[[PressReading, Usage], None],
 ) -> Gate:
     """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
     rules hold may be done.

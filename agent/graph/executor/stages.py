@@ -24,9 +24,9 @@ from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, spent, usage_data
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
-from agent.guards.reading import Reading
+from agent.guards.reading import PressReading
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
@@ -49,7 +49,7 @@ class OpenStep:
         self.told = list(state["told"])
         self.notes = list(state["notes"])
         self.index = state["index"]
-        self.usage = usage_of(state)
+        self.usage = spent(state)
         self.not_done: NotDoneData | None = None
         self.readings = list(state.get("readings", []))
         self.changed: dict[str, Any] = {}
@@ -91,7 +91,7 @@ class OpenStep:
         self.told.append(str(error))
         self.not_done = {"reason": kept(error.reason), "uncertain": error.uncertain}
 
-    def record_reading(self, reading: Reading, usage: Usage) -> None:
+    def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
         self.usage += usage
         self.readings.append({"index": self.index, **reading.data})

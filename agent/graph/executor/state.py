@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -96,7 +97,7 @@ class ExecutorState(TypedDict, total=False):
     for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last step,
     until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
     shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
-    `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
+    `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -174,8 +175,8 @@ def ended_by(error: Exception) -> ResultData:
     return ended(fault.outcome, fault.sentence)
 
 
-def usage_of(state: ExecutorState) -> Usage:
-    """The tokens spent so far."""
+def spent(state: Mapping[str, Any]) -> Usage:
+    """The tokens spent so far, by the state of a sub-task or of a whole task."""
     return Usage(**state.get("usage", {}))
 
 

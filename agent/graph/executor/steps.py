@@ -16,7 +16,7 @@ from agent.events import Step
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.speculative import EarlyLook
-from agent.graph.executor.state import ExecutorState, PastData, reply_of, reply_text, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, PastData, reply_of, reply_text, spent, usage_data
 from agent.graph.executor.targets import resolve_target
 from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
@@ -73,7 +73,7 @@ def close_step(
     """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
     decision = state["decision"]
     caption = _caption(context)
-    usage = usage_of(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
+    usage = spent(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
     told_as = decision["summary"] or ("" if caption is None else caption.text)
     done = [context.mask.sentence(each) for each in did or [words("did.nothing")]]
     came = context.mask.effects(effect)
