@@ -41,12 +41,14 @@ class ActionError(Exception):
     """An action did not work out, and nothing of it was done; the sentence is for the model.
 
     `reason` is why, in a sentence for people, where there is one. With `uncertain` nobody knows whether it was done.
+    `unknown_app`: the phone has no app of the name that was to be opened.
     """
 
-    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False) -> None:
+    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False, unknown_app: bool = False) -> None:
         super().__init__(told)
         self.reason = reason
         self.uncertain = uncertain
+        self.unknown_app = unknown_app
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,14 @@ from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, spent, usage_data
+from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
 from agent.guards.reading import PressReading
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
-from agent.wording import kept, words
+from agent.scene import StepFate
+from agent.wording import kept
 from devices.inputs import Input
 from devices.wording import Words
 
@@ -50,6 +51,7 @@ class OpenStep:
         self.notes = list(state["notes"])
         self.index = state["index"]
         self.usage = spent(state)
+        self.fate: StepFate | None = None
         self.not_done: NotDoneData | None = None
         self.readings = list(state.get("readings", []))
         self.changed: dict[str, Any] = {}
@@ -86,10 +88,19 @@ class OpenStep:
         if done.gathered is not None:
             self.changed["gathered"] = cover(done.gathered)
 
+    def end(self, fate: StepFate, what: Words) -> None:
+        """Add what became of the action that this step ends with."""
+        self.fate = fate
+        self.did.append(did_as(fate, what))
+
     def fail(self, error: ActionError) -> None:
-        """Add that an action was not done, and why."""
+        """Add why an action was not done."""
         self.told.append(str(error))
-        self.not_done = {"reason": kept(error.reason), "uncertain": error.uncertain}
+        self.not_done = {
+            "reason": kept(error.reason),
+            "uncertain": error.uncertain,
+            "unknown_app": error.unknown_app,
+        }
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
@@ -103,6 +114,7 @@ class OpenStep:
             "did": [kept(each) for each in self.did],
             "effect": effects_data(self.effect),
             "told": self.told,
+            "fate": None if self.fate is None else self.fate.value,
             "not_done": self.not_done,
             "notes": self.notes,
             "index": self.index,
@@ -162,7 +174,7 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
             state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
         )
     except ActionError:
-        step.did.append(words("did.refused", what=it.what))
+        step.end(StepFate.REFUSED, it.what)
         raise
 
 
