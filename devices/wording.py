@@ -44,7 +44,7 @@ class Words(str):
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
-        """The same sentence with other words for its values; `change` is given those that are texts."""
+        """The sentence with other words for its values; `change` is given those that are texts."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
         return Words(self.form, self.kind, values, self.translations)
 

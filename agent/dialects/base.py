@@ -65,7 +65,7 @@ class Dialect(Protocol):
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
-        """The same dialect, for these actions: those of agent.actions and others, all of which a model is told of.
+        """A dialect for the given actions: those of agent.actions and others, all of which a model is told of.
 
         A dialect whose words are given by what its models were trained on stays as it is.
         """

@@ -85,13 +85,13 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
         if opens:
-            return _named(said, title=True)
-        return _named(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
+            return _asked_or_stated(said, title=True)
+        return _asked_or_stated(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
     if any(lexicon.read(caption).confirm for caption in captions):
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
-        if found := _named(said) or _named(near, title=True) or _paid(said):
+        if found := _asked_or_stated(said) or _asked_or_stated(near, title=True) or _paid(said):
             return found
     if not opens and is_last_of_payment(touched, spot):
         return Agreement(RuleName.PAY, next((c for c in captions if c), ""), "last button")
@@ -124,7 +124,7 @@ def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
             yield from ((label, element.bounds) for label in (element.text, element.description) if label)
 
 
-def _named(said: _Said, *, title: bool = False) -> Agreement | None:
+def _asked_or_stated(said: _Said, *, title: bool = False) -> Agreement | None:
     """What a question or a statement is about; with `title` also an order such as "Delete the file"."""
     for label, read, _ in said:
         if rule := read.asks or read.states or (title and read.orders):

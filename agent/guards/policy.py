@@ -134,7 +134,7 @@ class Policy:
                 if isinstance(action, act.Type) and action.target is not None:
                     gate = self._touch(spot)
                 elif isinstance(action, act.EnterSecret) and spot.target is not None:
-                    gate = self._named(spot)
+                    gate = self._gate_of_touched(spot)
             gate = self._keys(action, spot) if gate.verdict == "allow" else gate
         if gate is ALLOWED and isinstance(action, HARMLESS_ACTIONS):
             return HARMLESS
@@ -149,11 +149,11 @@ class Policy:
     def is_secret_field(self, field: Element) -> bool:
         """Whether this field is for a password or code: Android says so, or its hint, description or id does."""
         secret = self._rules.secret
-        return field.password or (_named(field, secret.labels) and not _named(field, secret.unless))
+        return field.password or (_has_word(field, secret.labels) and not _has_word(field, secret.unless))
 
     def is_one_time(self, field: Element) -> bool:
         """Whether what goes into this field is good for one time only."""
-        return not field.password and _named(field, self._rules.secret.one_time)
+        return not field.password and _has_word(field, self._rules.secret.one_time)
 
     def asks_for_secret(self, question: str) -> bool:
         """Whether these words ask for a password, PIN or code; a "zip code" is none."""
@@ -181,10 +181,10 @@ class Policy:
 
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
-        gate = self._named(spot, said)
+        gate = self._gate_of_touched(spot, said)
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
-    def _named(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
+    def _gate_of_touched(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
         """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
         app, touched = self._app(spot.package), pressed(spot)
         if app is not None and touched is not None and _id(touched) in app.harmless:
@@ -244,7 +244,7 @@ class Policy:
         each of them slides the knob that it begins on or takes a row away, and so does a scroll.
         """
         if isinstance(action, act.Drag) or (isinstance(action, act.Swipe) and stays_on_button(spot)):
-            gate = self._named(spot)
+            gate = self._gate_of_touched(spot)
             if gate.verdict != "allow":
                 return gate
         if isinstance(action, act.Drag) and spot.end is not None:
@@ -287,7 +287,7 @@ class Policy:
             if gate is ALLOWED:
                 gate = self._any(buttons, spot)
         elif spot.target is None and (pressed := focused_button(spot)) is not None:
-            gate = self._named(replace(spot, target=pressed, point=None))
+            gate = self._gate_of_touched(replace(spot, target=pressed, point=None))
         if gate.verdict == "allow" and keys.enter and tells_nothing(spot):
             return self._blind(spot)
         return self._enter(spot) if gate.verdict == "allow" and keys.enter else gate
@@ -296,7 +296,7 @@ class Policy:
         """The gate of the first button that has one; so many that nobody reads them are as good as nameless."""
         if len(buttons) > MAX_BUTTONS:
             return Gate("approve", NAMELESS, standing="unknown", how="keys", sensitive=True)
-        gates = (self._named(replace(spot, target=button, point=None)) for button in buttons)
+        gates = (self._gate_of_touched(replace(spot, target=button, point=None)) for button in buttons)
         return next((gate for gate in gates if gate.verdict != "allow"), ALLOWED)
 
     def _enter(self, spot: TouchTarget) -> Gate:
@@ -384,7 +384,7 @@ def _focused(around: tuple[Element, ...]) -> Element | None:
     return next((e for e in around if e.focused and e.editable), None)
 
 
-def _named(field: Element, labels: tuple[str, ...]) -> bool:
+def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
     """Whether its hint, description or id has one of these words."""
     words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
     return any(mentions(each, word) for each in words for word in labels)

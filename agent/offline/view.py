@@ -33,8 +33,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """It cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are instructions
-    that come near to what was wanted and can be followed.
+    """The work cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are
+    instructions that come near to what was wanted and can be followed.
     """
 
     reason: str

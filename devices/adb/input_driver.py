@@ -152,9 +152,10 @@ class Act:
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
-        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on.
+        """Runs one command line with the next receipt, which must succeed.
 
-        Raises PhoneUnavailable when no input will ever succeed before a person changes that.
+        What the phone says about a `secret` is not passed on. Raises PhoneError as `send` does, and PhoneUnavailable
+        when no input will ever succeed before a person changes that.
         """
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):

@@ -95,8 +95,8 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class PhoneContext(ToolContext):
-    """The same, with the phone of the run. `sight` is the screen that the model decided on, None when it was shown to
-    an earlier process and a person has allowed the action since.
+    """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
+    when it was shown to an earlier process and a person has allowed the action since.
     """
 
     phone: Phone
@@ -208,7 +208,7 @@ class ActionRegistry:
                 raise ValueError(f"There are two actions of the kind {spec.kind!r}.")
 
     def plus(self, *specs: AnySpec) -> ActionRegistry:
-        """These and others. Raises ValueError for a kind that is there already."""
+        """A registry of the actions of this one and others. Raises ValueError for a kind that is there already."""
         return ActionRegistry([*self._specs.values(), *specs])
 
     @cached_property

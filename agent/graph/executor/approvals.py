@@ -103,7 +103,9 @@ async def approval_of(
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
 ) -> dict[str, Any]:
-    """The same for a tool: it is known by its arguments, and no screen has a part in it. Raises Denied."""
+    """What the state gets when a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
+    part in it. Raises Denied.
+    """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what)
     question = questions.tool_approval(state, context, what, gate, spec.shown(action))

@@ -130,7 +130,9 @@ def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView,
 def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
 ) -> dict[str, Any] | None:
-    """The same for a tool: no screen has a part in it. Raises ActionError when it is refused, and Denied."""
+    """What the state gets when a person must be asked before a tool is run, None when it may be; no screen has a part
+    in it. Raises ActionError when it is refused, and Denied.
+    """
     gate = spec.gate(action, Situation(context.policy, state["task"], None))
     match gate.verdict:
         case "refuse" | "secret":

@@ -64,7 +64,7 @@ class OpenStep:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The same for the journal, with what the independent reader said of it."""
+        """The action that is worked on as the journal has it, with what the independent reader said of it."""
         own = [each for each in self.readings if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
@@ -75,7 +75,7 @@ class OpenStep:
 
     @property
     def key(self) -> ActionKey:
-        """Its place in the journal."""
+        """The place of the action that is worked on in the journal."""
         return ActionKey(self.context.run, self.state["subtask"], self.state["step"], self.index)
 
     def record(self, done: Done) -> None:
