@@ -170,14 +170,14 @@ def did_as(fate: StepFate, what: Words) -> Words:
     return what if fate is StepFate.DONE else words(f"did.{fate}", what=what)
 
 
-def fate_of(data: PastData | ExecutorState) -> StepFate:
+def fate_of(state: PastData | ExecutorState) -> StepFate:
     """What became of a step that was taken, or of the one that the state is about; a former version kept it in its
     sentences alone.
     """
-    fate = data.get("fate")
+    fate = state.get("fate")
     if fate is not None:
         return StepFate(fate)
-    kinds = {each.kind for each in did_of(data["did"]) if isinstance(each, Words)}
+    kinds = {each.kind for each in did_of(state["did"]) if isinstance(each, Words)}
     return next((each for each in StepFate if f"did.{each}" in kinds), StepFate.DONE)
 
 
