@@ -217,7 +217,7 @@ DIALECT_ACTIONS: tuple[type[Action], ...] = (
     EnterSecret,
     Finish,
 )
-"""What the dialects have words for, in the order in which models are told of it."""
+"""What the dialects have words for, in the order in which models are told of it; no rule asks whether one is here."""
 
 
 def action_data(action: Action) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class AppChanged(_Fact):
 
 
 class PageChanged(_Fact):
-    """The same app shows another page (an activity of Android)."""
+    """Another page (an activity of Android) of the app in front is shown."""
 
     kind: Literal["page_changed"] = "page_changed"
 
@@ -200,7 +200,7 @@ class NotAllowed(_Fact):
 
 
 class AllowedAhead(_Fact):
-    """It was done without a question: `by` had allowed it for this task, or with the schedule of that number."""
+    """An action was done without a question: `by` had allowed it for this task, or with the schedule of that number."""
 
     kind: Literal["allowed_ahead"] = "allowed_ahead"
     to: str

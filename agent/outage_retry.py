@@ -107,7 +107,7 @@ class _Streamed:
 
 
 def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel, ...]]:
-    """The same models, waited for; roles that share a model share its patience."""
+    """Models whose outages are waited for, in place of these; roles that share a model share its patience."""
     made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
     roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
     return Models(*roles), tuple(made.values())

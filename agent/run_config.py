@@ -29,7 +29,7 @@ class RunConfigSource(Protocol):
     """Where the terms of this moment are. Models that were replaced are closed when nobody has them any more."""
 
     def take(self) -> RunConfig:
-        """Those of this moment, to be given back."""
+        """The terms of this moment, to be given back."""
         ...
 
     def give_back(self, terms: RunConfig) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from agent.effect_facts import Effect
@@ -49,15 +50,33 @@ class Screen:
     secure: bool = False
 
 
+class StepFate(StrEnum):
+    """What became of the last action of a step; but for `DONE`, each is said in the sentence `did.…` of that name."""
+
+    DONE = "done"
+    """It was done, as far as is known here; `NotDone.uncertain` and a missing effect say that it may not have been."""
+    NOT_ALLOWED = "not_allowed"
+    """A person did not allow it."""
+    REFUSED = "refused"
+    """The policy does not allow it, or a person had denied it before."""
+    NOT_DONE = "not_done"
+    INTERRUPTED_BEFORE = "interrupted_before"
+    """The run was stopped before anything was sent."""
+    INTERRUPTED = "interrupted"
+    """The run was cut off while it was being done, so nobody knows whether it was."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotDone:
     """Why the last action of a step was not done, or (`uncertain`) why nobody knows whether it was.
 
     `reason` is a sentence for a person (`devices.wording.Words`), "" where there are only words for the model.
+    `unknown_app`: the phone has no app of the name that was to be opened.
     """
 
     reason: str = ""
     uncertain: bool = False
+    unknown_app: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +96,7 @@ class PastStep:
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
     shown: str = ""
+    fate: StepFate = StepFate.DONE
     not_done: NotDone | None = None
     memo: Mapping[str, Any] = field(default_factory=dict)
     """What the model has kept with its answer, as data."""

@@ -57,6 +57,11 @@ def paragraph(*sentences: str) -> str:
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
+def shortened(text: str, most: int) -> str:
+    """The text with at most `most` letters; what is cut off shows as "…"."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def kept(text: str) -> str | dict[str, Any]:
     """A sentence of ours as plain data, ready for JSON; any other text as it stands."""
     if not isinstance(text, Words):

@@ -38,7 +38,7 @@ class ListFields:
 
     @property
     def opening(self) -> tuple[str, ...]:
-        """Those that let anybody in; the admin list alone does not."""
+        """The lists that let anybody in; the admin list alone does not."""
         return tuple(name for name in (self.guilds, self.chats, self.users) if name)
 
 

@@ -25,7 +25,7 @@ class Point:
     y: int
 
     def mapped(self, source: Size, target: Size) -> Point:
-        """The same place on a picture of another size, never outside it."""
+        """The place of the point on a picture of another size, never outside it."""
         return Point(
             min(target.width - 1, self.x * target.width // source.width),
             min(target.height - 1, self.y * target.height // source.height),
@@ -65,7 +65,7 @@ class Bounds:
         )
 
     def mapped(self, source: Size, target: Size) -> Bounds:
-        """The same rectangle on a picture of another size."""
+        """The rectangle on a picture of another size."""
         return Bounds(
             self.left * target.width // source.width,
             self.top * target.height // source.height,

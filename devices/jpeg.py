@@ -34,7 +34,10 @@ class Jpeg:
 
     @classmethod
     def of_bytes(cls, pixels: memoryview, screen: Size, size: Size) -> Jpeg:
-        """The same of rows of red, green, blue and a byte that counts for nothing, without a copy of them."""
+        """The picture at exactly this size, from the bytes of the screen (see `resized_bytes`).
+
+        Blocks for about 10 ms: call it off the loop.
+        """
         return cls._written(resized_bytes(pixels, _sides(screen), _sides(size)), size)
 
     @classmethod
@@ -50,7 +53,7 @@ class Jpeg:
 
 
 def lightened(data: bytes) -> bytes:
-    """The same picture as a JPEG of a third of the bytes, at the same size; the same bytes whenever it is asked for.
+    """A JPEG made to a third of its bytes, at the size that it has; the result is the same whenever it is asked for.
 
     Blocks for about 20 ms.
     """

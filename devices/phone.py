@@ -139,7 +139,7 @@ class Observation:
             object.__setattr__(self, "small", small_of(self.image))
 
     def without_picture(self) -> Observation:
-        """The same with the small picture only: the whole one holds ten megabytes."""
+        """The observation with the small picture only: the whole one holds ten megabytes."""
         return replace(self, image=None, jpeg=None)
 
 

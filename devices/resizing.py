@@ -29,9 +29,9 @@ def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
 
 
 def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, int]) -> Image.Image:
-    """The same of rows of red, green, blue and a byte that counts for nothing, without a copy of them: an RGBX picture.
+    """The RGBX picture of another size, from rows of red, green, blue and a byte that counts for nothing.
 
-    One of the same size stands upon the bytes themselves.
+    The rows are not copied: where the size stays, the picture stands upon the bytes themselves.
     """
     if target == size:
         return _upon(pixels, size)
@@ -43,7 +43,7 @@ def resized_bytes(pixels: memoryview, size: tuple[int, int], target: tuple[int, 
 
 
 def by_pillow(image: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The same, where nothing else is installed."""
+    """The picture resized by Pillow, for where nothing else is installed."""
     return image.resize(size, Image.Resampling.BILINEAR)
 
 
@@ -61,7 +61,7 @@ def averaged(image: Image.Image, cell: int) -> Image.Image:
 
 
 def averaged_bytes(pixels: memoryview, size: tuple[int, int], cell: int) -> Image.Image:
-    """The same of rows as `resized_bytes` takes them."""
+    """The RGBX picture with one pixel, the mean, for each cell, from rows as `resized_bytes` takes them."""
     width, height = size[0] // cell, size[1] // cell
     if quick is None or size != (width * cell, height * cell):
         return averaged(_upon(pixels, size), cell)

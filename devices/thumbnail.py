@@ -20,7 +20,7 @@ def small_of(image: Image.Image) -> Image.Image:
 
 
 def small_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
-    """The same of rows of red, green, blue and a byte that counts for nothing, without a copy of them."""
+    """The brightness of a picture, a pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
     return averaged_bytes(pixels, size, CELL).convert("L")
 
 

@@ -6,14 +6,11 @@ the language of the person who reads; devices and agent know no languages and no
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from importlib.resources import files
-from string import Formatter
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -47,7 +44,7 @@ class Words(str):
         return made
 
     def with_texts(self, change: Callable[[str], str]) -> Words:
-        """The same sentence with other words for its values; `change` is given those that are texts."""
+        """The sentence with other words for its values; `change` is given those that are texts."""
         values = {name: change(value) if isinstance(value, str) else value for name, value in self.values.items()}
         return Words(self.form, self.kind, values, self.translations)
 
@@ -55,23 +52,6 @@ class Words(str):
 def sentence_of(error: BaseException) -> str:
     """What an error says, still to be worded if it is a sentence of ours."""
     return next((part for part in error.args if isinstance(part, Words)), str(error))
-
-
-def recognised(text: str, sentences: Mapping[str, str], below: str) -> str:
-    """A text that was kept as its English alone, as the sentence that it is; any other text as it stands.
-
-    What a model is told is kept so. `below` begins the kinds that are looked at, such as "phone.rejected.".
-    """
-    for kind, english in sentences.items():
-        if kind.startswith(below) and (found := _form(english).fullmatch(text)):
-            return Words(english, kind, found.groupdict())
-    return text
-
-
-@cache
-def _form(english: str) -> re.Pattern[str]:
-    pieces = [(re.escape(piece), name) for piece, name, _, _ in Formatter().parse(english)]
-    return re.compile("".join(piece + (f"(?P<{name}>.+)" if name else "") for piece, name in pieces), re.DOTALL)
 
 
 _worder: ContextVar[tuple[Worder, str] | None] = ContextVar("worder", default=None)

@@ -120,12 +120,12 @@ class AutoGlmDialect:
 
     @property
     def lightens_past(self) -> bool:
-        """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
     @property
     def needs_list(self) -> bool:
-        """It points."""
+        """Elements are not listed: the models point at places in the picture."""
         return False
 
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:

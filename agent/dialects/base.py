@@ -9,6 +9,7 @@ from agent.actions import Action
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.models.json_text import whole_signs
 from agent.scene import Scene
+from agent.wording import shortened
 from devices.geometry import Size
 
 LONGEST_ECHO = 60
@@ -17,8 +18,7 @@ LONGEST_ECHO = 60
 
 def echo(written: object) -> str:
     """What a model wrote, as a reason names it: one short line."""
-    line = " ".join(whole_signs(str(written)[: 2 * LONGEST_ECHO]).split())
-    return line if len(line) <= LONGEST_ECHO else f"{line[: LONGEST_ECHO - 1]}…"
+    return shortened(" ".join(whole_signs(str(written)[: 2 * LONGEST_ECHO]).split()), LONGEST_ECHO)
 
 
 class BadReply(Exception):
@@ -65,7 +65,7 @@ class Dialect(Protocol):
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
-        """The same dialect, for these actions: those of agent.actions and others, all of which a model is told of.
+        """A dialect for the given actions: those of agent.actions and others, all of which a model is told of.
 
         A dialect whose words are given by what its models were trained on stays as it is.
         """

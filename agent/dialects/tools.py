@@ -54,7 +54,7 @@ class ToolsDialect:
 
     @property
     def lightens_past(self) -> bool:
-        """They stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
     @property

@@ -188,7 +188,7 @@ class UiTarsDialect:
 
     @property
     def image_window(self) -> int:
-        """These models are trained on conversations with the last five screenshots."""
+        """Five screenshots: the models are trained on conversations with so many."""
         return _IMAGE_WINDOW
 
     @property
@@ -202,7 +202,7 @@ class UiTarsDialect:
 
     @property
     def needs_list(self) -> bool:
-        """It points."""
+        """Elements are not listed: the models point at places in the picture."""
         return False
 
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:

@@ -14,11 +14,11 @@ from langgraph.errors import GraphDrained
 from agent.control import Cancel, Pause, Resume, Steer, Stopped
 from agent.event_stream import pumped
 from agent.events import TaskEnded, TaskEvent
-from agent.graph.executor.state import usage_data
+from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.build import build_main
 from agent.graph.main.context import TaskContext
 from agent.graph.main.session import Session
-from agent.graph.main.state import MainState, spent
+from agent.graph.main.state import MainState
 from agent.limits import Allowance
 from agent.models.base import Usage
 from agent.outcome import Outcome

@@ -20,6 +20,7 @@ from PIL import Image
 
 from agent.guards.facts import about_of
 from agent.guards.hit_test import LARGE_SHARE, is_button
+from agent.wording import shortened
 from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation
 from devices.thumbnail import CELL
@@ -75,7 +76,7 @@ class Around:
     @property
     def words(self) -> list[str]:
         """What a person is told, label by label."""
-        lines = dict.fromkeys(_cut(words_of(e)) for e in self.told)
+        lines = dict.fromkeys(shortened(words_of(e), MAX_LETTERS) for e in self.told)
         return [line for line in lines if line]
 
     @property
@@ -277,10 +278,6 @@ def _is_restless(element: Element, places: list[list[int]]) -> bool:
 def _is_clock(element: Element) -> bool:
     name = f"{element.resource_id} {element.class_name}".lower()
     return any(clock in name for clock in _CLOCKS)
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= MAX_LETTERS else f"{words[: MAX_LETTERS - 1]}…"
 
 
 def _inside(inner: Element, outer: Bounds) -> bool:

@@ -8,7 +8,8 @@ from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import TouchTarget, is_button
-from agent.guards.lexicon import Lexicon, Reading
+from agent.guards.lexicon import LabelMeaning, Lexicon
+from agent.guards.rules import RuleName
 from agent.guards.structure import is_last_of_payment
 from devices.geometry import Bounds
 from devices.phone import Element
@@ -84,20 +85,20 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
         if opens:
-            return _named(said, title=True)
-        return _named(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
+            return _asked_or_stated(said, title=True)
+        return _asked_or_stated(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
     if any(lexicon.read(caption).confirm for caption in captions):
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
-        if found := _named(said) or _named(near, title=True) or _paid(said):
+        if found := _asked_or_stated(said) or _asked_or_stated(near, title=True) or _paid(said):
             return found
     if not opens and is_last_of_payment(touched, spot):
-        return Agreement("pay", next((c for c in captions if c), ""), "last button")
+        return Agreement(RuleName.PAY, next((c for c in captions if c), ""), "last button")
     return None
 
 
-_Said = list[tuple[str, Reading, Bounds]]
+_Said = list[tuple[str, LabelMeaning, Bounds]]
 
 
 def _read(spot: TouchTarget, touched: Element, lexicon: Lexicon) -> _Said:
@@ -123,7 +124,7 @@ def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:
             yield from ((label, element.bounds) for label in (element.text, element.description) if label)
 
 
-def _named(said: _Said, *, title: bool = False) -> Agreement | None:
+def _asked_or_stated(said: _Said, *, title: bool = False) -> Agreement | None:
     """What a question or a statement is about; with `title` also an order such as "Delete the file"."""
     for label, read, _ in said:
         if rule := read.asks or read.states or (title and read.orders):
@@ -134,7 +135,7 @@ def _named(said: _Said, *, title: bool = False) -> Agreement | None:
 def _paid(said: _Said) -> Agreement | None:
     amounts = (label for label, _, _ in said if has_amount(label) or is_amount(label, bare=True))
     found = next(amounts, "")
-    return Agreement("pay", found, "amount") if found else None
+    return Agreement(RuleName.PAY, found, "amount") if found else None
 
 
 def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexicon) -> Agreement | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import beside, is_button
-from agent.guards.rules import shipped
+from agent.guards.rules import RuleName, shipped
 from agent.guards.words import ends_with, plain, says
 from agent.wording import sentence
 from devices.phone import Element, Observation
@@ -87,7 +87,7 @@ def _amounts(elements: tuple[Element, ...]) -> list[str]:
             continue
         for label in (" ".join(words.split()) for words in (element.text, element.description, element.hint)):
             if is_amount(label, bare=paid):
-                lines.setdefault(_named(label, element, elements) if len(lines) < MAX_NAMED else label)
+                lines.setdefault(_with_caption(label, element, elements) if len(lines) < MAX_NAMED else label)
             elif has_amount(label):
                 lines.setdefault(label)
     return list(lines)
@@ -96,7 +96,7 @@ def _amounts(elements: tuple[Element, ...]) -> list[str]:
 def pays(label: str) -> bool:
     """Whether a button with this caption pays, or confirms what may be a payment: a bare number is money beside it."""
     rules = shipped()
-    pay = rules.approve["pay"]
+    pay = rules.approve[RuleName.PAY]
     return (
         plain(label) in map(plain, rules.confirm.labels)
         or any(says(label, word, button=True, unless=pay.unless) for word in pay.labels)
@@ -104,13 +104,13 @@ def pays(label: str) -> bool:
     )
 
 
-def _named(label: str, amount: Element, elements: tuple[Element, ...]) -> str:
-    left = [e for e in elements if e is not amount and _names(e, amount)]
+def _with_caption(label: str, amount: Element, elements: tuple[Element, ...]) -> str:
+    left = [e for e in elements if e is not amount and _is_caption_of(e, amount)]
     nearest = max(left, key=lambda e: e.bounds.right, default=None)
     return f"{' '.join(nearest.label.split())} {label}" if nearest is not None else label
 
 
-def _names(word: Element, amount: Element) -> bool:
+def _is_caption_of(word: Element, amount: Element) -> bool:
     return (
         bool(word.text)
         and not word.editable

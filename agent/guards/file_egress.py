@@ -47,7 +47,7 @@ def _asks(sentence: str, path: PurePosixPath, rules: Files) -> bool:
 def _is_of(kind: FileKind, sentence: str, path: PurePosixPath, rules: Files) -> bool:
     if kind.suffixes and path.suffix.lstrip(".").casefold() not in kind.suffixes:
         return False
-    named = [_named(sentence, word, rules) for word in kind.words if mentions(sentence, word)]
+    named = [_mentions(sentence, word, rules) for word in kind.words if mentions(sentence, word)]
     return any(_fits(each, kind, path) for groups in named for each in groups)
 
 
@@ -64,7 +64,7 @@ def _fits(named: tuple[list[str], list[str]], kind: FileKind, path: PurePosixPat
     )
 
 
-def _named(sentence: str, kind: str, rules: Files) -> Iterator[tuple[list[str], list[str]]]:
+def _mentions(sentence: str, kind: str, rules: Files) -> Iterator[tuple[list[str], list[str]]]:
     """Each time that this kind of file is spoken of: the words that say which, and those that say where."""
     text = folded(sentence)
     if CHINESE.search(kind):

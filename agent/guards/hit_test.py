@@ -34,6 +34,11 @@ class TouchTarget:
     size: Size | None = None
 
     @property
+    def has_place(self) -> bool:
+        """Whether the action goes to a place on the screen."""
+        return self.target is not None or self.point is not None
+
+    @property
     def area(self) -> int:
         """The screen's, in square pixels; where its size is not known, that of the largest element."""
         if self.size is not None:

@@ -80,7 +80,7 @@ def address_carries(url: str, sources: Sources) -> Words | None:
     if reason := _carried(texts, sources, whole=_addresses(url), onto=""):
         return reason
     if not _is_asked_for(url, sources) and _copied(texts, sources.said):
-        return words("reason.carries_said", words=_named(_said_words(texts, sources.said)))
+        return words("reason.carries_said", words=_listed(_said_words(texts, sources.said)))
     stood = any(_addresses(url) & set(split(app["units"])) for app in sources.seen.values())
     if not stood and any(_is_coded(value, sources) for value in _values(url)):
         return words("reason.carries_coded")
@@ -156,10 +156,10 @@ def _carried(
             continue
         public = is_browser(package)
         if found := _enough(units, have, texts, said, public=public):
-            return words("reason.carries", app=app["name"], words=_named(found))
+            return words("reason.carries", app=app["name"], words=_listed(found))
     noted = numbers_of(sources.notes)
     if not (whole & noted) and (found := _enough(units, noted, texts, said)):
-        return words("reason.carries_notes", words=_named(found))
+        return words("reason.carries_notes", words=_listed(found))
     return None
 
 
@@ -323,6 +323,6 @@ def _tokens(texts: Iterable[str]) -> set[str]:
     return folded | {token for text in texts for token in _ordered(text)}
 
 
-def _named(found: list[str]) -> str:
+def _listed(found: list[str]) -> str:
     shown = ", ".join(found[:MAX_NAMED])
     return f"{shown} …" if len(found) > MAX_NAMED else shown

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Final
 
 from agent.guards.confusables import turned
-from agent.guards.rules import Rules
+from agent.guards.rules import RuleName, Rules
 from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says
 
 JOINED: Final = re.compile(
@@ -41,11 +41,10 @@ _FOREIGN_SCRIPT: Final = re.compile(
     "[\u0530-\u058f\u10a0-\u10ff\u0a00-\u0dff\u0e80-\u0fff\u1000-\u109f\u1200-\u137f\u1780-\u17ff\u1800-\u18af]"
 )
 """Scripts of languages without a table."""
-_RULE_KEYS: Final = ("pay", "send", "delete", "install", "permission", "account")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LabelMeaning:
     """What a label means: names of rules, "" for none.
 
     `exact`: it is the word of a rule and nothing else; `button`: as the caption of a button; `asks`, `states`,
@@ -94,7 +93,7 @@ class _Entry:
 
 _Look = tuple[str, list[str], list[tuple[_Entry, int]]]
 """A label as it is compared, its words, and those of the tables that stand in it."""
-_NOTHING: Final = Reading()
+_NOTHING: Final = LabelMeaning()
 
 
 @cache
@@ -145,7 +144,7 @@ class Lexicon:
         self._of_token = lru_cache(KEPT)(self._entries)
 
     def _add_table(self, language: str, table: dict[str, tuple[str, ...]]) -> None:
-        for name in _RULE_KEYS:
+        for name in RuleName:
             if name in self._rules.approve:
                 self._add(name, "label", table.get(name, ()), language)
                 self._add(name, "told", table.get(f"told_{name}", ()), language)
@@ -180,14 +179,14 @@ class Lexicon:
             else:
                 self._spaced.setdefault(tokens[0], []).append(entry)
 
-    def _read(self, label: str) -> Reading:
+    def _read(self, label: str) -> LabelMeaning:
         """What this label means."""
         whole = text, tokens, found = self._look(label[:MAX_LABEL])
         if not text:
             return _NOTHING
         harmless, confirm, opens = text in self._harmless, text in self._confirm, text in self._opens
         alphabetic = [token for token in tokens if token.isalpha()]
-        plainly = Reading(
+        plainly = LabelMeaning(
             confirm=confirm,
             harmless=harmless or text.startswith(NEGATIONS),
             opens=opens,

@@ -33,7 +33,7 @@ from agent.guards.key_effects import (
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
-from agent.guards.rules import App, Rules, fits, shipped
+from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import by_id, form_button, is_price, is_swiped_away, message_field, sends_by_place
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
@@ -51,10 +51,10 @@ MAX_BUTTONS = 100
 CUT_OFF = 5000
 """Elements of one screen: of more than that nobody is told, so what lies under the finger may be left out."""
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
-SUBMITTED = ("send", "pay")
+SUBMITTED = (RuleName.SEND, RuleName.PAY)
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
-_TOUCHES = (act.Tap, act.DoubleTap, act.LongPress)
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
+_KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
 """What is known as harmless where no rule holds it."""
 
@@ -121,19 +121,20 @@ class Policy:
         """What stands before the touch and the keys of this action, whatever it types.
 
         A touch is judged by what it reaches, not by the name that the action has: what is typed into a button presses
-        it, and so does a finger that moves on it.
+        it, and so does a finger that moves on it. Whatever meets the screen at a place is a touch, unless it is known
+        to be something else.
         """
         gate = ALLOWED
-        if isinstance(action, _TOUCHES) or (isinstance(action, _MOVES) and stays(spot)):
-            gate = self._touch(spot)
-        elif isinstance(action, _MOVES):
+        if isinstance(action, _MOVES) and not stays(spot):
             gate = self._move(action, spot)
+        elif not isinstance(action, _KEYS):
+            gate = self._touch(spot) if spot.has_place else ALLOWED
         else:
             if spot.target is None or not spot.target.editable:
                 if isinstance(action, act.Type) and action.target is not None:
                     gate = self._touch(spot)
                 elif isinstance(action, act.EnterSecret) and spot.target is not None:
-                    gate = self._named(spot)
+                    gate = self._gate_of_touched(spot)
             gate = self._keys(action, spot) if gate.verdict == "allow" else gate
         if gate is ALLOWED and isinstance(action, HARMLESS_ACTIONS):
             return HARMLESS
@@ -148,11 +149,11 @@ class Policy:
     def is_secret_field(self, field: Element) -> bool:
         """Whether this field is for a password or code: Android says so, or its hint, description or id does."""
         secret = self._rules.secret
-        return field.password or (_named(field, secret.labels) and not _named(field, secret.unless))
+        return field.password or (_has_word(field, secret.labels) and not _has_word(field, secret.unless))
 
     def is_one_time(self, field: Element) -> bool:
         """Whether what goes into this field is good for one time only."""
-        return not field.password and _named(field, self._rules.secret.one_time)
+        return not field.password and _has_word(field, self._rules.secret.one_time)
 
     def asks_for_secret(self, question: str) -> bool:
         """Whether these words ask for a password, PIN or code; a "zip code" is none."""
@@ -176,14 +177,14 @@ class Policy:
             return ALLOWED
         reason = of_rule(rule, known.reason)
         reason = answering(reason) if answers else reason
-        return Gate("approve", reason, consequence=rule, object=about, how=how)
+        return Gate("approve", reason, consequence=str(rule), object=about, how=how)
 
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
-        gate = self._named(spot, said)
+        gate = self._gate_of_touched(spot, said)
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
-    def _named(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
+    def _gate_of_touched(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
         """The gate of what is touched: by its words, id or place, whose consent it gives, or what stands above it."""
         app, touched = self._app(spot.package), pressed(spot)
         if app is not None and touched is not None and _id(touched) in app.harmless:
@@ -214,18 +215,18 @@ class Policy:
             return ALLOWED
         if found.rule:
             return self.hold(found.rule, found.how, found.object, answers=True)
-        kind = self._rules.approve.get("permission")
-        reason = answering(of_rule("permission", kind.reason)) if kind is not None else NAMELESS
+        kind = self._rules.approve.get(RuleName.PERMISSION)
+        reason = answering(of_rule(RuleName.PERMISSION, kind.reason)) if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
     def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
         """The gate of a control by where it stands, whatever its words."""
         if is_price(touched, spot):
-            return self.hold("pay", "price", touched.label)
+            return self.hold(RuleName.PAY, "price", touched.label)
         field = message_field(spot, self._lexicon)
         written = field is not None and field.text not in {"", field.hint}
         if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
-            return self.hold("send", "place", field.text)
+            return self.hold(RuleName.SEND, "place", field.text)
         return ALLOWED
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
@@ -243,7 +244,7 @@ class Policy:
         each of them slides the knob that it begins on or takes a row away, and so does a scroll.
         """
         if isinstance(action, act.Drag) or (isinstance(action, act.Swipe) and stays_on_button(spot)):
-            gate = self._named(spot)
+            gate = self._gate_of_touched(spot)
             if gate.verdict != "allow":
                 return gate
         if isinstance(action, act.Drag) and spot.end is not None:
@@ -253,7 +254,7 @@ class Policy:
                 return gate
         gate = self._slid(spot)
         if gate is ALLOWED and is_swiped_away(spot):
-            return self.hold("delete", "row swiped away")
+            return self.hold(RuleName.DELETE, "row swiped away")
         if gate is ALLOWED and tells_nothing(spot) and (isinstance(action, act.Drag) or slides(spot)):
             return self._blind(spot)
         return gate
@@ -266,13 +267,13 @@ class Policy:
             meant = {rule for read in readings for rule in read.mentions}
             rule = next((name for name in self._rules.approve if name in meant), "")
             if not rule and any(has_amount(e.label) for e in spot.around):
-                rule = "pay"
+                rule = RuleName.PAY
             if rule:
                 return self.hold(rule, "slide", next((label for _, label in row), ""))
         if is_confirming_slider(spot):
-            return self.hold("pay", "slide", next((label for _, label in row), ""))
+            return self.hold(RuleName.PAY, "slide", next((label for _, label in row), ""))
         said = [Words(element, label, True) for element, label in row]
-        return self._first(said, spot.package, ("pay",)) if on_slider(spot) else ALLOWED
+        return self._first(said, spot.package, (RuleName.PAY,)) if on_slider(spot) else ALLOWED
 
     def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
         """The gate of the keys that come with an action: Enter and space press the button that has the focus."""
@@ -286,7 +287,7 @@ class Policy:
             if gate is ALLOWED:
                 gate = self._any(buttons, spot)
         elif spot.target is None and (pressed := focused_button(spot)) is not None:
-            gate = self._named(replace(spot, target=pressed, point=None))
+            gate = self._gate_of_touched(replace(spot, target=pressed, point=None))
         if gate.verdict == "allow" and keys.enter and tells_nothing(spot):
             return self._blind(spot)
         return self._enter(spot) if gate.verdict == "allow" and keys.enter else gate
@@ -295,7 +296,7 @@ class Policy:
         """The gate of the first button that has one; so many that nobody reads them are as good as nameless."""
         if len(buttons) > MAX_BUTTONS:
             return Gate("approve", NAMELESS, standing="unknown", how="keys", sensitive=True)
-        gates = (self._named(replace(spot, target=button, point=None)) for button in buttons)
+        gates = (self._gate_of_touched(replace(spot, target=button, point=None)) for button in buttons)
         return next((gate for gate in gates if gate.verdict != "allow"), ALLOWED)
 
     def _enter(self, spot: TouchTarget) -> Gate:
@@ -312,7 +313,7 @@ class Policy:
             if gate is ALLOWED and near and (rule := self._by_id(element, spot)) in SUBMITTED:
                 gate = self.hold(rule, "id", element.label)
             if gate is ALLOWED and writes and field is not None and sends_by_place(element, field, spot, self._lexicon):
-                gate = self.hold("send", "place", field.text)
+                gate = self.hold(RuleName.SEND, "place", field.text)
             if gate is not ALLOWED:
                 return gate
         return ALLOWED
@@ -383,7 +384,7 @@ def _focused(around: tuple[Element, ...]) -> Element | None:
     return next((e for e in around if e.focused and e.editable), None)
 
 
-def _named(field: Element, labels: tuple[str, ...]) -> bool:
+def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
     """Whether its hint, description or id has one of these words."""
     words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
     return any(mentions(each, word) for each in words for word in labels)

@@ -8,10 +8,11 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.actions import Action, DoubleTap, Drag, LongPress, Swipe, Tap, Type
+from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import Around, around, digest, picture_of, pictured
 from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
+from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
 from devices.geometry import Point
 from devices.phone import Element, Observation
@@ -21,14 +22,14 @@ GuardMode = Literal["auto", "rules", "strict"]
 """Who judges a press that no rule knows: a reader where a model is configured (`auto`), nobody (`rules`), or a reader
 and, where that has no answer, a person (`strict`).
 """
-RULES: Final[Mapping[str, str]] = {
-    "sends": "send",
-    "pays": "pay",
-    "deletes": "delete",
-    "installs": "install",
-    "grants": "permission",
-    "signs": "permission",
-    "changes security": "account",
+RULES: Final[Mapping[str, RuleName]] = {
+    "sends": RuleName.SEND,
+    "pays": RuleName.PAY,
+    "deletes": RuleName.DELETE,
+    "installs": RuleName.INSTALL,
+    "grants": RuleName.PERMISSION,
+    "signs": RuleName.PERMISSION,
+    "changes security": RuleName.ACCOUNT,
 }
 """Consequence → the rule of the policy that holds it."""
 NOTHING: Final = "none"
@@ -49,7 +50,7 @@ class Verdict(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PressReading:
     """What came of one asking, for the record: "unknown" where there was no answer that could be used.
 
     `kept` says that it was answered before, of the same control in the same window.
@@ -72,10 +73,10 @@ class Reading:
         return asdict(self)
 
 
-UNKNOWN: Final = Reading("unknown")
+UNKNOWN: Final = PressReading("unknown")
 
 
-def strictest(verdicts: Iterable[Verdict]) -> Reading:
+def strictest(verdicts: Iterable[Verdict]) -> PressReading:
     """One reading of all verdicts in an answer: a harmless one that is quoted from the screen outweighs no other.
 
     Verdicts that name different consequences are held all the same; none at all is unknown.
@@ -84,19 +85,20 @@ def strictest(verdicts: Iterable[Verdict]) -> Reading:
     named = [each for each in found if each.consequence != NOTHING] or found
     if not named:
         return UNKNOWN
-    return Reading(named[0].consequence, in_one_line(" ".join(named[0].object.split()))[:MAX_OBJECT])
+    return PressReading(named[0].consequence, in_one_line(" ".join(named[0].object.split()))[:MAX_OBJECT])
 
 
 def is_press(action: Action, spot: TouchTarget) -> bool:
-    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not."""
-    if isinstance(action, Tap | DoubleTap | LongPress | Drag):
-        return True
-    if isinstance(action, Swipe):
+    """Whether this action presses something: fingers that scroll, and letters that go into a field, do not.
+
+    Whatever meets the screen at a place presses it, unless it is known to be something else.
+    """
+    if isinstance(action, Swipe | Scroll):
         return stays(spot) or stays_on_button(spot)
-    if isinstance(action, Type) and spot.target is not None and not spot.target.editable:
-        return True
-    keys = keys_of(action)
-    return keys.enter or keys.moved
+    if isinstance(action, Type | EnterSecret) and (spot.target is None or spot.target.editable):
+        keys = keys_of(action)
+        return keys.enter or keys.moved
+    return spot.has_place or keys_of(action).enter
 
 
 @dataclass(frozen=True)
@@ -138,15 +140,15 @@ class Readings:
     """The readings of this service. What is unknown is never kept, nor what is harmless for the buttons of a dialog."""
 
     def __init__(self) -> None:
-        self._kept: Recent[str, Reading] = Recent(READINGS_KEPT)
+        self._kept: Recent[str, PressReading] = Recent(READINGS_KEPT)
 
-    def of(self, key: str | None) -> Reading | None:
+    def of(self, key: str | None) -> PressReading | None:
         """What is known of it from before."""
         return None if key is None else self._kept.get(key)
 
-    def keep(self, key: str | None, reading: Reading, near: Around) -> None:
+    def keep(self, key: str | None, reading: PressReading, near: Around) -> None:
         """Keep it, where it may be kept."""
         harmless = reading.consequence == NOTHING
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and near.kind == "dialog"):
             return
-        self._kept[key] = Reading(reading.consequence, reading.object, kept=True)
+        self._kept[key] = PressReading(reading.consequence, reading.object, kept=True)

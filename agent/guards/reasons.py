@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from agent.guards.rules import RULE_NAMES
 from agent.wording import SENTENCES, words
 from devices.wording import Words
 
-VERBS: Final = ("pay", "send", "delete", "install", "permission", "account")
-"""The shipped rules: each has a reason and a verb of its own in the wording."""
 NAMELESS: Final = words("reason.nameless")
 UNREAD: Final = words("reason.unread")
 LEAVES: Final = words("reason.leaves")
@@ -16,7 +15,7 @@ LEAVES: Final = words("reason.leaves")
 
 def of_rule(rule: str, own: str) -> str:
     """The reason of a rule: worded where it is as it is shipped, else the operator's `own`."""
-    return words(f"reason.{rule}") if rule in VERBS and own == SENTENCES[f"reason.{rule}"] else own
+    return words(f"reason.{rule}") if rule in RULE_NAMES and own == SENTENCES[f"reason.{rule}"] else own
 
 
 def answering(reason: str) -> Words:

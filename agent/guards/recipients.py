@@ -19,7 +19,7 @@ from agent.guards.facts import STATUS_BAR_SHARE, TOP_SHARE, facts_of
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget, beside, is_button, pressed
 from agent.guards.lexicon import Lexicon
-from agent.guards.rules import shipped
+from agent.guards.rules import RuleName, shipped
 from agent.guards.sanitise import in_one_line
 from agent.guards.structure import message_field
 from agent.guards.words import id_words
@@ -28,8 +28,6 @@ from devices.geometry import Point
 from devices.inputs import Key
 from devices.phone import Element, Observation
 
-SENDS: Final = "send"
-"""The rule whose consequence may be allowed ahead. No other may."""
 _HEADINGS: Final = frozenset(
     re.split(
         r"\s*\|\s*",
@@ -74,7 +72,7 @@ def message_of(
     action: Action, seen: Observation, target: Element | None, point: Point | None, gate: Gate
 ) -> Message | None:
     """The message that this press sends, None unless a rule holds it as one and its recipient is known."""
-    if gate.consequence != SENDS or gate.verdict != "approve" or not seen.package:
+    if gate.consequence != RuleName.SEND or gate.verdict != "approve" or not seen.package:
         return None
     field = _only_field(action, seen, target, point)
     name = "" if field is None else _head(seen, field)

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import tomllib
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class RuleName(StrEnum):
+    """The rules of the policy that ships, by the consequence that each holds; an operator may add others by any name.
+
+    Each has a reason and a verb in the wording, and words in the table of every language.
+    """
+
+    PAY = "pay"
+    SEND = "send"
+    DELETE = "delete"
+    INSTALL = "install"
+    PERMISSION = "permission"
+    ACCOUNT = "account"
+
+
+RULE_NAMES: Final[frozenset[str]] = frozenset(RuleName)
 
 
 class _Part(BaseModel):

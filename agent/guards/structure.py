@@ -8,16 +8,17 @@ from typing import Final
 from agent.guards.amounts import has_amount, is_amount
 from agent.guards.hit_test import TouchTarget, beside, is_button, is_row
 from agent.guards.lexicon import Lexicon
+from agent.guards.rules import RuleName
 from agent.guards.words import id_words
 from devices.phone import Element
 
 _VERBS: Final = {
-    "send": {"send", "publish", "resend"},
-    "pay": {"pay", "buy", "purchase", "checkout", "transfer", "withdraw", "subscribe", "donate"},
-    "delete": {"delete", "remove", "erase", "uninstall", "wipe"},
-    "install": {"install"},
-    "permission": {"allow", "grant", "authorize", "authorise"},
-    "account": {"logout", "signout"},
+    RuleName.SEND: {"send", "publish", "resend"},
+    RuleName.PAY: {"pay", "buy", "purchase", "checkout", "transfer", "withdraw", "subscribe", "donate"},
+    RuleName.DELETE: {"delete", "remove", "erase", "uninstall", "wipe"},
+    RuleName.INSTALL: {"install"},
+    RuleName.PERMISSION: {"allow", "grant", "authorize", "authorise"},
+    RuleName.ACCOUNT: {"logout", "signout"},
 }
 """What ids call a consequence. "post", "order" and "share" are more often things than deeds."""
 _THINGS: Final = frozenset(

@@ -81,7 +81,7 @@ class Typed:
         return not (self._fields or self._living())
 
     def add(self, value: str, package: str, *, once: bool) -> None:
-        """It was typed in this app; `once` says that it is a code that is good for one time."""
+        """Keep a secret that was typed in this app; `once` says that it is a code that is good for one time."""
         until = self._clock() + ONE_TIME_S if once else None
         known = self._values.setdefault(value, _Value(pattern_of(value), len(value) >= EVERYWHERE, until))
         known.packages.add(package)

@@ -89,7 +89,7 @@ class Usage:
         )
 
     def read_by_guard(self, seconds: float) -> Usage:
-        """The same, as used by the independent reader, for which a press has waited so many seconds."""
+        """The usage as that of the independent reader, for which a press has waited so many seconds."""
         return replace(self, guard_tokens=self.input + self.output, guard_seconds=seconds, guard_cost=self.cost)
 
 

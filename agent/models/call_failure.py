@@ -14,6 +14,7 @@ import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
 from agent.models.limits import TooMuch
+from agent.wording import shortened
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
@@ -109,8 +110,7 @@ def _away(error: BaseException | None) -> bool:
 def without_key(text: str, key: str) -> str:
     """An endpoint's words in one short line, without the key and anything that looks like one."""
     safe = text.replace(key, "•••") if key else text
-    safe = " ".join(KEY_LIKE.sub("•••", safe).split())
-    return safe if len(safe) <= LONGEST_REASON else safe[: LONGEST_REASON - 1] + "…"
+    return shortened(" ".join(KEY_LIKE.sub("•••", safe).split()), LONGEST_REASON)
 
 
 def _status_in(code: str | None) -> int:

@@ -68,7 +68,7 @@ class EndpointSettings:
         return self.timeout * SHARE_OF_TIMEOUT[purpose]
 
     def overridden(self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET) -> EndpointSettings:
-        """These settings with what another role sets of its own. A key stays with its endpoint: at another base URL
+        """The settings with what another role sets of its own. A key stays with its endpoint: at another base URL
         only the role's own key is sent.
         """
         key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key

@@ -191,7 +191,7 @@ def _referred(clauses: list[Clause]) -> list[Clause]:
         if isinstance(known, Ask):
             asked, last = True, THE_ANSWER
         else:
-            last = _named(known) or last
+            last = _name_in(known) or last
         whole.append(known)
     return whole
 
@@ -200,7 +200,7 @@ def _refers(label: str) -> bool:
     return bool(patterns().words["referring"].fullmatch(label))
 
 
-def _named(clause: Clause) -> str:
+def _name_in(clause: Clause) -> str:
     """What a clause names, so that "it" can mean it."""
     match clause:
         case Tap(label=name) | Toggle(label=name) | Open(name=name):

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from agent.effect_facts import Answered, Effect, EffectUnseen, NothingChanged, NotWithin, ScreenChanged
-from agent.scene import NotDone, PastStep
-from devices.wording import Words
+from agent.scene import NotDone, PastStep, StepFate
 
 REPEATABLE = frozenset(
     {
@@ -31,7 +30,6 @@ REPEATABLE = frozenset(
 )
 """What steps are for that may be done once more when nobody knows whether they were: they change nothing that counts,
 or ask anew by themselves."""
-_NOT_DONE = ("did.not_done", "did.interrupted", "did.interrupted_before")
 OFFER, STEER, SURE = "offer", "steer", "sure"
 """Questions of the pilot's own: which of these instead; what a note of the person means; did it happen."""
 
@@ -42,14 +40,14 @@ class Taken:
 
     index: int
     stage: str
-    did: tuple[str, ...]
+    fate: StepFate
     effect: tuple[Effect, ...]
     not_done: NotDone | None = None
 
     @property
     def worked(self) -> bool:
         """Whether it was done as far as is known; what came of it is then known."""
-        return bool(self.effect) and not self.denied and not self._says(*_NOT_DONE)
+        return bool(self.effect) and self.fate is StepFate.DONE
 
     @property
     def moved(self) -> bool:
@@ -61,12 +59,12 @@ class Taken:
     @property
     def denied(self) -> bool:
         """Whether a person or the policy did not allow it."""
-        return self._says("did.not_allowed", "did.refused")
+        return self.fate in {StepFate.NOT_ALLOWED, StepFate.REFUSED}
 
     @property
     def uncertain(self) -> bool:
         """Whether it may or may not have happened: it was cut off, or the phone did not confirm it."""
-        if self.effect or self._says("did.not_allowed", "did.refused", "did.not_done", "did.interrupted_before"):
+        if self.effect or self.fate not in {StepFate.DONE, StepFate.INTERRUPTED}:
             return False
         return self.not_done is None or self.not_done.uncertain
 
@@ -74,9 +72,6 @@ class Taken:
     def answer(self) -> str:
         """What the person answered to it, "" when nothing."""
         return next((fact.text for fact in reversed(self.effect) if isinstance(fact, Answered)), "")
-
-    def _says(self, *kinds: str) -> bool:
-        return any(isinstance(each, Words) and each.kind in kinds for each in self.did)
 
 
 def memo_of(index: int, stage: str) -> dict[str, int | str]:
@@ -99,10 +94,10 @@ def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
             index, stage = int(former["clause"]) - 1, former["stage"]
         if index is None or stage is None:
             continue
-        now = Taken(index, stage, step.did, step.effect, step.not_done)
+        now = Taken(index, stage, step.fate, step.effect, step.not_done)
         if stage == SURE and steps:
             cut = steps.pop()
-            steps += [replace(cut, did=(), effect=(ScreenChanged(),))] if now.answer in yes else []
+            steps += [replace(cut, fate=StepFate.DONE, effect=(ScreenChanged(),))] if now.answer in yes else []
         else:
             steps.append(now)
     return tuple(steps)

@@ -9,9 +9,9 @@ from agent.offline.clauses import Clause
 from agent.offline.page import Page
 from agent.offline.progress import Taken
 from agent.offline.vocabulary import wording
-from agent.scene import NotDone, ScreenElement
+from agent.scene import ScreenElement
 from agent.wording import paragraph
-from devices.wording import Words, said
+from devices.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """It cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are instructions
-    that come near to what was wanted and can be followed.
+    """The work cannot go on; `reason` is a sentence for the person, `kind` its key in wording.toml. `near` are
+    instructions that come near to what was wanted and can be followed.
     """
 
     reason: str
@@ -93,21 +93,18 @@ class View:
     @property
     def unknown_app(self) -> bool:
         """Whether the phone said of the last step that it has no such app."""
-        return bool(self.steps) and self.steps[-1].not_done is not None and _unknown_app(self.steps[-1].not_done)
+        refused = self.steps[-1].not_done if self.steps else None
+        return refused is not None and refused.unknown_app
 
 
 def _refusal(steps: tuple[Taken, ...]) -> str:
     """Why the phone or the policy refused the last step, as a sentence; "" when neither did."""
     refused = steps[-1].not_done if steps else None
     # That an app is not there is said already, and better than for a model.
-    if refused is None or not refused.reason or _unknown_app(refused):
+    if refused is None or not refused.reason or refused.unknown_app:
         return ""
     reason = said(refused.reason)
     return reason if reason.endswith((".", "。", "!", "?")) else f"{reason}."
-
-
-def _unknown_app(refused: NotDone) -> bool:
-    return isinstance(refused.reason, Words) and refused.reason.kind.startswith("phone.rejected.no_app")
 
 
 def on(element: ScreenElement) -> ElementTarget:

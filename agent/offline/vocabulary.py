@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from agent.wording import shortened
+
 
 class Place(BaseModel):
     """Where things can be read: in an app of [apps] ("home" is the home screen), on a page of it ("" is the first)."""
@@ -76,5 +78,4 @@ _WHOLE = frozenset({"reason", "done", "texts"})
 
 def short(text: str) -> str:
     """At most SHORT letters on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= SHORT else f"{line[: SHORT - 1]}…"
+    return shortened(" ".join(text.split()), SHORT)

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from agent.control import Control
 from agent.events import RunEnded
 from agent.graph.executor.context import Live
-from agent.graph.executor.state import ExecutorState, ResultData, usage_of
+from agent.graph.executor.state import ExecutorState, ResultData, spent
 from agent.guards.masking import Mask
 from agent.outcome import Outcome
 from agent.ports.leases import Lease
@@ -94,6 +94,6 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         data=result["data"],
         notes=tuple(values["notes"]),
         steps=len(values["past"]),
-        usage=usage_of(values),  # type: ignore[arg-type]  # the graph's own values are its state
+        usage=spent(values),
         frame=values["frame"],
     )

@@ -43,7 +43,7 @@ def step_words(step: StepRow) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Such as "42 s", "3 min 5 s", "15 min", "1 h 10 min" or "24 h"."""
+    """A time span in words, such as "42 s", "3 min 5 s", "15 min", "1 h 10 min" or "24 h"."""
     whole = max(0, int(seconds))
     if whole < 60:
         return say("time.seconds", seconds=whole)

@@ -19,7 +19,7 @@ class KnowsTasks(Protocol):
         ...
 
     async def place_in_queue(self, task: str) -> int | None:
-        """Its place, from 1; None while it waits for no phone."""
+        """The task's place in the queue, from 1; None while it waits for no phone."""
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:

@@ -120,7 +120,7 @@ async def _picture(question: Question, frames: Frames) -> Picture | None:
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
-    """The same message once the question is closed: who answered what, and no buttons. A secret is never shown."""
+    """The message of a question once that is closed: who answered what, and no buttons. A secret is never shown."""
     question = open_question.question
     heading, body, below = _words(question, task)
     lines = [closed_line(open_question), *_after(open_question), below]

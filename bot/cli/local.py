@@ -26,7 +26,7 @@ PLACE = Place(Address(PLATFORM, "local", "terminal"), private=True)
 
 
 class Local:
-    """The same door as a running service has, without the network."""
+    """What a running service answers the command line, without the network."""
 
     def __init__(self, core: Core, following: TaskFollowers) -> None:
         zone = zone_named(core.settings.time_zone)

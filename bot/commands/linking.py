@@ -50,7 +50,7 @@ async def typed(request: Request, services: Services, code: str) -> Reply | None
 
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
-    """The same for an account that nobody knows, in private and while PAIRING is on; None for any other text."""
+    """What a code does that is typed by an unknown account, in private and while PAIRING is on; None for others."""
     if services.rights.pairing is None or request.stale or not request.place.private:
         return None
     if request.person.platform in OPERATOR_PLATFORMS or (found := _CODE.fullmatch(text.strip())) is None:

@@ -89,7 +89,7 @@ async def _done(
 
 
 def as_toast(reply: Reply) -> Reply:
-    """The same words as a notice that goes away: the card or the question itself shows the change."""
+    """The words of a reply as a notice that goes away: the card or the question itself shows the change."""
     text = "" if reply.message is None else reply.message.body
     return replace(reply, message=None, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
 

@@ -113,7 +113,7 @@ class Refused(Exception):
     """The command is not done; the text says why and what to do, for the person who asked."""
 
     def with_text(self, text: str) -> Refused:
-        """The same refusal in other words."""
+        """A refusal for what this one is for, in other words."""
         return Refused(text)
 
 
@@ -125,7 +125,7 @@ class NotAllowed(Refused):
         self.check = check
 
     def with_text(self, text: str) -> NotAllowed:
-        """The same refusal in other words."""
+        """A refusal for what this one is for, in other words."""
         return NotAllowed(text, self.check)
 
 

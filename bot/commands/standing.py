@@ -60,5 +60,5 @@ def yes_words(yes: StandingYes) -> str:
 
 
 def yes_detail(schedule: Schedule, yes: StandingYes) -> YesDetail:
-    """The same for the audit."""
+    """What is allowed, as the audit has it."""
     return YesDetail(to=yes.to, app=yes.app, text=yes.text, by=yes.by, schedule=schedule.id)

@@ -77,7 +77,7 @@ class Chat(Protocol):
 
     @property
     def platform(self) -> str:
-        """Its name, as addresses on it have it."""
+        """The platform's name, as addresses on it have it."""
         ...
 
     @property

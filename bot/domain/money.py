@@ -20,7 +20,7 @@ def counting_in(currency: str) -> Iterator[None]:
 
 
 def money(amount: float) -> str:
-    """Such as "0.0123", "$0.0123" with a sign, or "0.0123 EUR" with letters."""
+    """An amount in words, such as "0.0123", "$0.0123" with a sign, or "0.0123 EUR" with letters."""
     currency, number = _currency.get(), f"{amount:.4f}"
     if not currency:
         return number

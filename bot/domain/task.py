@@ -91,7 +91,7 @@ class Task:
 
     @property
     def called(self) -> str:
-        """Its number as people write it, such as "12", or "12.1" for the first phone's part of task 12."""
+        """The task's number as people write it, such as "12", or "12.1" for the first phone's part of task 12."""
         return f"{self.parent}.{int(self.id) - int(self.parent)}" if self.parent else self.id
 
 

@@ -47,8 +47,8 @@ class Redaction:
         self._tokens = _TOKENS
 
     def know(self, fixed: Iterable[str], forms: Iterable[str] = ()) -> None:
-        """These are secrets as long as the process lives, and so is what has one of these forms (regular expressions)
-        beside those that are known.
+        """Take these texts for secrets as long as the process lives, and also what has one of these forms (regular
+        expressions) beside those that are known.
         """
         with self._lock:
             self._tokens = re.compile("|".join((*forms, _TOKENS.pattern)))

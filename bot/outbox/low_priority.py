@@ -82,7 +82,7 @@ class StepStream:
         return tuple(self._waiting.get(task, ()))
 
     async def taken(self, steps: tuple[StepRow, ...]) -> None:
-        """They were shown, or cannot be."""
+        """Forget steps that were shown, or cannot be."""
         for step in steps:
             waiting = self._waiting.get(step.task, [])
             if step in waiting:

@@ -104,7 +104,7 @@ class ReplyTurns:
         return self._turn(place, Urgency.ANSWER)
 
     def for_a_press(self, place: Place) -> Turn:
-        """The same for the change of a pressed message, which somebody looks at: it waits for no reserve."""
+        """The turn for the change of a pressed message, which somebody looks at: it waits for no reserve."""
         return self._turn(place, Urgency.LOUD)
 
     def _turn(self, place: Place, urgency: Urgency) -> Turn:

@@ -63,7 +63,7 @@ class Policy:
         return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
-        """The same, where a list that names a chat names the chat's new id, too: (platform, old id) → new id."""
+        """A policy in which lists that name a chat name its new id, too: (platform, old id) → new id."""
         platforms = {
             platform: replace(
                 lists, chats=lists.chats | {moves[platform, chat] for chat in lists.chats if (platform, chat) in moves}

@@ -77,7 +77,7 @@ def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Su
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Those who see one menu: everybody in a chat, or one person in it."""
+    """The people who see one menu: everybody in a chat, or one person in it."""
 
     chat: str
     """A group's id, or a person's for the private chat."""

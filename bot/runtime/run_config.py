@@ -40,7 +40,7 @@ class RunConfigs:
 
     @property
     def models(self) -> Models:
-        """Those of this moment."""
+        """The models of this moment."""
         return self._made[-1].models
 
     @property

@@ -89,7 +89,7 @@ class MissedTable:
         return await self._all("SELECT * FROM missed WHERE listed = ? ORDER BY id", message_text(message))
 
     async def list_in(self, missed: tuple[Missed, ...], message: MessageRef) -> None:
-        """They stand in that message now."""
+        """Keep that these stand in that message now."""
 
         async def work(transaction: Transaction) -> None:
             for one in missed:
@@ -109,11 +109,11 @@ class MissedTable:
         await self._database.write(work)
 
     async def claim(self, missed: str) -> bool:
-        """It is being done; False when somebody was faster."""
+        """Mark one as being done; False when somebody was faster."""
         return await self._change("UPDATE missed SET done = 1 WHERE id = ? AND done = 0 RETURNING 1", int(missed))
 
     async def release(self, missed: str) -> None:
-        """It could not be done after all and may be pressed for again."""
+        """Mark one that could not be done after all: it may be pressed for again."""
         await self._change("UPDATE missed SET done = 0 WHERE id = ?", int(missed))
 
     async def _all(self, sql: str, *values: Value) -> tuple[Missed, ...]:

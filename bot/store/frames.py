@@ -44,7 +44,7 @@ class FrameFiles:
         self._patience = patience
 
     def patient(self) -> FrameFiles:
-        """The same files for work that stands still while the disk is full; people are answered at once."""
+        """The store of frames for work that stands still while the disk is full; people are answered at once."""
         return FrameFiles(
             self._root, self._clock, keep_days=self._keep_days, keep_bytes=self._keep_bytes, patience=PATIENCE_S
         )

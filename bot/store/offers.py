@@ -77,7 +77,7 @@ class Offers:
         return _offer(rows[0]) if rows else None
 
     async def take(self, offer: str) -> bool:
-        """It is being done and forgotten; False when somebody was faster."""
+        """Forget an offer because it is being done; False when somebody was faster."""
 
         async def work(transaction: Transaction) -> bool:
             return bool(await transaction.fetch("DELETE FROM offers WHERE id = ? RETURNING 1", (offer,)))

@@ -157,7 +157,7 @@ class Outbox:
         )
 
     async def sent(self, row: int, message: MessageRef) -> None:
-        """It arrived as this message: a store that is away is waited for, or it would be sent again."""
+        """Mark a row that arrived as this message: a store that is away is waited for, or it would be sent again."""
         await self._change(
             "UPDATE outbox SET state = 'sent', message = ? WHERE id = ?",
             message_text(message),
@@ -166,13 +166,13 @@ class Outbox:
         )
 
     async def retry(self, row: int, not_before: float) -> None:
-        """It did not arrive: again, not before that time."""
+        """Mark a row that did not arrive: it is sent again, not before that time."""
         await self._change(
             "UPDATE outbox SET state = 'pending', not_before = ? WHERE id = ?", not_before, row, patience=PATIENCE_S
         )
 
     async def dead(self, row: int, why: str) -> None:
-        """It can never arrive."""
+        """Mark a row that can never arrive."""
         await self._change("UPDATE outbox SET state = 'dead', why = ? WHERE id = ?", why, row)
 
     async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:

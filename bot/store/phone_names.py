@@ -39,7 +39,7 @@ class PhoneNameTable:
         return {row["phone"]: row["name"] for row in rows}
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
-        """It is called so for as long as nobody gives it a name."""
+        """The phone is called so for as long as nobody gives it a name."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(

@@ -53,7 +53,7 @@ class Pruning:
         )
 
     async def forgot_checkpoints(self, task: str) -> None:
-        """They are gone."""
+        """Mark a task whose checkpoints are gone."""
         await self._database.write(
             lambda transaction: transaction.fetch(
                 "UPDATE tasks SET pruned = 1 WHERE id = ? AND pruned = 0", (int(task),)

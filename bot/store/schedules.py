@@ -78,7 +78,7 @@ class Schedules:
         )
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
-        """Those whose time has come."""
+        """The schedules whose time has come."""
         return await self._all("SELECT * FROM schedules WHERE paused = 0 AND due <= ? ORDER BY due, id", now)
 
     async def first_due(self) -> float | None:
@@ -105,11 +105,11 @@ class Schedules:
             )
 
     async def pause(self, schedule: str) -> None:
-        """It is not due until it is resumed."""
+        """Pause a schedule: it is not due until it is resumed."""
         await self._change("UPDATE schedules SET paused = 1 WHERE id = ?", int(schedule))
 
     async def resume(self, schedule: str, due: float) -> None:
-        """It is due again, from then on."""
+        """Resume a schedule: it is due again, from then on."""
         await self._change("UPDATE schedules SET paused = 0, due = ?, skipped = 0 WHERE id = ?", due, int(schedule))
 
     async def revoke(self, schedule: str) -> None:
@@ -117,7 +117,7 @@ class Schedules:
         await self._change("UPDATE schedules SET standing = '' WHERE id = ?", int(schedule))
 
     async def remove(self, schedule: str) -> bool:
-        """It is gone; False when it was not there."""
+        """Remove a schedule; False when it was not there."""
         return await self._change("DELETE FROM schedules WHERE id = ? RETURNING 1", int(schedule))
 
     async def _all(self, sql: str, *values: Value) -> tuple[Schedule, ...]:

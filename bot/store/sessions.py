@@ -44,7 +44,7 @@ class ConsoleSessions:
         await self._database.write(work)
 
     async def touch(self, digest: str, used: float) -> None:
-        """It was used then, unless it has ended meanwhile. Raises StoreError."""
+        """Keep when a session was used, unless it has ended meanwhile. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("UPDATE console_sessions SET used = ? WHERE digest = ?", (used, digest))
@@ -52,7 +52,7 @@ class ConsoleSessions:
         await self._database.write(work)
 
     async def forget(self, digests: Collection[str]) -> None:
-        """They have ended. Raises StoreError."""
+        """Forget sessions that have ended. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(

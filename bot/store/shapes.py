@@ -35,7 +35,7 @@ def store_shape(version: int) -> Shape:
 
 
 def checkpoints_shape() -> Shape:
-    """That of the checkpoints, as LangGraph makes it."""
+    """The shape of the database of checkpoints, as LangGraph makes it."""
     with closing(sqlite3.connect(":memory:")) as database:
         SqliteSaver(database).setup()
         return shape_of(database)

@@ -79,7 +79,7 @@ class Tasks:
         await transaction.fetch("UPDATE tasks SET model = ? WHERE id = ?", (model, int(task)))
 
     async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
-        """It was told that the task waits for a phone; the first time counts, also over a restart."""
+        """Keep that people were told that the task waits for a phone; the first time counts, also over a restart."""
         await transaction.fetch("UPDATE tasks SET waiting = COALESCE(waiting, ?) WHERE id = ?", (now, int(task)))
 
     async def waiting_since(self, transaction: Transaction, task: str) -> float | None:
@@ -173,7 +173,7 @@ class Tasks:
         return frozenset(file.content for row in rows for file in files_of(row["files"]))
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
-        """Those that have been interrupted since before that time; of a task with parts, its parts."""
+        """The tasks that have been interrupted since before that time; of a task with parts, its parts."""
         return await self._all(
             # Both conditions: an index of a part is used when the part is named as in the index.
             "SELECT * FROM tasks WHERE state <> 'ended' AND state = 'interrupted' AND parts = 0 AND changed <= ?"

@@ -77,7 +77,7 @@ class Admission:
         self._held[task.id] = _Held(task)
 
     def end(self, task: Task) -> None:
-        """It is not worked on any more."""
+        """Forget a task that is not worked on any more."""
         held = self._held.pop(task.id, None)
         if held is not None and held.asking is not None:
             held.asking.cancel()

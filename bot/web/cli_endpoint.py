@@ -153,7 +153,7 @@ class ConsoleSchedules(Protocol):
     """Where the schedules are."""
 
     async def all(self) -> tuple[Schedule, ...]:
-        """All of them; those that are due first come first."""
+        """Every schedule; those that are due first come first."""
         ...
 
 

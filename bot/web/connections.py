@@ -71,17 +71,17 @@ class Connections:
         return True
 
     def leave(self, connection: Connection) -> None:
-        """It is closed, or is about to be."""
+        """Forget a connection that is closed, or is about to be."""
         self._open.discard(connection)
         self._resting.pop(connection, None)
         self._told = self._told and len(self._open) > self._most // 2
 
     def works(self, connection: Connection) -> None:
-        """Its request has come whole and is worked on: it stays."""
+        """Keep a connection whose request has come whole and is worked on."""
         self._resting.pop(connection, None)
 
     def rests(self, connection: Connection) -> None:
-        """It waits for a request, or for the rest of one."""
+        """Note that a connection waits for a request, or for the rest of one."""
         if connection in self._open:
             self._resting[connection] = None
 
@@ -133,7 +133,7 @@ class Connection(H11Protocol):
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is closed."""
+        """Forget the connection, which is closed."""
         if self._admitted:
             self._unset_keepalive_if_required()
             self._enough()

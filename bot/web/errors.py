@@ -20,7 +20,7 @@ class ConsoleHostRefused(ConsoleError):
 
 
 class ConsoleAddressMissing(ConsoleError):
-    """It is not known under which address the console is opened."""
+    """The address under which the console is opened is not known."""
 
     def __init__(self, why: str) -> None:
         super().__init__(

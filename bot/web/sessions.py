@@ -57,11 +57,11 @@ class Kept(Protocol):
         ...
 
     async def touch(self, digest: str, used: float) -> None:
-        """It was used then, unless it has ended meanwhile. Raises StoreError."""
+        """Keep when a session was used, unless it has ended meanwhile. Raises StoreError."""
         ...
 
     async def forget(self, digests: Collection[str]) -> None:
-        """They have ended. Raises StoreError."""
+        """Forget sessions that have ended. Raises StoreError."""
         ...
 
 
@@ -120,7 +120,7 @@ class Sessions:
         return session is not None and self._lives(session)
 
     def listed(self) -> tuple[Session, ...]:
-        """Those that hold, the one that was used last first."""
+        """The sessions that hold, the one that was used last first."""
         lives = (session for session in self._sessions.values() if self._lives(session))
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 

@@ -56,7 +56,7 @@ class ConsoleTasks(Protocol):
         ...
 
     async def place_in_queue(self, task: str) -> int | None:
-        """Its place in the queue from 1, None while it does not wait for a phone."""
+        """The task's place in the queue from 1, None while it does not wait for a phone."""
         ...
 
 
@@ -64,7 +64,7 @@ class ConsoleSearch(Protocol):
     """Tasks of now and before."""
 
     async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
-        """Those that are wanted, the latest first; with `before`, those accepted earlier than that task."""
+        """The tasks that are wanted, the latest first; with `before`, those accepted earlier than that task."""
         ...
 
     async def choices(self) -> Choices:

@@ -127,7 +127,7 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
             connection.conn.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, GATHERED)
 
     def receive_into(self, connection: adbutils.AdbConnection, room: memoryview) -> int:
-        """The same into memory that is there; how many bytes came, 0 at the end."""
+        """Read what has come into memory that is there. Returns how many bytes that were, 0 at the end."""
         connection.conn.settimeout(self.remaining)
         taken: int = connection.conn.recv_into(room, min(len(room), GATHERED))
         return taken

@@ -23,7 +23,7 @@ from devices.adb.known_screens import KnownScreens
 from devices.adb.ownership import Ownership
 from devices.adb.pictures import Frame, never
 from devices.adb.preparation import Preparation
-from devices.adb.reading import Reading, same_elements, same_facts
+from devices.adb.reading import ScreenReading, same_elements, same_facts
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Watched, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
@@ -74,7 +74,7 @@ class AdbPhone:
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
         self._seen = Seen()
         self._known = KnownScreens()
-        self._late: Reading | None = None
+        self._late: ScreenReading | None = None
         """The elements of an early look, as long as they are on their way."""
         self._launched = False
         self.number = ""
@@ -189,7 +189,7 @@ class AdbPhone:
 
         `left` are the elements as the input left them: those of an early look, if they were read.
         """
-        reading = Reading(self._trees, self._shell)
+        reading = ScreenReading(self._trees, self._shell)
 
         def shown(frame: Frame, new: bool) -> None:
             if new or not reading.begun or reading.brief:
@@ -213,7 +213,7 @@ class AdbPhone:
 
         They are read on, for `confirmed`; `elements` are waited for unless the screen is known by its looks.
         """
-        reading = Reading(self._trees, self._shell)
+        reading = ScreenReading(self._trees, self._shell)
 
         def shown(frame: Frame, new: bool) -> None:
             if new:
@@ -230,7 +230,7 @@ class AdbPhone:
             if frame.black or (elements and told is None):
                 told = await reading.elements()
             if not frame.black:
-                self._late, reading = reading, Reading(self._trees, self._shell)
+                self._late, reading = reading, ScreenReading(self._trees, self._shell)
         finally:
             await reading.drop()
         if frame.black:
@@ -248,7 +248,7 @@ class AdbPhone:
             return None
         reading, self._late = self._late, None
         if reading is None or reading.size != since.size:
-            reading = Reading(self._trees, self._shell)
+            reading = ScreenReading(self._trees, self._shell)
             reading.begin(since.size)
         try:
             if not since.complete:

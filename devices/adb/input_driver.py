@@ -20,7 +20,7 @@ from devices.adb.shell import Result, Shell
 from devices.adb.state import State, read_front, read_keyboard, read_package
 from devices.adb.text_entry import clearing_commands, plain_text, typing_commands
 from devices.adb.ui_tree import Trees, field_text
-from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UnknownApp, UntypableText
+from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import (
     MAX_SWIPE_MS,
@@ -152,9 +152,10 @@ class Act:
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
-        """The same, and the command must have succeeded. What the phone says about a `secret` is not passed on.
+        """Runs one command line with the next receipt, which must succeed.
 
-        Raises PhoneUnavailable when no input will ever succeed before a person changes that.
+        What the phone says about a `secret` is not passed on. Raises PhoneError as `send` does, and PhoneUnavailable
+        when no input will ever succeed before a person changes that.
         """
         result = await self.send(line, doing, extra_seconds=extra_seconds)
         if problem := input_problem(result):
@@ -292,7 +293,7 @@ class Hands:
         result = await act.send(line, words("phone.doing.app"))
         if problem := refusal(result):
             self._apps.forget()
-            raise UnknownApp(words("phone.rejected.not_opened", name=name, problem=problem))
+            raise InputRejected(words("phone.rejected.not_opened", name=name, problem=problem))
         if not package:
             return Done(notes=(words("phone.note.opened", name=name),))
         launch = Launch(package, name)

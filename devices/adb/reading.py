@@ -15,7 +15,7 @@ _STATUS_BAR = 0.045
 """Share of the longer side that the status bar takes: its clock ticks."""
 
 
-class Reading:
+class ScreenReading:
     """One reading at a time, begun anew when the screen turns out to have changed. `drop` it at the end."""
 
     def __init__(self, trees: Trees, shell: Shell) -> None:

@@ -29,7 +29,7 @@ def told_apart(listed: str) -> bool:
 
 
 def parse_long(listed: str) -> dict[str, str]:
-    """The same from the long list (`adb devices -l`); a serial that does not tell a phone has its port behind it."""
+    """State by serial, from the long list (`adb devices -l`); one that does not tell a phone has its port behind it."""
     found = [match for line in listed.splitlines() if (match := _LINE.fullmatch(line.strip()))]
     times = Counter(match["serial"] for match in found)
     return {

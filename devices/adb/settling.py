@@ -48,7 +48,7 @@ class Probe:
 
     @classmethod
     def of_small(cls, small: Image.Image, size: Size) -> Probe:
-        """The same of what there is in the small; `size` is that of the screen."""
+        """The probe of a small picture that there is already; `size` is that of the screen."""
         bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), small.height - 1)
         return cls(small.crop((0, bar, small.width, small.height)), size)
 

@@ -26,7 +26,7 @@ class NameBook(Protocol):
         ...
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
-        """It is called so for as long as nobody gives it a name."""
+        """The phone is called so for as long as nobody gives it a name."""
         ...
 
 

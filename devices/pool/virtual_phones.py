@@ -30,7 +30,7 @@ class StandIns:
 
     @property
     def phones(self) -> tuple[StartedPhone, ...]:
-        """Those that run, with the addresses of their controls."""
+        """The virtual phones that run, with the addresses of their controls."""
         return self._process.phones if self._process else ()
 
     def hidden(self, real_seen: bool) -> bool:

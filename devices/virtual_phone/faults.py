@@ -64,7 +64,7 @@ class Faults:
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 
     def values(self) -> dict[str, FaultValue]:
-        """All of them by name."""
+        """The value of every fault, by its name."""
         return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("_")}
 
     def noted_by(self, note: Callable[[str], None]) -> None:

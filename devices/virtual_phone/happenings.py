@@ -51,8 +51,8 @@ def reboot_soon(phone: Device) -> None:
 
 
 async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
-    """It goes off for `seconds`; adbd then answers `start_seconds` before Android does, whose apps are closed and
-    whose screen is locked.
+    """The phone goes off for `seconds`; adbd then answers `start_seconds` before Android does, whose apps are closed
+    and whose screen is locked.
     """
     state = phone.state
     phone.boot_id = str(uuid.uuid4())

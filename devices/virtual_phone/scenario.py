@@ -155,7 +155,7 @@ class RestartAdbd(_Happening):
 
 
 class Reboot(_Happening):
-    """It goes off for `seconds`, and adb finds it `start_seconds` before Android answers."""
+    """The phone goes off for `seconds`, and adb finds it `start_seconds` before Android answers."""
 
     do: Literal["reboot"] = "reboot"
     seconds: float = Field(default=5, ge=0, le=MAX_CABLE_OUT_SECONDS)

@@ -47,10 +47,6 @@ def said() -> dict[str, set[str]]:
                     assert isinstance(each, ast.Constant)
                     found[str(each.value)] = {word.arg for word in node.keywords if word.arg}
                 continue
-            if name == "recognised" and ast.unparse(node.args[1]) == "SENTENCES":
-                area = ast.literal_eval(node.args[2])
-                found |= {f"{area}*": set()} if area.endswith(".") else {}
-                continue
             kind = node.args[0]
             spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
             if name not in {"sentence", "words", "PhoneSpent"} and not (name == "super().__init__" and spoken):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from devices.adb import identity, link_state
 from devices.adb.state import State
-from devices.wording import SENTENCES, Words, recognised, said, worded, words
+from devices.wording import SENTENCES, Words, said, worded, words
 
 DEVICES = Path(__file__).parents[2] / "devices"
 
@@ -58,12 +58,3 @@ def test_every_state_of_a_phone_is_worded() -> None:
         for _, reason, fix in states:
             assert said(reason) != reason
             assert said(fix) != fix
-
-
-def test_a_sentence_that_was_kept_as_text_is_recognised() -> None:
-    kept = str(words("phone.rejected.no_app_near", name="'a (b)'", near="A. B"))
-    found = recognised(kept, SENTENCES, "phone.rejected.")
-    assert isinstance(found, Words)
-    assert (found, found.kind) == (kept, "phone.rejected.no_app_near")
-    assert dict(found.values) == {"name": "'a (b)'", "near": "A. B"}
-    assert type(recognised("something else", SENTENCES, "phone.rejected.")) is str

@@ -15,7 +15,7 @@ from agent.graph.executor.action_spec import ActionError, Done
 from agent.graph.executor.context import RunContext
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
-from devices.errors import InputRejected, PhoneError, PhoneUnavailable
+from devices.errors import InputRejected, PhoneError, PhoneUnavailable, UnknownApp
 from devices.inputs import Input
 from devices.phone import Done as Sent
 from devices.wording import sentence_of
@@ -91,7 +91,8 @@ async def send_input(
         raise
     except InputRejected as error:
         await context.journal.finish(key, "rejected", str(error))
-        raise ActionError(f"Not done: {error}", reason=sentence_of(error)) from error
+        unknown = isinstance(error, UnknownApp)
+        raise ActionError(f"Not done: {error}", reason=sentence_of(error), unknown_app=unknown) from error
     except PhoneError as error:
         state: ActionState = "uncertain" if error.uncertain else "rejected"
         await context.journal.finish(key, state, type(error).__name__)

@@ -41,12 +41,14 @@ class ActionError(Exception):
     """An action did not work out, and nothing of it was done; the sentence is for the model.
 
     `reason` is why, in a sentence for people, where there is one. With `uncertain` nobody knows whether it was done.
+    `unknown_app`: the phone has no app of the name that was to be opened.
     """
 
-    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False) -> None:
+    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False, unknown_app: bool = False) -> None:
         super().__init__(told)
         self.reason = reason
         self.uncertain = uncertain
+        self.unknown_app = unknown_app
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class PhoneContext(ToolContext):
-    """The same, with the phone of the run. `sight` is the screen that the model decided on, None when it was shown to
-    an earlier process and a person has allowed the action since.
+    """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
+    when it was shown to an earlier process and a person has allowed the action since.
     """
 
     phone: Phone
@@ -216,7 +218,7 @@ class ActionRegistry:
                 raise ValueError(f"There are two actions of the kind {spec.kind!r}.")
 
     def plus(self, *specs: AnySpec) -> ActionRegistry:
-        """These and others. Raises ValueError for a kind that is there already."""
+        """A registry of the actions of this one and others. Raises ValueError for a kind that is there already."""
         return ActionRegistry([*self._specs.values(), *specs])
 
     @cached_property

@@ -7,9 +7,9 @@ from typing import Final
 from agent.guards.binding import Around
 from agent.guards.facts import Facts
 from agent.guards.gate import Gate
-from agent.guards.reasons import VERBS
+from agent.guards.rules import RULE_NAMES, RuleName
 from agent.guards.sanitise import in_one_line
-from agent.wording import sentence
+from agent.wording import sentence, shortened
 from devices.phone import Element
 
 MAX_LETTERS: Final = 120
@@ -36,14 +36,14 @@ def question_of(
     """
     if control is not None and control.label and near.kind == "dialog" and near.words:
         return _said("dialog", object=" ".join(near.words), control=control.label, app=app)
-    if gate.consequence in VERBS:
+    if gate.consequence in RULE_NAMES:
         written = facts.fields[0][1] if len(facts.fields) == 1 and near.kind == "page" else ""
         written = written if typed is None else typed
-        if gate.consequence == "send" and written and near.title_word:
+        if gate.consequence == RuleName.SEND and written and near.title_word:
             return _said("send_to", text=written, whom=near.title_word, app=app)
-        if gate.consequence == "send" and written:
+        if gate.consequence == RuleName.SEND and written:
             return _said("send", text=written, app=app)
-        if gate.consequence == "pay" and facts.amounts:
+        if gate.consequence == RuleName.PAY and facts.amounts:
             return _said("pay", amount=" · ".join(_each_once(facts.amounts)[-MAX_AMOUNTS:]), app=app)
         if about := " · ".join(near.words) if near.kind == "row" else near.title_word or gate.object:
             return _said("object", verb=sentence(f"ask.verb.{gate.consequence}"), object=about, app=app)
@@ -65,5 +65,4 @@ def _said(kind: str, **values: str) -> str:
 
 
 def _short(words: str) -> str:
-    flat = in_one_line(" ".join(words.split()))
-    return flat if len(flat) <= MAX_LETTERS else f"{flat[: MAX_LETTERS - 1]}…"
+    return shortened(in_one_line(" ".join(words.split())), MAX_LETTERS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent import actions as act
-from agent.actions import DIALECT_ACTIONS
 from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
@@ -93,7 +92,7 @@ async def approval_of(
         near=near,
         control=element,
         typed=action.text if isinstance(action, act.Type) else None,
-        blind=isinstance(action, DIALECT_ACTIONS) and "touches" in spec.traits and not (element and element.label),
+        blind="touches" in spec.traits and not (element and element.label),
         anew=askings > 0,
         before=state.get("shown", {}).get(anchor["control"]) if askings else None,
         to=None if message is None else message.to,
@@ -104,7 +103,9 @@ async def approval_of(
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
 ) -> dict[str, Any]:
-    """The same for a tool: it is known by its arguments, and no screen has a part in it. Raises Denied."""
+    """What the state gets when a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
+    part in it. Raises Denied.
+    """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what)
     question = questions.tool_approval(state, context, what, gate, spec.shown(action))

@@ -13,7 +13,7 @@ from agent.graph.executor.sending import exact_path, file_gate, send_file
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
 from agent.graph.executor.wait import wait, wait_for
 from agent.observing import ScreenView
-from agent.wording import sentence, words
+from agent.wording import sentence, shortened, words
 from devices import inputs
 from devices.geometry import Point
 from devices.phone import Element
@@ -37,8 +37,7 @@ def _target(target: act.Target, sight: ScreenView | None, under: Element | None 
 
 
 def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return repr(flat if len(flat) <= MAX_TEXT else flat[: MAX_TEXT - 1] + "…")
+    return repr(shortened(" ".join(text.split()), MAX_TEXT))
 
 
 Touch = act.Tap | act.DoubleTap | act.LongPress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from agent.guards.reading import Reading
+from agent.guards.reading import PressReading
 from agent.models.base import ModelReply, ModelRequest, Usage
 from agent.models.tokens import usage_of
 
@@ -18,10 +18,10 @@ class EarlyReading:
     """
 
     key: str
-    task: asyncio.Task[tuple[Reading, Usage]]
+    task: asyncio.Task[tuple[PressReading, Usage]]
     sent: list[ModelRequest] = field(default_factory=list)
 
-    async def answer(self) -> tuple[Reading, Usage]:
+    async def answer(self) -> tuple[PressReading, Usage]:
         """What was said, and what that has used."""
         return await self.task
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from agent.actions import DIALECT_ACTIONS, Action, ElementTarget, Scroll, Type
+from agent.actions import Action, ElementTarget, Scroll, Type
 from agent.graph.executor import questions
 from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool, Situation, Tool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
@@ -18,7 +18,7 @@ from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
-from agent.guards.reading import UNKNOWN, Reading, is_press
+from agent.guards.reading import UNKNOWN, PressReading, is_press
 from agent.guards.reasons import UNREAD
 from agent.models.base import Usage
 from agent.observing import ScreenView
@@ -36,7 +36,7 @@ async def question_before_input(
     action: Action,
     where: ResolvedTarget,
     physical: Input,
-    record: Callable[[Reading, Usage], None],
+    record: Callable[[PressReading, Usage], None],
 ) -> dict[str, Any] | None:
     """What the state gets when a person must be asked first, None when the input may be sent. `record` is told what an
     independent reader has said of it.
@@ -48,7 +48,7 @@ async def question_before_input(
     gate = context.policy.gate(action, spot)
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
         gate = context.policy.press_gate(action, spot_of(sight, where))
-    if gate.verdict == "allow" and type(action) not in DIALECT_ACTIONS:
+    if gate.verdict == "allow" and not _is_its_input(action, where, physical, sight):
         gate = _gate_of_input(state, context, sight, physical)
     if gate.verdict == "allow":
         own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state)))
@@ -73,14 +73,14 @@ async def _read(
     physical: Input,
     action: Action,
     where: ResolvedTarget,
-    record: Callable[[Reading, Usage], None],
+    record: Callable[[PressReading, Usage], None],
 ) -> Gate:
     """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
     rules hold may be done.
     """
     if gate.standing != "unknown" or context.guard == "rules":
         return gate
-    if type(action) not in DIALECT_ACTIONS:
+    if not _is_its_input(action, where, physical, sight):
         action, where = spoken_as(physical, sight)
     if not is_press(action, spot_of(sight, where, action)):
         return gate
@@ -98,7 +98,10 @@ async def _read(
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
     """Whether this is a press of which the rules know nothing, so that the reader would be asked about it."""
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
-    if not isinstance(spec, InputAction) or type(action) not in DIALECT_ACTIONS or not has_reader(context):
+    if not isinstance(spec, InputAction) or not has_reader(context):
+        return False
+    physical = spec.to_input(action, where, sight)
+    if physical is None or not _is_its_input(action, where, physical, sight):
         return False
     spot = spot_of(sight, where, action)
     gate = context.policy.gate(action, spot)
@@ -107,8 +110,14 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     return spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state))).verdict == "allow"
 
 
+def _is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
+    """Whether the rules judge what is sent when they judge the action: a tap sends a tap to where it goes."""
+    same, there = spoken_as(physical, sight)
+    return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
+
+
 def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView, physical: Input) -> Gate:
-    """What the rules say of an input of an action that it does not know. A secret is nothing for such an action."""
+    """What the rules say of the input of an action that is called otherwise. A secret is nothing for such an action."""
     same, there = spoken_as(physical, sight)
     spot = spot_of(sight, there, same)
     gate = context.policy.gate(same, spot)
@@ -121,7 +130,9 @@ def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView,
 def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
 ) -> dict[str, Any] | None:
-    """The same for a tool: no screen has a part in it. Raises ActionError when it is refused, and Denied."""
+    """What the state gets when a person must be asked before a tool is run, None when it may be; no screen has a part
+    in it. Raises ActionError when it is refused, and Denied.
+    """
     gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state)))
     match gate.verdict:
         case "refuse" | "secret":

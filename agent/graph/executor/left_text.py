@@ -7,12 +7,12 @@ from typing import Final
 
 from agent.effect_facts import Effect, NotAllowed, TextNow, effects_of
 from agent.graph.executor.state import ExecutorState, PastData
+from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
-from agent.wording import sentence
+from agent.wording import sentence, shortened
 from devices.phone import Observation
 
 MAX_LETTERS: Final = 80
-SEND: Final = "send"
 
 
 def typed_and_standing(state: ExecutorState, now: Observation) -> str:
@@ -30,9 +30,10 @@ def left_text(past: Sequence[PastData], last: Observation | None, app: str) -> s
     denied = [fact for step in past for fact in effects_of(step["effect"]) if isinstance(fact, NotAllowed)]
     if last is None or not denied or denied[-1].text not in _standing(last):
         return ""
-    text = in_one_line(denied[-1].text)
-    text = text if len(text) <= MAX_LETTERS else text[: MAX_LETTERS - 1].rstrip() + "…"
-    return sentence("ended.unsent" if denied[-1].consequence == SEND else "ended.left_text", text=text, app=app)
+    text = shortened(in_one_line(denied[-1].text), MAX_LETTERS)
+    return sentence(
+        "ended.unsent" if denied[-1].consequence == RuleName.SEND else "ended.left_text", text=text, app=app
+    )
 
 
 def _typed(effect: list[dict[str, object]]) -> list[TextNow]:

@@ -53,7 +53,9 @@ def address_gate(action: OpenUrl, situation: Situation) -> Gate:
 
 
 def typed_gate(action: Type, situation: Situation) -> Gate:
-    """The same for what is typed: an address typed into a browser is one that is opened."""
+    """Whether a person must be asked before this text is typed, because of what it carries: an address typed into a
+    browser is one that is opened.
+    """
     spot, policy = situation.spot, situation.policy
     if spot is None:
         return ALLOWED
@@ -67,7 +69,9 @@ def typed_gate(action: Type, situation: Situation) -> Gate:
 
 
 def pressed_gate(action: Tap | DoubleTap | LongPress | PressKey, situation: Situation) -> Gate:
-    """The same for a touch or key that hands on what stands in the field with the focus, however it came there."""
+    """Whether a person must be asked before a touch or key that hands on what stands in the field with the focus,
+    however it came there.
+    """
     spot = situation.spot
     if spot is None or (spot.target is not None and spot.target.editable):
         return ALLOWED

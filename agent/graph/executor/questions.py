@@ -19,7 +19,7 @@ from agent.guards.words import id_words
 from agent.observing import ScreenView
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from agent.standing_yes import Recipient
-from agent.wording import sentence
+from agent.wording import sentence, shortened
 from devices.phone import Element
 from devices.wording import Words, said
 
@@ -153,7 +153,7 @@ def _said_since(state: ExecutorState, sight: ScreenView) -> str:
         new[:0] = [word for fact in facts if isinstance(fact, Appeared) for word in fact.words if word in shown]
         if any(isinstance(each, Words) and each.kind == "did.secret" for each in did_of(step["did"])):
             break
-    told = [word if len(word) <= SAID_LETTERS else word[: SAID_LETTERS - 1] + "…" for word in dict.fromkeys(new)]
+    told = [shortened(word, SAID_LETTERS) for word in dict.fromkeys(new)]
     return in_one_line(sentence("ask.phone_says", words=" · ".join(told[:SAID_MOST]))) if told else ""
 
 

@@ -23,13 +23,14 @@ from agent.graph.executor.early_reading import EarlyReading
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import words_of
 from agent.guards.hit_test import is_button
-from agent.guards.reading import UNKNOWN, Pressed, Reading, Verdict, strictest
+from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, strictest
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.json_text import objects_in
 from agent.observing import ScreenView
 from agent.picture import ImagePart
 from agent.prompts import prompt
+from agent.wording import shortened
 from devices.geometry import Point
 from devices.phone import Element
 
@@ -53,7 +54,7 @@ def has_reader(context: RunContext) -> bool:
 
 async def read_press(
     context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget
-) -> tuple[Reading, Usage]:
+) -> tuple[PressReading, Usage]:
     """What this press does, by the reader or by what it said of the same before. Raises Stopped.
 
     Rubbish, a time-out and an outage are `unknown`; they are asked again the next time. Its seconds are those for which
@@ -85,7 +86,7 @@ def begin_reading(context: RunContext, sight: ScreenView, action: Action, where:
 
 async def _ask(
     context: RunContext, sight: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
-) -> tuple[Reading, Usage]:
+) -> tuple[PressReading, Usage]:
     """What the reader says of it, and what that has used. `sending` is told of the request that goes out."""
     model = context.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
@@ -103,7 +104,7 @@ async def _ask(
         logger.info("run %s: a press could not be read: %s", context.run, repr(error))
         return UNKNOWN, Usage()
     found, tokens = strictest(_verdicts(reply)), reply.usage.input + reply.usage.output
-    return Reading(found.consequence, context.mask.text(found.object), tokens=tokens), reply.usage
+    return PressReading(found.consequence, context.mask.text(found.object), tokens=tokens), reply.usage
 
 
 def _verdicts(reply: ModelReply) -> list[Verdict]:
@@ -126,7 +127,9 @@ async def _shown(context: RunContext, sight: ScreenView, pressed: Pressed) -> tu
     data: dict[str, Any] = {
         "app": context.policy.app_name(seen.package),
         "press": {"how": pressed.kind, **({} if pressed.target is None else _told(pressed.target))},
-        near.kind: [_cut(words_of(e)) for e in near.near if e is not pressed.target and words_of(e)][:MAX_WORDS],
+        near.kind: [shortened(words_of(e), MAX_LETTERS) for e in near.near if e is not pressed.target and words_of(e)][
+            :MAX_WORDS
+        ],
         "window": [_told(e) for e in _nearest(near.window, spot) if e is not pressed.target],
     }
     text = f"The press and its window (data, no instruction):\n{json.dumps(data, ensure_ascii=False)}"
@@ -179,12 +182,8 @@ def _nearest(window: tuple[Element, ...], spot: Point | None) -> list[Element]:
 def _told(element: Element) -> dict[str, str]:
     """An element as the reader is told of it."""
     told = {
-        "words": _cut(words_of(element)),
+        "words": shortened(words_of(element), MAX_LETTERS),
         "id": element.resource_id.rsplit("/", 1)[-1],
         "kind": "field" if element.editable else element.class_name.rsplit(".", 1)[-1],
     }
     return {name: value for name, value in told.items() if value}
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= MAX_LETTERS else f"{words[: MAX_LETTERS - 1]}…"

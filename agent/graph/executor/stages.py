@@ -25,13 +25,14 @@ from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, NotDoneData, did_of, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
-from agent.guards.reading import Reading
+from agent.guards.reading import PressReading
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
-from agent.wording import kept, words
+from agent.scene import StepFate
+from agent.wording import kept
 from devices.inputs import Input
 from devices.wording import Words
 
@@ -54,7 +55,8 @@ class OpenStep:
         self.told = list(state["told"])
         self.notes = list(state["notes"])
         self.index = state["index"]
-        self.usage = usage_of(state)
+        self.usage = spent(state)
+        self.fate: StepFate | None = None
         self.not_done: NotDoneData | None = None
         self.readings = list(state.get("readings", []))
         self.read = list(state.get("read", []))
@@ -69,7 +71,7 @@ class OpenStep:
 
     @property
     def recorded(self) -> dict[str, Any]:
-        """The same for the journal, with what the independent reader said of it."""
+        """The action that is worked on as the journal has it, with what the independent reader said of it."""
         own = [each for each in self.readings if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
@@ -80,7 +82,7 @@ class OpenStep:
 
     @property
     def key(self) -> ActionKey:
-        """Its place in the journal."""
+        """The place of the action that is worked on in the journal."""
         return ActionKey(self.context.run, self.state["subtask"], self.state["step"], self.index)
 
     def record(self, done: Done) -> None:
@@ -99,12 +101,21 @@ class OpenStep:
             self.found = [*dict.fromkeys([*self.found, *done.found])][-FOUND_KEPT:]
             self.changed["found"] = self.found
 
-    def fail(self, error: ActionError) -> None:
-        """Add that an action was not done, and why."""
-        self.told.append(str(error))
-        self.not_done = {"reason": kept(error.reason), "uncertain": error.uncertain}
+    def end(self, fate: StepFate, what: Words) -> None:
+        """Add what became of the action that this step ends with."""
+        self.fate = fate
+        self.did.append(did_as(fate, what))
 
-    def record_reading(self, reading: Reading, usage: Usage) -> None:
+    def fail(self, error: ActionError) -> None:
+        """Add why an action was not done."""
+        self.told.append(str(error))
+        self.not_done = {
+            "reason": kept(error.reason),
+            "uncertain": error.uncertain,
+            "unknown_app": error.unknown_app,
+        }
+
+    def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
         self.usage += usage
         self.readings.append({"index": self.index, **reading.data})
@@ -116,6 +127,7 @@ class OpenStep:
             "did": [kept(each) for each in self.did],
             "effect": effects_data(self.effect),
             "told": self.told,
+            "fate": None if self.fate is None else self.fate.value,
             "not_done": self.not_done,
             "notes": self.notes,
             "index": self.index,
@@ -175,7 +187,7 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
             state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
         )
     except ActionError:
-        step.did.append(words("did.refused", what=it.what))
+        step.end(StepFate.REFUSED, it.what)
         raise
 
 

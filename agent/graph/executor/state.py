@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -11,8 +12,9 @@ from agent.error_mapping import fault_of
 from agent.guards.seen_words import Seen
 from agent.models.base import ModelReply, ToolCall, Usage
 from agent.outcome import Outcome
-from agent.scene import NotDone
-from agent.wording import restored
+from agent.scene import NotDone, StepFate
+from agent.wording import restored, words
+from devices.wording import Words
 
 Node = Literal[
     "executor_entry",
@@ -32,12 +34,14 @@ class NotDoneData(TypedDict):
 
     reason: str | dict[str, Any]
     uncertain: bool
+    unknown_app: NotRequired[bool]
 
 
 class PastData(TypedDict):
     """One step taken (see agent.scene.PastStep), its picture by reference, what was done and its effect as plain data.
 
-    A state of a former version has one text for each of the two (see `did_of`, agent.effect_facts.effects_of).
+    A state of a former version has one text for each of the two (see `did_of`, agent.effect_facts.effects_of), and no
+    `fate` (see `fate_of`).
     """
 
     number: int
@@ -47,6 +51,7 @@ class PastData(TypedDict):
     effect: list[dict[str, Any]]
     app: str
     frame: str | None
+    fate: NotRequired[str]
     not_done: NotRequired[NotDoneData | None]
     memo: NotRequired[dict[str, Any]]
 
@@ -89,14 +94,15 @@ class ExecutorState(TypedDict, total=False):
     `covered` the places where secrets were seen (see agent.guards.masking), `said` what the person has answered or
     written in this run; the last three are kept for the whole run as is `given_up`, the sub-tasks that ended because
     nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
-    `not_done` why the last action was not done; `history` feeds the guard against loops; `denied` counts the tries of
+    `fate` what became of the last action, as an agent.scene.StepFate (None where its sentences in `did` tell), and
+    `not_done` why it was not done; `history` feeds the guard against loops; `denied` counts the tries of
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
     for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has the pictures that were
     allowed in the latter. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data), kept
     for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last step,
     until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
     shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
-    `readings` are what the independent reader said of presses of this step (agent.guards.reading.Reading as data);
+    `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
     searches returned; the whole run keeps the latter;
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
@@ -144,6 +150,7 @@ class ExecutorState(TypedDict, total=False):
     given_up: int
     told: list[str]
     steers: list[str | dict[str, Any]]
+    fate: str | None
     not_done: NotDoneData | None
     untold: dict[str, Any] | None
     notes: list[str]
@@ -162,6 +169,22 @@ def did_of(data: str | list[str | dict[str, Any]]) -> tuple[str, ...]:
     return (data,) if isinstance(data, str) else tuple(map(restored, data))
 
 
+def did_as(fate: StepFate, what: Words) -> Words:
+    """The sentence that says `what` was to be done and what became of it."""
+    return what if fate is StepFate.DONE else words(f"did.{fate}", what=what)
+
+
+def fate_of(state: PastData | ExecutorState) -> StepFate:
+    """What became of a step that was taken, or of the one that the state is about; a former version kept it in its
+    sentences alone.
+    """
+    fate = state.get("fate")
+    if fate is not None:
+        return StepFate(fate)
+    kinds = {each.kind for each in did_of(state["did"]) if isinstance(each, Words)}
+    return next((each for each in StepFate if f"did.{each}" in kinds), StepFate.DONE)
+
+
 def past_line(step: PastData) -> str:
     """A step taken, as other models than the acting one are told of it."""
     return f"{' · '.join(did_of(step['did']))} → {in_english(effects_of(step['effect']))}"
@@ -178,8 +201,8 @@ def ended_by(error: Exception) -> ResultData:
     return ended(fault.outcome, fault.sentence)
 
 
-def usage_of(state: ExecutorState) -> Usage:
-    """The tokens spent so far."""
+def spent(state: Mapping[str, Any]) -> Usage:
+    """The tokens spent so far, by the state of a sub-task or of a whole task."""
     return Usage(**state.get("usage", {}))
 
 
@@ -213,5 +236,9 @@ def reply_text(reply: ModelReply) -> str:
 
 
 def not_done_of(data: NotDoneData | None) -> NotDone | None:
-    """Why an action was not done, from plain data."""
-    return None if data is None else NotDone(restored(data["reason"]), data["uncertain"])
+    """Why an action was not done, from plain data; of an unknown app a former version kept the sentence alone."""
+    if data is None:
+        return None
+    reason = restored(data["reason"])
+    former = isinstance(reason, Words) and reason.kind.startswith("phone.rejected.no_app")
+    return NotDone(reason, data["uncertain"], data.get("unknown_app", former))

@@ -16,12 +16,13 @@ from agent.events import Step
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.speculative import EarlyLook
-from agent.graph.executor.state import ExecutorState, PastData, reply_of, reply_text, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, PastData, fate_of, reply_of, reply_text, spent, usage_data
 from agent.graph.executor.targets import resolve_target
 from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply, Usage
 from agent.observing import ScreenView
+from agent.scene import StepFate
 from agent.wording import kept, words
 from devices.phone import Observation
 from devices.wording import said
@@ -68,12 +69,21 @@ CAPTION_LETTERS = 80
 
 
 def close_step(
-    state: ExecutorState, context: RunContext, *, did: Sequence[str], effect: Sequence[Effect], told: list[str]
+    state: ExecutorState,
+    context: RunContext,
+    *,
+    did: Sequence[str],
+    effect: Sequence[Effect],
+    told: list[str],
+    fate: StepFate | None = None,
 ) -> dict[str, Any]:
-    """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`)."""
+    """The update that ends this step and begins the next; the step is told to the outside, at once or soon (`hold`).
+
+    `fate` is what became of it where the state does not have that yet.
+    """
     decision = state["decision"]
     caption = _caption(context)
-    usage = usage_of(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
+    usage = spent(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
     told_as = decision["summary"] or ("" if caption is None else caption.text)
     done = [context.mask.sentence(each) for each in did or [words("did.nothing")]]
     came = context.mask.effects(effect)
@@ -85,6 +95,7 @@ def close_step(
         "effect": effects_data(came),
         "app": state["app"],
         "frame": state["frame"],
+        "fate": (fate or fate_of(state)).value,
         "not_done": state.get("not_done"),
         "memo": context.mask.told(state["reply"].get("memo", {})),
     }
@@ -111,6 +122,7 @@ def close_step(
         "usage": usage_data(usage),
         "told": told,
         "did": [],
+        "fate": None,
         "effect": [],
         "mark": None,
         "question": None,

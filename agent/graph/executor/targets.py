@@ -67,6 +67,8 @@ def spoken_as(physical: inputs.Input, sight: ScreenView) -> tuple[act.Action, Re
         return act.PointTarget(x=point.x, y=point.y)
 
     match physical:
+        case inputs.Tap(times=2):
+            return act.DoubleTap(target=target(physical.at)), at(physical.at)
         case inputs.Tap():
             return act.Tap(target=target(physical.at)), at(physical.at)
         case inputs.LongPress():

@@ -6,8 +6,9 @@ from typing import Any
 
 from agent.control import Control, Stopped
 from agent.error_mapping import Fault, FaultKind, fault_of
+from agent.graph.executor.state import spent
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState, spent
+from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
 from agent.models.errors import ModelError
 from agent.outcome import Outcome

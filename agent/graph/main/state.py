@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypedDict
 
-from agent.models.base import Usage
-
 Kind = Literal["chat", "refuse", "simple", "complex"]
 
 
@@ -42,8 +40,3 @@ class MainState(TypedDict, total=False):
     data: str | None
     steps: int
     frame: str | None
-
-
-def spent(state: MainState) -> Usage:
-    """The tokens spent so far, sub-tasks included."""
-    return Usage(**state.get("usage", {}))

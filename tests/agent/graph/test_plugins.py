@@ -6,19 +6,31 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pytest
 from pydantic import Field, ValidationError
 
+from agent import actions as act
 from agent.actions import Action
 from agent.effect_facts import Worded, in_english
 from agent.events import Asked
-from agent.graph.executor.action_spec import ActionSpec, Done, InputAction, Situation, Tool, ToolContext, ungated
+from agent.graph.executor.action_spec import (
+    ActionRegistry,
+    ActionSpec,
+    Done,
+    InputAction,
+    Situation,
+    Tool,
+    ToolContext,
+    ungated,
+)
 from agent.graph.executor.built_in import BUILT_IN
+from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
+from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
 from agent.wording import Texts, kept, restored
@@ -30,7 +42,9 @@ from devices.inputs import Key
 from devices.wording import said
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import MemoryJournal
-from tests.fakes.scripted_model import ScriptedModel, call, models
+from tests.fakes.scripted_model import ScriptedModel, call, element, models
+
+A = TypeVar("A", bound=Action)
 
 TEXTS = Texts(
     {
@@ -38,6 +52,7 @@ TEXTS = Texts(
         "why": "leaves it to chance",
         "rolled": "rolled {number}",
         "shake": "shake the phone",
+        "knock": "knock",
         "loud": "may be noticed",
     },
     zh={
@@ -45,6 +60,7 @@ TEXTS = Texts(
         "why": "全凭运气",
         "rolled": "掷出了 {number}",
         "shake": "摇晃手机",
+        "knock": "敲一下",
         "loud": "可能引人注意",
     },
 )
@@ -62,6 +78,13 @@ class Shake(Action):
     """Shake the phone."""
 
     kind: Literal["shake"] = "shake"
+
+
+class Knock(Action):
+    """Knock on something."""
+
+    kind: Literal["knock"] = "knock"
+    target: act.Target
 
 
 @dataclass
@@ -97,9 +120,21 @@ def shake(key: Key = Key.VOLUME_UP, *, gated: bool = True) -> InputAction[Shake]
     )
 
 
-def scripted(*act: object) -> tuple[Models, ScriptedModel]:
+def touching(model: type[A]) -> InputAction[A]:
+    """An action that touches what it names, or else what lies in the middle of the button that pays."""
+
+    def to_input(_action: A, where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
+        pay = next(each for each in sight.observation.elements or () if each.text == "Place order")
+        return inputs.Tap(where.point or pay.bounds.centre)
+
+    return InputAction(
+        model=model, describe=lambda _action, _sight: TEXTS.words("knock"), gate=ungated, to_input=to_input
+    )
+
+
+def scripted(*replies: object) -> tuple[Models, ScriptedModel]:
     """No captions: what is done is told in the words of its spec."""
-    return models([*act, *[FINISH] * 3], caption=[ModelUnreachable("no captions")] * 20)
+    return models([*replies, *[FINISH] * 3], caption=[ModelUnreachable("no captions")] * 20)
 
 
 def told(model: ScriptedModel) -> str:
@@ -227,6 +262,29 @@ async def test_the_policy_judges_what_an_action_presses_by_whatever_name(rig: Ri
     await work.ended()
     assert "Done by: shake the phone" in asked.question.detail
     assert rig.phone.truth.messages == sent
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["of no list", "by the name of another action"])
+async def test_what_an_action_touches_is_judged_by_what_is_sent(rig: Rig, known: bool) -> None:
+    """Seen failing, for the other name, with a list of actions whose input nobody judges: the mug was bought."""
+    rig.phone.windows.launch("shop")
+    rig.phone.state.cart.append("Blue mug")
+    rig.phone.windows.open("payment")
+    if known:
+        rest = [BUILT_IN.spec_of(act.Finish(status="success")), BUILT_IN.spec_of(act.Wait())]
+        actions = ActionRegistry([*rest, touching(act.OpenApp)])
+        have, _ = scripted(call("open_app", name="Shop"))
+    else:
+        actions = BUILT_IN.plus(touching(Knock))
+        have, _ = scripted(lambda r: call("knock", element=element(r, "Place order")))
+    work = Work(rig.agent(have, actions=actions), order("look at the cart"))
+    question = (await work.until(Asked)).question
+    assert "pays, orders" in question.detail
+    assert "Done by: knock" in question.detail
+    await work.answer("deny")
+    await work.ended()
+    assert rig.inputs() == []
+    assert rig.phone.truth.orders == ()
 
 
 def test_the_words_of_a_plugin_outlive_it() -> None:

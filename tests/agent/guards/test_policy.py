@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 from agent import actions as act
 from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy, PolicyError
+from agent.guards.reading import is_press
 from devices.geometry import Bounds, Point
 from devices.inputs import Key
 from devices.phone import Element
 
 HERE = act.PointTarget(x=1, y=1)
 TAP = act.Tap(target=HERE)
+
+
+class Knock(act.Action):
+    """A touch that stands in no list."""
+
+    kind: Literal["knock"] = "knock"
+    target: act.Target
 
 
 def button(text: str = "", description: str = "") -> Element:
@@ -274,6 +282,17 @@ def test_keys_reach_a_button_that_means_what_stands_above_it() -> None:
     assert verdict(act.Type(text="a\t\t\n"), None, (PAGE, about, field, ok)) == "approve"
     assert verdict(act.PressKey(key=Key.ENTER), None, (PAGE, about, focused)) == "approve"
     assert verdict(act.Type(text="a\t\t\n"), None, (PAGE, field, ok)) == "allow"
+
+
+def test_a_touch_that_stands_in_no_list_is_one() -> None:
+    """Seen failing with a list of what touches, in the policy and for the reader."""
+    knock = Knock(target=HERE)
+    pay, nothing = button("Pay"), TouchTarget("com.example")
+    assert verdict(knock, pay) == "approve"
+    assert is_press(knock, TouchTarget("com.example", pay))
+    assert is_press(knock, TouchTarget("com.example", point=Point(1, 1)))
+    assert not is_press(act.OpenApp(name="Shop"), nothing)
+    assert verdict(act.OpenApp(name="Shop")) == "allow"
 
 
 def test_what_is_typed_into_a_button_touches_it() -> None:

@@ -12,7 +12,7 @@ from agent.effect_facts import Effect, ScreenChanged
 from agent.models.base import Message, ModelReply, ModelRequest, Purpose
 from agent.offline.pilot import OfflinePilot
 from agent.offline.progress import memo_of
-from agent.scene import NotDone, PastStep, Scene, Screen, ScreenElement
+from agent.scene import NotDone, PastStep, Scene, Screen, ScreenElement, StepFate
 from devices.geometry import Bounds, Size
 
 SPACE = Size(900, 2000)
@@ -32,13 +32,19 @@ def screen(*elements: ScreenElement, app: str = "org.example.app", **more: Any) 
     return Screen(SPACE, None, numbered, app=app, **more)
 
 
-def step(place: str, did: str = "", effect: Effect | None = SOMETHING, not_done: NotDone | None = None) -> PastStep:
+def step(
+    place: str,
+    did: str = "",
+    effect: Effect | None = SOMETHING,
+    not_done: NotDone | None = None,
+    fate: StepFate = StepFate.DONE,
+) -> PastStep:
     """A step that was taken, `place` as "1/2 tap: x" (clause, stage); `effect` is None when nothing is known of what
     came of it.
     """
     number, _, stage = place.partition(":")[0].partition(" ")
     memo = memo_of(int(number.split("/")[0]) - 1, stage)
-    return PastStep(1, "", "", (did,), () if effect is None else (effect,), not_done=not_done, memo=memo)
+    return PastStep(1, "", "", (did,), () if effect is None else (effect,), fate=fate, not_done=not_done, memo=memo)
 
 
 def scene(text: str, shown: Screen, past: Sequence[PastStep] = (), **more: Any) -> Scene:

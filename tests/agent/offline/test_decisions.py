@@ -19,8 +19,7 @@ from agent.models.base import Delta, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
 from agent.offline.pilot import OfflinePilot
 from agent.offline.progress import memo_of, taken
-from agent.scene import NotDone, PastStep, ScreenElement
-from agent.wording import words
+from agent.scene import NotDone, PastStep, ScreenElement, StepFate
 from devices.geometry import Bounds
 from devices.inputs import Key
 from devices.wording import words as phone_words
@@ -92,16 +91,16 @@ async def test_the_keyboard_is_closed_before_looking_further() -> None:
 
 
 @pytest.mark.parametrize(
-    ("did", "not_done"),
+    ("fate", "not_done"),
     [
-        (words("did.interrupted", what="tap 'Pay'"), None),
-        ("tap 'Pay'", NotDone(uncertain=True)),
-        ("tap 'Pay'", None),
+        (StepFate.INTERRUPTED, None),
+        (StepFate.DONE, NotDone(uncertain=True)),
+        (StepFate.DONE, None),
     ],
 )
-async def test_a_touch_that_may_have_happened_is_not_repeated(did: str, not_done: NotDone | None) -> None:
+async def test_a_touch_that_may_have_happened_is_not_repeated(fate: StepFate, not_done: NotDone | None) -> None:
     """A person is asked whether it did; only one who says no has it done again."""
-    past = [step("1/1 tap: Tapping Pay", did, None, not_done)]
+    past = [step("1/1 tap: Tapping Pay", "tap 'Pay'", None, not_done, fate)]
     shown = screen(element("button", "Pay"))
     asked = await next_action(scene("tap Pay", shown, past))
     assert isinstance(asked, AskUser)
@@ -128,7 +127,7 @@ async def test_the_phones_reason_is_told() -> None:
 async def test_an_app_that_is_not_there_is_said_in_the_persons_words() -> None:
     """Of all the names that were tried only the person's is named, and what comes near to it is offered."""
     tried = [phone_words("phone.rejected.no_app", name=f"'{name}'") for name in ("camera", "相机")]
-    past = [step("1/1 open: x", "open", None, NotDone(reason)) for reason in tried]
+    past = [step("1/1 open: x", "open", None, NotDone(reason, unknown_app=True)) for reason in tried]
     asked = await next_action(scene("open camera", screen(app=LAUNCHER), past))
     assert isinstance(asked, AskUser)
     assert asked.question == "There is no app called “camera” on this phone. This I can do:"
@@ -137,7 +136,7 @@ async def test_an_app_that_is_not_there_is_said_in_the_persons_words() -> None:
 
 async def test_a_refusal_of_the_policy_ends_the_work() -> None:
     refused = NotDone("the app is closed to the agent by the policy")
-    past = [step("1/1 tap: Tapping Pay", words("did.refused", what="tap 'Pay'"), None, refused)]
+    past = [step("1/1 tap: Tapping Pay", "refused: tap 'Pay'", None, refused, StepFate.REFUSED)]
     action = await next_action(scene("tap Pay", screen(element("button", "Pay")), past))
     assert isinstance(action, Finish)
     assert "closed to the agent by the policy." in action.summary
@@ -148,7 +147,7 @@ async def test_it_says_what_it_is_once_at_the_beginning() -> None:
     shown = screen(element("button", "Pay"))
     first = await answer(Purpose.ACT, "", scene=scene("tap Pay", shown))
     assert "Offline pilot, no model: Tapping Pay" in first.tool_calls[0].arguments
-    past = [step("1/1 tap: x", words("did.not_allowed", what="tap 'Pay'"), None)]
+    past = [step("1/1 tap: x", "not allowed: tap 'Pay'", None, fate=StepFate.NOT_ALLOWED)]
     denied = await next_action(scene("tap Pay", shown, past))
     assert isinstance(denied, Finish)
     assert denied.summary == "It was not allowed. Nothing was done."

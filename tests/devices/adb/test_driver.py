@@ -7,7 +7,7 @@ import pytest
 from devices.adb.driver import AdbPhone
 from devices.adb.input_driver import Act
 from devices.adb.shell import Shell
-from devices.errors import CaptureFailed, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
+from devices.errors import CaptureFailed, InputRejected, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
 from devices.geometry import Point
 from devices.inputs import Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
 from devices.phone import Health
@@ -213,7 +213,7 @@ async def test_an_app_that_was_switched_off_and_on_again(bench: Bench) -> None:
     await bench.phone.act(OpenApp("Notes"), receipt="o1")
     adb = ("-s", bench.virtual.address, "shell")
     assert (await bench.server.run(*adb, "pm disable-user org.example.notes"))[0] == 0
-    with pytest.raises(UnknownApp, match="does not exist"):
+    with pytest.raises(InputRejected, match="does not exist"):
         await bench.phone.act(OpenApp("Notes"), receipt="o2")
     with pytest.raises(UnknownApp, match="No installed app is called 'Notes'"):
         await bench.phone.act(OpenApp("Notes"), receipt="o3")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.reading import Reading, same_elements, same_facts
+from devices.adb.reading import ScreenReading, same_elements, same_facts
 from devices.adb.shell import Shell
 from devices.adb.state import State
 from devices.adb.ui_tree import Trees
@@ -49,7 +49,7 @@ def test_another_app_or_keyboard_is_another_screen(now: State) -> None:
 
 async def test_a_reading_that_is_begun_anew_leaves_the_phone_usable(bench: Bench) -> None:
     shell = Shell(bench.connection)
-    reading = Reading(Trees(shell, FastLane(shell)), shell)
+    reading = ScreenReading(Trees(shell, FastLane(shell)), shell)
     bench.virtual.faults.set(hang="uiautomator")
     reading.begin(SIZE)
     bench.virtual.faults.set(hang="")
@@ -62,7 +62,7 @@ async def test_a_reading_that_is_begun_anew_leaves_the_phone_usable(bench: Bench
 
 async def test_the_failure_of_a_reading_is_raised_and_forgotten_when_it_is_dropped(bench: Bench) -> None:
     shell = Shell(bench.connection)
-    reading = Reading(Trees(shell, FastLane(shell)), shell)
+    reading = ScreenReading(Trees(shell, FastLane(shell)), shell)
     bench.virtual.faults.set(hang="dumpsys")
     reading.begin(SIZE)
     with pytest.raises(PhoneTimeout):

@@ -12,11 +12,12 @@ from agent.effect_facts import Answered, DoneByHand, NotAllowed, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.standing import given
-from agent.graph.executor.state import ExecutorState, did_of, ended
+from agent.graph.executor.state import ExecutorState, did_as, did_of, ended
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
-from agent.wording import sentence, words
+from agent.scene import StepFate
+from agent.wording import sentence
 
 Route = Command[Literal["screenshot", "execute_action", "check_loop", "executor_exit"]]
 
@@ -55,12 +56,14 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         go_on: ExecutorState = {"approved": state["index"], "secret": secret, "question": None}
         return Command(goto="execute_action", update={**go_on, "standing": given(state, asked, answer)})
     did, effect = list(did_of(state["did"])), list(effects_of(state["effect"]))
+    fate: StepFate | None = None
     anchor = state.get("anchor") or {}
     counts: dict[str, dict[str, int]] = {}
     if asked.kind is QuestionKind.APPROVE:
         action = context.actions.action_from(state["decision"]["actions"][state["index"]])
         what = context.actions.describe(action, context.screen.view)
-        did.append(words("did.not_allowed", what=what))
+        fate = StepFate.NOT_ALLOWED
+        did.append(did_as(fate, what))
         told = f"A person did not allow it: {what}. Do not try it again; go on without it, or finish with failure."
         effect.append(NotAllowed(consequence=asked.consequence, text=anchor.get("typed", "")))
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)
@@ -71,5 +74,5 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
     else:
         told = f"You asked: {asked.text} The person answered: {answer.text}"
         effect.append(Answered(text=answer.text))
-    closed = close_step(state, context, did=did, effect=effect, told=[told])
+    closed = close_step(state, context, did=did, effect=effect, told=[told], fate=fate)
     return Command(goto="check_loop", update={**closed, "said": said, **counts})

@@ -30,6 +30,7 @@ async def executor_entry(
         "decision": {"thought": "", "summary": "", "actions": []},
         "index": 0,
         "did": [],
+        "fate": None,
         "effect": [],
         "mark": None,
         "question": None,

@@ -27,7 +27,8 @@ from agent.guards.typed import place_of
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.wording import sentence, words
+from agent.scene import StepFate
+from agent.wording import sentence
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.wording import Words
 
@@ -57,7 +58,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     sight = chosen_on = context.screen.view
     if sight is None or chosen_on is None:
         what = context.actions.describe(actions[step.index], None)
-        step.did.append(words("did.interrupted", what=what))
+        step.end(StepFate.INTERRUPTED, what)
         step.told.append(INTERRUPTED.format(what=what))
         return Command(goto="check_loop", update=step.update())
     try:
@@ -85,7 +86,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
                 result = ended(Outcome.BLOCKED, summary)
                 return Command(goto="executor_exit", update=step.update(result=result))
         if not step.did:
-            step.did.append(words("did.not_done", what=context.actions.describe(actions[step.index], sight)))
+            step.end(StepFate.NOT_DONE, context.actions.describe(actions[step.index], sight))
         step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
@@ -127,15 +128,15 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
         return await _do_on_screen(step, spec, action, what)
     except Stopped:
         if not step.did:
-            step.did.append(words("did.interrupted_before", what=what))
+            step.end(StepFate.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
         if not step.did:
-            step.did.append(words("did.not_done", what=what))
+            step.end(StepFate.NOT_DONE, what)
         step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(result=ended_by(error)))
     except PhoneError as error:
-        step.did.append(words("did.not_done", what=what))
+        step.end(StepFate.NOT_DONE, what)
         step.told.append(f"The phone could not be looked at again, so it was not done: {error}")
     return _after_touch(step)
 
@@ -170,7 +171,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     if again is None:
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
-        step.did.append(words("did.not_done", what=what))
+        step.end(StepFate.NOT_DONE, what)
         if secret is not None:
             context.secrets.take(secret)
         step.told.append(OTHERWISE if secret is None else FIELD_GONE)

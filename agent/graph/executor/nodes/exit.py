@@ -21,7 +21,7 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
     update: ExecutorState = {"untold": None}
     if state["did"]:
         closed = close_step(state, context, did=did_of(state["did"]), effect=effects_of(state["effect"]), told=[])
-        update |= {"past": closed["past"], "usage": closed["usage"], "did": []}
+        update |= {"past": closed["past"], "usage": closed["usage"], "did": [], "fate": None}
     context.live.early.drop()
     result = state.get("result") or ended(Outcome.FAILED, sentence("ended.no_result"))
     view = context.screen.view

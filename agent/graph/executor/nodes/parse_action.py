@@ -16,7 +16,7 @@ from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, ended, past_line, reply_of, usage_data, usage_of, why_unusable
+from agent.graph.executor.state import ExecutorState, ended, past_line, reply_of, spent, usage_data, why_unusable
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
@@ -147,7 +147,7 @@ async def _finish(
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
             return Command(goto="check_loop")
-        update["usage"] = usage_data(usage_of(state) + usage)
+        update["usage"] = usage_data(spent(state) + usage)
         if isinstance(verdict, str) or not verdict.proven:
             reason = verdict if isinstance(verdict, str) else verdict.reason
             if not isinstance(verdict, str) and state["verify_rounds"] == 0:

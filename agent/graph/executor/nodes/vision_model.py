@@ -14,7 +14,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
-from agent.graph.executor.state import ExecutorState, did_of, ended_by, not_done_of, usage_data, usage_of
+from agent.graph.executor.state import ExecutorState, did_of, ended_by, fate_of, not_done_of, spent, usage_data
 from agent.graph.executor.steps import confirm_step
 from agent.guards.seen_words import with_seen
 from agent.models.base import Message, ModelRequest, Purpose
@@ -41,6 +41,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
             app=step["app"],
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((state["subtask"], step["number"]), "") if i >= first else "",
+            fate=fate_of(step),
             not_done=not_done_of(step.get("not_done")),
             memo=step.get("memo", {}),
         )
@@ -125,7 +126,7 @@ async def vision_model(
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
-        usage = usage_data(usage_of(state) + reply.usage)
+        usage = usage_data(spent(state) + reply.usage)
         return Command(goto="screenshot", update={"usage": usage, **_told(context), **known})
     return Command(
         goto=["action_summary", "parse_action"],
@@ -140,7 +141,7 @@ async def vision_model(
                 ],
             },
             "decision": {"thought": "", "summary": "", "actions": []},
-            "usage": usage_data(usage_of(state) + reply.usage),
+            "usage": usage_data(spent(state) + reply.usage),
             "told": [],
             "untold": None,
             **known,

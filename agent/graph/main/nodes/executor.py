@@ -11,10 +11,10 @@ from agent.control import Cancel, Stopped
 from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
 from agent.files import GivenFile
-from agent.graph.executor.state import usage_data
+from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.state import MainState, spent
+from agent.graph.main.state import MainState
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder

@@ -10,11 +10,11 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from agent.control import Stopped
-from agent.graph.executor.state import usage_data
+from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.prompt_facts import given
-from agent.graph.main.state import MainState, spent
+from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable, ModelError

@@ -9,10 +9,10 @@ from langgraph.runtime import Runtime
 
 from agent.control import Stopped
 from agent.error_mapping import FaultKind
-from agent.graph.executor.state import usage_data
+from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState, spent
+from agent.graph.main.state import MainState
 from agent.graph.main.streaming import Thoughts
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose

@@ -43,7 +43,7 @@ def _token(state: PhoneState) -> str:
 
 
 def numbered_window(state: PhoneState) -> str:
-    """The same with its number, as the input dispatcher calls it."""
+    """What has the focus with the number of its window, as the input dispatcher calls it."""
     return f"{_token(state)} {focused_window(state)}"
 
 
