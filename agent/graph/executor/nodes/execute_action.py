@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from agent.actions import Action, EnterSecret
 from agent.control import Stopped
-from agent.effect_facts import OtherWindow
+from agent.effect_facts import DeniedBefore, OtherWindow
 from agent.graph.executor.acting import BEGUN, begin, give_up
 from agent.graph.executor.action_spec import ActionError, AnySpec, InputAction, PhoneTool, Tool
 from agent.graph.executor.anchors import found_again
@@ -80,6 +80,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     except ActionError as trouble:
         if isinstance(trouble, Denied):
             step.changed["denied"] = counted(state.get("denied", {}), trouble.consequence)
+            step.effect.append(DeniedBefore(tries=trouble.tries))
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 result = ended(Outcome.BLOCKED, summary)
