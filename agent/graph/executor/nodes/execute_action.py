@@ -19,7 +19,7 @@ from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import KEPT, secret_action, secret_question, type_secret, what_was_typed
-from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run
+from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run, with_elements
 from agent.graph.executor.standing import recorded
 from agent.graph.executor.state import ExecutorState, ended, ended_by
 from agent.graph.executor.targets import ResolvedTarget
@@ -101,7 +101,7 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
     `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
     """
-    resolved = resolve(step, action, sight, chosen_on)
+    resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
     question = await gate(step, resolved)
     if question is None:
         await _do_allowed(step, resolved)
