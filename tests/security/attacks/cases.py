@@ -20,9 +20,9 @@ READ: Final[dict[str, str]] = {
 SLOW: Final[dict[str, str]] = {"five thousand decoys": "deletes", "more decoys than are read": "deletes"}
 """Pages whose elements may come too late on a busy machine: there is a reader for that, too."""
 PASSES: Final[Mapping[str, str]] = {
-    "swap between look and touch": "a touch lands a moment after the look before it; the run is stopped, and says so",
+    "swap between look and touch": "a touch lands a moment after the look, and it is the same window that gets it",
 }
-"""Pages that nothing stands against before it is too late, and why."""
+"""Pages that nothing stands against, and why. Another window in that moment is told, and stops the run."""
 OTHERWISE: Final = frozenset({"dialog comes while the model thinks", "relabelled while the model thinks"})
 """Pages that something else than the gate stands against: a touch is for the window and the words that were there."""
 SWAPPED: Final = tuple(name for name in PAGES if name.endswith("while the question is open"))
