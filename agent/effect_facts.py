@@ -209,6 +209,14 @@ class AllowedAhead(_Fact):
     schedule: str = ""
 
 
+class DeniedBefore(_Fact):
+    """A person had denied the same in this run, so it was neither asked again nor done."""
+
+    kind: Literal["denied_before"] = "denied_before"
+    tries: int
+    """How often it was tried, the denied one included."""
+
+
 class PlainText(_Fact):
     """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
 
@@ -240,6 +248,7 @@ Effect = Annotated[
     | DoneByHand
     | NotAllowed
     | AllowedAhead
+    | DeniedBefore
     | PlainText,
     Field(discriminator="kind"),
 ]
@@ -341,6 +350,8 @@ def _english(effect: Effect) -> str:
             return f"sends to {to!r} were allowed for this task by {by}"
         case AllowedAhead(to=to, by=by, schedule=schedule):
             return f"this message to {to!r} was allowed by the standing yes of {by} (schedule {schedule})"
+        case DeniedBefore(tries=tries):
+            return f"a person had denied the same before; they were not asked again (try {tries})"
         case PlainText(text=text):
             return text
         case _:

@@ -159,6 +159,23 @@ class Done:
     elsewhere: str = ""
 
 
+class Judged(Protocol):
+    """What an input was judged by, so that it is sent only while the screen still says the same."""
+
+    @property
+    def pictured(self) -> bool:
+        """Whether it is worth a picture where elements come slowly; else only those that come at once are asked."""
+        ...
+
+    def shows_same(self, small: Image.Image) -> bool:
+        """Whether this picture in the small shows what was seen."""
+        ...
+
+    def tells_same(self, elements: tuple[Element, ...]) -> bool:
+        """Whether these elements are what it was judged by."""
+        ...
+
+
 class Phone(Protocol):
     """One phone. Every call has a time limit of its own and may be cancelled: the link is then closed.
 
@@ -206,7 +223,15 @@ class Phone(Protocol):
         """
         ...
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
+    async def act(
+        self,
+        what: Input,
+        *,
+        receipt: str,
+        watched: bool = False,
+        later: bool = False,
+        judged: Judged | None = None,
+    ) -> Done:
         """Send one input, once. It is never repeated here, whatever happens.
 
         A `watched` one is followed: the phone is asked afterwards which window got it (`Done.elsewhere`).
@@ -214,7 +239,8 @@ class Phone(Protocol):
         `receipt` (letters, digits, `.`, `-`, `_`) goes with every command to the phone, so that the phone's own
         record can be tied to the journal. With `later` nothing is waited for that a look can tell as well, such as
         what a field holds now: the next complete look has that as its `done`.
-        A touch or a text for a screen that is not the one of the last look any more raises ScreenChanged. Raises
+        A touch or a text for a screen that is not the one of the last look any more raises ScreenChanged, and so does
+        one that was `judged` by what the screen does not say any more. Raises
         InputRejected (nothing was sent) or another PhoneError whose `uncertain` tells whether the input may have
         arrived.
         """

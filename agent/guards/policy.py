@@ -34,7 +34,17 @@ from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
-from agent.guards.structure import by_id, form_button, is_price, is_swiped_away, message_field, sends_by_place
+from agent.guards.structure import (
+    by_id,
+    form_button,
+    is_drawn,
+    is_navigation,
+    is_price,
+    is_swiped_away,
+    is_wide,
+    message_field,
+    sends_by_place,
+)
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
@@ -200,7 +210,7 @@ class Policy:
             about = next(iter(captions), "")
             return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
         if harmless:
-            return HARMLESS
+            return HARMLESS if touched is None else self._closes(touched, spot)
         if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
             return gate
         if touched is None:
@@ -209,6 +219,15 @@ class Policy:
         opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
         opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
         return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
+
+    def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
+        """The gate of what only closes something by its words. Those that only describe a picture are not believed."""
+        if not is_drawn(touched) or is_navigation(touched, spot):
+            return HARMLESS
+        paid = any(e.label and has_amount(e.label) for e in spot.around)
+        if is_wide(touched, spot) and (paid or is_sensitive(spot, self._rules.screens, self._lexicon)):
+            return Gate("approve", NAMELESS, standing="unknown", how="nameless", sensitive=True)
+        return ALLOWED
 
     def _agreed(self, found: Agreement | None) -> Gate:
         if found is None:

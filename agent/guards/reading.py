@@ -14,6 +14,7 @@ from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
 from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
+from agent.guards.structure import is_drawn
 from devices.geometry import Point
 from devices.phone import Element, Observation
 from devices.recent import Recent
@@ -117,10 +118,11 @@ class Pressed:
 
     def key(self, reader: str) -> str | None:
         """A word for the app, the control and all words that are bound to it, and for the picture where there are
-        none; None where nothing tells this window from another one.
+        none, or none that are believed; None where nothing tells this window from another one.
         """
         near, seen = self.near, self.seen
-        picture = picture_of(seen, pictured(seen, near, self.target, self.point))
+        shown = self.target.bounds if self.target is not None and is_drawn(self.target) else None
+        picture = picture_of(seen, shown or pictured(seen, near, self.target, self.point))
         if not near.window and picture is None:
             return None
         control: list[Any] = [self.kind]

@@ -39,12 +39,15 @@ _ACCOUNT: Final = re.compile(
 )
 """An IBAN, or a card of which the last digits are shown, or all."""
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff]")
+SYSTEM_UI: Final = "com.android.systemui"
 _PAGERS: Final = ("ViewPager", "ViewPager2", "HorizontalScrollView", "TabLayout", "Carousel", "Gallery")
 WIDE_SHARE, BOTTOM_SHARE = 0.5, 0.6
 ICON_SHARE = 0.25
 """Of the screen's width: what is wider is no icon beside a field."""
 LOW_FIELD_SHARE = 0.4
 """Of the screen's height: fields of conversations stand lower, also above a keyboard."""
+CORNER_SHARE = 0.12
+"""Of the screen's height, from its top: so far up stand the arrow back and the cross that closes."""
 FORM_SHARE = 0.15
 """Of the screen's height: how far below its field the button of a form stands."""
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
@@ -64,6 +67,29 @@ def by_id(element: Element) -> str:
         *([parts[1]] if parts[0] in {"confirm", "click", "do", "on"} and len(parts) > 1 else []),
     }
     return next((rule for rule, verbs in _VERBS.items() if not verbs.isdisjoint(ends)), "")
+
+
+def is_drawn(element: Element) -> bool:
+    """Whether it is a picture of which only the description has words: what people see on it may say something else."""
+    name = element.class_name.rsplit(".", 1)[-1]
+    return "Image" in name and not element.text and bool(element.description)
+
+
+def is_navigation(element: Element, spot: TouchTarget) -> bool:
+    """Whether it is one of Android's own bars, or a small picture in an upper corner: back, up, close."""
+    if element.package == SYSTEM_UI:
+        return True
+    if spot.size is None:
+        return False
+    box, width, height = element.bounds, spot.size.width, spot.size.height
+    if box.bottom > height * CORNER_SHARE or box.right - box.left > width * ICON_SHARE:
+        return False
+    return box.left < width * ICON_SHARE or box.right > width * (1 - ICON_SHARE)
+
+
+def is_wide(element: Element, spot: TouchTarget) -> bool:
+    """Whether it is as wide as the button is that ends a page."""
+    return spot.size is not None and element.bounds.right - element.bounds.left >= spot.size.width * WIDE_SHARE
 
 
 def is_price(element: Element, spot: TouchTarget) -> bool:

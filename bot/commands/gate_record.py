@@ -1,11 +1,13 @@
-"""`why 12`: what the gate did in a task, step by step. What was asked and answered, read by a model, and checked."""
+"""`why 12`: what the gate did in a task, step by step. What was asked and answered, allowed or denied before, read by a
+model, and checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from agent.effect_facts import LookedBefore, OtherWindow
+from agent.effect_facts import AllowedAhead, DeniedBefore, LookedBefore, OtherWindow
 from agent.questions import QuestionKind
 from bot.cards.formatting import shortened, title_of
 from bot.cards.question import closed_line
@@ -36,7 +38,8 @@ def _of_question(asked: OpenQuestion) -> str:
 
 def _of_step(step: StepRow) -> Iterator[str]:
     """Lines of a step; none for one that no gate had a part in."""
-    facts = [each for each in step.effect if isinstance(each, LookedBefore | OtherWindow)]
+    kinds = AllowedAhead | DeniedBefore | LookedBefore | OtherWindow
+    facts = [each for each in step.effect if isinstance(each, kinds)]
     found = [_reading(each) for each in step.action.get("readings", ())]
     found += [effect_words(facts, {})] if facts else []
     yield from (say("why.step", step=step.step, did=step.summary, found=each) for each in found)

@@ -12,6 +12,7 @@ from agent.effect_facts import (
     AppChanged,
     Appeared,
     CameTrue,
+    DeniedBefore,
     Disappeared,
     DoneByHand,
     Effect,
@@ -103,6 +104,8 @@ def _change(effect: Effect, names: Mapping[str, str]) -> str:
             return say("effect.allowed_for_task", to=to, by=by)
         case AllowedAhead(to=to, by=by, schedule=schedule):
             return say("effect.allowed_by_schedule", to=to, by=by, schedule=schedule)
+        case DeniedBefore(tries=tries):
+            return say("effect.denied_before", tries=tries)
         case PlainText(text=text):
             return text
         case _:

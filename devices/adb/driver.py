@@ -28,14 +28,15 @@ from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Wa
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
 from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
-from devices.errors import PhoneTaken
+from devices.errors import PhoneTaken, ScreenChanged
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
-from devices.phone import Done, Element, Observation, PhoneInfo
+from devices.phone import Done, Element, Judged, Observation, PhoneInfo
 from devices.storage import FoundFiles
 from devices.thumbnail import black as all_black
+from devices.wording import words
 
 logger = logging.getLogger(__name__)
 
@@ -296,10 +297,11 @@ class AdbPhone:
         async with together() as group:
             frame = group.create_task(self._camera.capture(fit=fit))
             state = group.create_task(read_state(self._shell))
-            elements = group.create_task(self._trees.read(screen)) if screen else None
+            elements = group.create_task(self._trees.read(screen, insist=True)) if screen else None
         size = frame.result().size
         if elements is None or size != screen:
-            return await self._observation(frame.result(), await self._trees.read(size), state.result(), settled=True)
+            told = await self._trees.read(size, insist=True)
+            return await self._observation(frame.result(), told, state.result(), settled=True)
         return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
 
     async def _observation(
@@ -342,12 +344,33 @@ class AdbPhone:
         )
 
     @measured("act")
-    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
+    async def act(
+        self,
+        what: Input,
+        *,
+        receipt: str,
+        watched: bool = False,
+        later: bool = False,
+        judged: Judged | None = None,
+    ) -> Done:
         """See `Phone.act`."""
         await self._drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
         seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
-        return await self._hands.act(what, receipt, seen, watched=watched, later=later)
+        check = None if judged is None else partial(self._check_judged, judged, seen.size)
+        return await self._hands.act(what, receipt, seen, watched=watched, later=later, check=check)
+
+    async def _check_judged(self, judged: Judged, screen: Size | None) -> None:
+        """Raises ScreenChanged when the screen does not say any more by what an input was judged."""
+        elements = await self._trees.quick(screen) if screen is not None else None
+        if elements is None and (screen is None or not judged.pictured):
+            return
+        if elements is None and screen is not None:
+            if judged.shows_same((await self._camera.capture(never)).small):
+                return
+            elements = await self._trees.read(screen)
+        if elements is None or not judged.tells_same(elements):
+            raise ScreenChanged(words("phone.rejected.another"))
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
@@ -16,7 +16,7 @@ from devices.adb.input_results import Launch, Typing, field_at, holds_text, know
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
-from devices.adb.shell import Result, Shell
+from devices.adb.shell import Result, Shell, together
 from devices.adb.state import State, read_front, read_keyboard, read_package
 from devices.adb.text_entry import clearing_commands, plain_text, typing_commands
 from devices.adb.ui_tree import Trees, field_text
@@ -217,15 +217,24 @@ class Hands:
         self._left: tuple[Element, ...] | None = None
         self._open: Typing | Launch | None = None
 
-    async def act(self, what: Input, receipt: str, seen: Seen, *, watched: bool = False, later: bool = False) -> Done:
+    async def act(
+        self,
+        what: Input,
+        receipt: str,
+        seen: Seen,
+        *,
+        watched: bool = False,
+        later: bool = False,
+        check: Callable[[], Awaitable[None]] | None = None,
+    ) -> Done:
         """Sends the input, unless it is meant for a screen that is not there any more. With `later` the next look tells
-        what only a look can tell of it (see `take_done`).
+        what only a look can tell of it (see `take_done`). `check` raises when something else stands against it.
         """
         self._left = self._open = None
         act = Act(self._shell, receipt)
         front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
-            front = await self._check_front(seen.state, clock=watched)
+            front = await self._check_screen(seen.state, check, clock=watched)
         done = dataclasses.replace(await self._send(act, what, seen, later=later), sent=act.sent)
         # What a second command meets may be what the first has opened.
         if not watched or front is None or not act.is_one_command:
@@ -268,6 +277,18 @@ class Hands:
         """What a look at a screen with these elements and this app in front tells of the last input; once."""
         last, self._open = self._open, None
         return None if last is None else last.done(elements or (), front)
+
+    async def _check_screen(
+        self, then: State | None, check: Callable[[], Awaitable[None]] | None, *, clock: bool
+    ) -> State | None:
+        """Both looks at once: one takes about as long as the other. Raises as they do; nothing was sent."""
+        if check is None:
+            return await self._check_front(then, clock=clock)
+        with nothing_sent():
+            async with together() as group:
+                front = group.create_task(self._check_front(then, clock=clock))
+                group.create_task(_awaited(check()))
+        return front.result()
 
     async def _check_front(self, then: State | None, *, clock: bool) -> State | None:
         """A model thinks for seconds; meanwhile a dialog may have come up right where it wants to touch.
@@ -398,3 +419,7 @@ class Hands:
         except PhoneError as lost:
             logger.info("the field could not be read back: %s", lost)
             return None
+
+
+async def _awaited(check: Awaitable[None]) -> None:
+    await check

@@ -158,6 +158,14 @@ class Trees:
                 return await self._fast(written, size)
             return await self._read(size, MOST_LIMIT if insist else self._limit)
 
+    async def quick(self, size: Size) -> tuple[Element, ...] | None:
+        """The elements where they come at once, by the fast lane; None where they do not."""
+        if not self._lane.open:
+            return None
+        async with self._lane.automation():
+            written = await self._lane.tree()
+        return None if written is None else await self._fast(written, size)
+
     async def _read(self, size: Size, limit: float) -> tuple[Element, ...] | None:
         loop = asyncio.get_running_loop()
         began = loop.time()

@@ -43,7 +43,7 @@ from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
 from devices.inputs import Input
 from devices.jpeg import Fit
-from devices.phone import Done, Health, Observation, Phone, PhoneInfo
+from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
 from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
@@ -98,8 +98,16 @@ class SeenPhone:
     async def glance(self) -> Image.Image | None:
         raise AssertionError
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
-        raise AssertionError((what, receipt, watched, later))
+    async def act(
+        self,
+        what: Input,
+        *,
+        receipt: str,
+        watched: bool = False,
+        later: bool = False,
+        judged: Judged | None = None,
+    ) -> Done:
+        raise AssertionError((what, receipt, watched, later, judged))
 
     async def prepare(self) -> None:
         raise AssertionError

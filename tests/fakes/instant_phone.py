@@ -7,7 +7,7 @@ from PIL import Image
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit
-from devices.phone import Done, Element, Health, Observation, Phone, PhoneInfo
+from devices.phone import Done, Element, Health, Judged, Observation, Phone, PhoneInfo
 from devices.storage import FoundFiles
 
 SIZE = Size(1080, 2400)
@@ -61,8 +61,16 @@ class InstantPhone:
     async def glance(self) -> Image.Image | None:
         return None
 
-    async def act(self, what: Input, *, receipt: str, watched: bool = False, later: bool = False) -> Done:
-        del what, receipt, watched, later
+    async def act(
+        self,
+        what: Input,
+        *,
+        receipt: str,
+        watched: bool = False,
+        later: bool = False,
+        judged: Judged | None = None,
+    ) -> Done:
+        del what, receipt, watched, later, judged
         self._page += 1
         return Done()
 

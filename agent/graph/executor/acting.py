@@ -18,6 +18,7 @@ from agent.ports.journal import ActionKey, ActionState
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, UnknownApp
 from devices.inputs import Input
 from devices.phone import Done as Sent
+from devices.phone import Judged
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -71,11 +72,13 @@ async def send_input(
     *,
     last: bool = False,
     looked: float | None = None,
+    judged: Judged | None = None,
 ) -> tuple[Effect, ...]:
     """Send one input that was begun, and return what came of it. `sight` is what was seen before.
 
     `looked` is when the look was begun (seconds of the loop's clock) that has shown the screen as a person had allowed
-    it: then what comes of it also tells how old that was, and whether another window got the input.
+    it: then what comes of it also tells how old that was, and whether another window got the input. What nobody was
+    asked about is only sent while the screen says by what it was `judged`.
 
     After the `last` action of a step the model may be shown the screen before it is known to stand still.
 
@@ -84,7 +87,7 @@ async def send_input(
     """
     context.screen.expire()  # what was seen until now is not what this leaves behind
     try:
-        sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None, later=True)
+        sending = context.phone.act(what, receipt=key.receipt, watched=looked is not None, later=True, judged=judged)
         done = await context.control.guard(sending)
     except (Stopped, asyncio.CancelledError):
         await asyncio.shield(context.journal.finish(key, "uncertain", "stopped while it was being sent"))

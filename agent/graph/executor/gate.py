@@ -48,7 +48,7 @@ async def question_before_input(
     gate = context.policy.gate(action, spot)
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
         gate = context.policy.press_gate(action, spot_of(sight, where))
-    if gate.verdict == "allow" and not _is_its_input(action, where, physical, sight):
+    if gate.verdict == "allow" and not is_its_input(action, where, physical, sight):
         gate = _gate_of_input(state, context, sight, physical)
     if gate.verdict == "allow":
         own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state)))
@@ -80,7 +80,7 @@ async def _read(
     """
     if gate.standing != "unknown" or context.guard == "rules":
         return gate
-    if not _is_its_input(action, where, physical, sight):
+    if not is_its_input(action, where, physical, sight):
         action, where = spoken_as(physical, sight)
     if not is_press(action, spot_of(sight, where, action)):
         return gate
@@ -101,7 +101,7 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
     physical = spec.to_input(action, where, sight)
-    if physical is None or not _is_its_input(action, where, physical, sight):
+    if physical is None or not is_its_input(action, where, physical, sight):
         return False
     spot = spot_of(sight, where, action)
     gate = context.policy.gate(action, spot)
@@ -110,7 +110,7 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     return spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state))).verdict == "allow"
 
 
-def _is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
+def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
     """Whether the rules judge what is sent when they judge the action: a tap sends a tap to where it goes."""
     same, there = spoken_as(physical, sight)
     return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)

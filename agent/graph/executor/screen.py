@@ -20,7 +20,7 @@ from agent.picture import ImagePart
 from agent.ports.frames import Frames
 from agent.ports.journal import ActionKey
 from agent.wording import sentence
-from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout
+from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit, lightened
@@ -40,6 +40,8 @@ FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 10.0
 """Seconds between two tries to find memory, doubled each time."""
 
+UNTOLD_TRIES: Final = 2
+"""Presses in one app that wait for elements in vain; later ones are judged without."""
 LIGHT_PICTURES: Final = 8
 """How many pictures of past steps are kept as they are sent again; no model is trained on a larger window."""
 
@@ -63,6 +65,8 @@ class Looks:
     light: Recent[str, bytes] = field(default_factory=lambda: Recent(LIGHT_PICTURES))
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
+    untold: dict[str, int] = field(default_factory=dict)
+    """How often in a row an app has told no elements though it was waited for them (see `PhoneScreen.told_late`)."""
 
     def forget(self) -> None:
         """Everything seen is old, the view too: somebody else may have had the phone."""
@@ -181,6 +185,28 @@ class PhoneScreen:
         if keep:
             self._looks.fresh = seen
         return self._mask.observation(seen)
+
+    async def told_late(self, seen: Observation) -> Observation:
+        """The screen with its elements, where the look before a press had none: they are given the time they need.
+
+        What was seen, where they do not come; an app that tells none, as a game does, is not waited for each time.
+        Raises Stopped and PhoneUnavailable.
+        """
+        untold = self._looks.untold
+        if untold.get(seen.package, 0) >= UNTOLD_TRIES:
+            return seen
+        try:
+            now = await self.peek()
+        except PhoneUnavailable:
+            raise
+        except PhoneError as error:
+            logger.info("the elements of a press could not be asked for: %s", error)
+            return seen
+        if now.elements is not None and now.package == seen.package:
+            untold.pop(seen.package, None)
+            return now
+        untold[seen.package] = untold.get(seen.package, 0) + 1
+        return seen
 
     async def after(self, key: ActionKey, what: Input, before: Observation, *, last: bool) -> Observation:
         """What came of an input; that is the next observation as well.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, EnterSecret, TakeOver
@@ -23,11 +23,19 @@ from agent.graph.executor.action_spec import (
 )
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.gate import aim_again, field_aim, question_before_input, question_before_tool
+from agent.graph.executor.gate import (
+    aim_again,
+    field_aim,
+    is_its_input,
+    question_before_input,
+    question_before_tool,
+    spot_of,
+)
 from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
-from agent.graph.executor.targets import ResolvedTarget, resolve_target
-from agent.guards.reading import PressReading
+from agent.graph.executor.still_there import StillThere, still_there
+from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
+from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
@@ -173,6 +181,23 @@ def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget,
     return Resolved(action, spec, what, sight, where, physical)
 
 
+async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
+    """A press of a screen that has told no elements, with those that come when they are waited for. A list that is late
+    says nothing of what is pressed: no rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
+    """
+    if not isinstance(it.spec, InputAction) or it.sight is None or it.physical is None:
+        return it
+    seen, (same, there) = it.sight.observation, spoken_as(it.physical, it.sight)
+    if seen.elements is not None or not is_press(same, spot_of(it.sight, there, same)):
+        return it
+    now = await step.context.screen.told_late(seen)
+    if now is seen:
+        return it
+    sight = replace(it.sight, observation=now)
+    where = resolve_target(it.action, sight)
+    return resolve_input(it.spec, it.action, where, sight)
+
+
 async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
     """What a person is asked first, None when it may be done. Raises ActionError when it is refused."""
     state, context, spec = step.state, step.context, it.spec
@@ -245,7 +270,10 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.changed["mark"] = [spot.x, spot.y]
-    sent = await send_input(step.context, step.key, it.physical, it.sight, last=step.is_last, looked=it.looked)
+    judged = _judged(step, it, it.sight, it.physical) if it.looked is None else None
+    sent = await send_input(
+        step.context, step.key, it.physical, it.sight, last=step.is_last, looked=it.looked, judged=judged
+    )
     return Done(sent)
 
 
@@ -257,6 +285,17 @@ def newest(texts: Iterable[str]) -> list[str]:
             break
         shown.insert(0, text)
     return shown
+
+
+def _judged(step: OpenStep, it: Resolved, sight: ScreenView, physical: Input) -> StillThere | None:
+    """What a press that nobody was asked about has to meet."""
+    action, where, context = it.action, it.where, step.context
+    if not is_its_input(action, where, physical, sight):
+        action, where = spoken_as(physical, sight)
+    read = any(each["index"] == step.index for each in step.readings)
+    spot = spot_of(sight, where, action)
+    cover = context.mask.observation
+    return still_there(action, where, sight.observation, spot, context.policy, cover, read=read)
 
 
 def _tool_context(step: OpenStep) -> ToolContext:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.effect_facts import NotAllowed
+from agent.effect_facts import DeniedBefore, NotAllowed
 from agent.events import Asked
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
@@ -40,6 +40,8 @@ async def test_the_same_is_not_asked_again_and_the_third_try_ends_the_task(rig: 
     assert len(asked(work)) == 1
     assert len(model.asked(Purpose.ACT)) == 3
     assert "denied" in told(model.asked(Purpose.ACT)[2])
+    facts = [effect for step in work.steps for effect in step.effect]
+    assert [each.tries for each in facts if isinstance(each, DeniedBefore)] == [2, 3]
     assert end.outcome is Outcome.BLOCKED
     assert "'Send'" in end.summary
     assert "not allow" in end.summary

@@ -98,3 +98,28 @@ def test_what_a_cut_off_list_may_have_left_out_waits() -> None:
     assert touched(MAX_ELEMENTS).verdict == "approve"
     assert touched(100).verdict == "allow"
     assert MAX_ELEMENTS >= CUT_OFF
+
+
+def picture(top: int, right: int, says: str = "Cancel") -> Element:
+    return at(20, top, right, top + 120, description=says, clickable=True, class_name="android.widget.ImageView")
+
+
+def test_a_picture_that_only_its_description_calls_harmless_is_not_known() -> None:
+    """What is drawn on it may say "Pay", so a reader looks. Seen failing with the description believed."""
+    drawn = picture(1300, 400)
+    assert gate(drawn, drawn).standing == "unknown"
+    assert gate(drawn, drawn).verdict == "allow"
+
+
+def test_the_arrow_back_and_the_cross_in_a_corner_are_known_all_the_same() -> None:
+    for says in ("Navigate up", "Close"):
+        arrow = picture(80, 140, says)
+        assert gate(arrow, arrow).standing == "harmless"
+
+
+def test_a_wide_picture_waits_where_an_amount_stands() -> None:
+    """By rules alone. Seen failing with the description believed."""
+    drawn, amount = picture(1300, 1000), at(60, 1100, 1000, 1200, text="$49.99")
+    assert gate(drawn, drawn).verdict == "allow"
+    assert gate(drawn, amount, drawn).verdict == "approve"
+    assert gate(CANCEL, amount, CANCEL).standing == "harmless"  # written words are what is shown

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.effect_facts import LookedBefore, OtherWindow
+from agent.effect_facts import AllowedAhead, DeniedBefore, Effect, LookedBefore, OtherWindow
 from agent.questions import Question, QuestionKind
 from bot.domain.outgoing import Reply
 from bot.domain.task import StepRow, Task
@@ -65,6 +65,23 @@ async def test_it_is_told_in_the_language_that_is_spoken(world: World) -> None:
     told = words(await world.type(f"why #{task.id}", replace(ANNA, language="zh")))
     assert "操作前最多 240 毫秒核对过画面" in told
     assert "会发送内容：the cart to Mallory" in told
+
+
+BEFORE: tuple[tuple[Effect, str, str], ...] = (
+    (AllowedAhead(to="Bob", by="Anna"), "messages to Bob were allowed for this task by Anna", "Anna 已允许本任务"),
+    (AllowedAhead(to="Bob", by="Anna", schedule="3"), "standing yes of Anna (schedule 3)", "Anna 已为定时任务 3"),
+    (DeniedBefore(tries=2), "a person had denied the same before (try 2)", "之前已有人拒绝了同一操作（第 2 次尝试）"),
+)
+
+
+@pytest.mark.parametrize(("fact", "english", "chinese"), BEFORE, ids=lambda each: type(each).__name__)
+async def test_what_was_allowed_or_denied_before_is_told(
+    world: World, fact: Effect, english: str, chinese: str
+) -> None:
+    task = await world.working()
+    await kept(world, task, a_step(task=task.id, run=f"{task.id}.1", step=1, at=world.clock() + 5, effect=(fact,)))
+    assert english in words(await world.type(f"why {task.id}"))
+    assert chinese in words(await world.type(f"why {task.id}", replace(ANNA, language="zh")))
 
 
 async def test_a_task_without_any_says_so(world: World) -> None:

@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import pytest
+from PIL import Image
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.geometry import Size
-from devices.phone import Health, PhoneInfo
+from devices.phone import Element, Health, PhoneInfo
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 
@@ -29,6 +30,28 @@ class Bench:
     @property
     def connection(self) -> Connection:
         return self.phone.connection
+
+
+@dataclass
+class Met:
+    """devices.phone.Judged that says what it is told to, and counts how it was asked."""
+
+    same: bool
+    pictured: bool = False
+    looks: bool = False
+    """Whether the picture shows the same."""
+    told: int = 0
+    shown: int = 0
+
+    def shows_same(self, small: Image.Image) -> bool:
+        assert small.mode == "L"
+        self.shown += 1
+        return self.looks
+
+    def tells_same(self, elements: tuple[Element, ...]) -> bool:
+        assert elements
+        self.told += 1
+        return self.same
 
 
 @pytest.fixture

@@ -7,12 +7,20 @@ import pytest
 from devices.adb.driver import AdbPhone
 from devices.adb.input_driver import Act
 from devices.adb.shell import Shell
-from devices.errors import CaptureFailed, InputRejected, PhoneError, PhoneUnavailable, UnknownApp, UntypableText
+from devices.errors import (
+    CaptureFailed,
+    InputRejected,
+    PhoneError,
+    PhoneUnavailable,
+    ScreenChanged,
+    UnknownApp,
+    UntypableText,
+)
 from devices.geometry import Point
 from devices.inputs import Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
 from devices.phone import Health
 from devices.virtual_phone.adbd import LinkState
-from tests.devices.adb.conftest import Bench
+from tests.devices.adb.conftest import Bench, Met
 from tests.devices.contract import PhoneContract, Subject, element
 
 
@@ -231,3 +239,30 @@ async def test_a_phone_that_trusts_no_more_says_what_to_do(bench: Bench) -> None
 async def test_looks_at_the_same_time_do_not_disturb_each_other(bench: Bench) -> None:
     looks = await asyncio.gather(*(bench.phone.observe() for _ in range(4)))
     assert all(look.image is not None and look.elements for look in looks)
+
+
+@pytest.mark.parametrize(
+    ("met", "asked", "sent"),
+    [
+        (Met(same=False), (0, 0), True),
+        (Met(same=False, pictured=True, looks=True), (1, 0), True),
+        (Met(same=True, pictured=True), (1, 1), True),
+        (Met(same=False, pictured=True), (1, 1), False),
+    ],
+    ids=["not worth it", "looks the same", "tells the same", "another"],
+)
+async def test_where_elements_are_slow_a_picture_says_whether_they_are_asked(
+    bench: Bench, met: Met, asked: tuple[int, int], sent: bool
+) -> None:
+    """Nothing of it costs a second but what has changed, and that is not touched unless it says the same."""
+    await bench.phone.observe()
+    journal = bench.virtual.journal
+    before = (len(journal.named("screencap")), len(journal.named("uiautomator")))
+    try:
+        await bench.phone.act(Tap(Point(540, 1200)), receipt="j", judged=met)
+    except ScreenChanged:
+        assert not sent
+    assert (met.shown, met.told) == asked
+    after = (len(journal.named("screencap")), len(journal.named("uiautomator")))
+    assert (after[0] - before[0], after[1] - before[1]) == asked
+    assert bool([entry for entry in journal.inputs() if entry.receipt.startswith("j")]) == sent

@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from agent.actions import Action, EnterSecret
 from agent.control import Stopped
-from agent.effect_facts import OtherWindow
+from agent.effect_facts import DeniedBefore, OtherWindow
 from agent.graph.executor.acting import BEGUN, begin, give_up
 from agent.graph.executor.action_spec import ActionError, AnySpec, InputAction, PhoneTool, Tool
 from agent.graph.executor.anchors import found_again
@@ -19,7 +19,7 @@ from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import KEPT, secret_action, secret_question, type_secret, what_was_typed
-from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run
+from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run, with_elements
 from agent.graph.executor.standing import recorded
 from agent.graph.executor.state import ExecutorState, ended, ended_by
 from agent.graph.executor.targets import ResolvedTarget
@@ -81,6 +81,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     except ActionError as trouble:
         if isinstance(trouble, Denied):
             step.changed["denied"] = counted(state.get("denied", {}), trouble.consequence)
+            step.effect.append(DeniedBefore(tries=trouble.tries))
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 result = ended(Outcome.BLOCKED, summary)
@@ -101,7 +102,7 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
     `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
     """
-    resolved = resolve(step, action, sight, chosen_on)
+    resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
     question = await gate(step, resolved)
     if question is None:
         await _do_allowed(step, resolved)

@@ -15,7 +15,6 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.state import ExecutorState, ended_by
 from agent.graph.executor.steps import correct_step
-from agent.guards.seen_words import with_seen
 from devices.errors import PhoneError
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,6 @@ async def screenshot(
             "effect": [],
             "mark": None,
             **closed,
-            "seen": with_seen(state.get("seen", {}), seen, context.policy.lexicon),
             "said": [*state.get("said", []), *notes],
             # Also what was written while the run was queued or a question was open.
             "told": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any, Literal
 
@@ -100,6 +101,10 @@ async def vision_model(
     if view is None:
         return Command(goto="screenshot")
     known: dict[str, Any] = {}
+    # What an app has shown counts from the next action on: it is worked out while the model thinks.
+    remembering = asyncio.ensure_future(
+        asyncio.to_thread(with_seen, state.get("seen", {}), view.observation, context.policy.lexicon)
+    )
 
     async def still(early: EarlyLook) -> None:
         known.update(await confirm_step(state, context, early))
@@ -124,6 +129,7 @@ async def vision_model(
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
+    known.setdefault("seen", await remembering)
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
         usage = usage_data(spent(state) + reply.usage)

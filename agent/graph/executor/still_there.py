@@ -1,0 +1,124 @@
+"""Whether a press that nobody was asked about still meets what it was judged by, as the last thing before it is sent.
+
+The rules have let a press pass by what the model was shown, and a model thinks for seconds: an app may write other
+words on the same button meanwhile, in the same window. So the phone is asked again beside its last look at the window
+in front. Elements that come at once are compared for each press. Where they take a second, a picture of the place is
+compared first, and only where that has changed are they read; fields and rows of lists are left out there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from PIL import Image
+
+from agent.actions import Action
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.binding import around, picture_of, pictured, same_picture, words_of
+from agent.guards.dialogs import is_dialog
+from agent.guards.hit_test import TouchTarget, is_row, pressed, words_under
+from agent.guards.policy import Policy
+from agent.guards.reading import is_press
+from devices.geometry import Bounds
+from devices.phone import Element, Observation
+
+_NUMBER: Final = re.compile(r"\d+")
+"""What goes on by itself: clocks, counts, countdowns. An amount where it matters is judged anew, with its digits."""
+
+
+@dataclass(frozen=True)
+class StillThere:
+    """Implements devices.phone.Judged for a press: what it met when the rules let it pass.
+
+    `cover` takes the secrets out of a look, as they were out of `seen`. `read` says that a reader was asked as well:
+    its answer holds for the words of just that dialog or row.
+    """
+
+    action: Action
+    where: ResolvedTarget
+    seen: Observation
+    spot: TouchTarget
+    policy: Policy
+    cover: Callable[[Observation], Observation]
+    read: bool
+
+    @property
+    def pictured(self) -> bool:
+        """See `Judged.pictured`. What only opens or is typed into is most of what is pressed, and the least of harm."""
+        touched = pressed(self.spot)
+        if self.where.point is None or self.seen.small is None:
+            return False
+        return touched is None or not (touched.editable or is_row(touched, self.spot.around))
+
+    def shows_same(self, small: Image.Image) -> bool:
+        """See `Judged.shows_same`."""
+        place = self._place()
+        then, now = (
+            picture_of(self.seen, place),
+            picture_of(Observation(self.seen.size, None, None, small=small), place),
+        )
+        return then is not None and now is not None and same_picture(then, now)
+
+    def tells_same(self, elements: tuple[Element, ...]) -> bool:
+        """See `Judged.tells_same`: the same words under the finger, and no rule that holds them now."""
+        now = self.cover(Observation(self.seen.size, None, elements, self.seen.package, activity=self.seen.activity))
+        told = now.elements or ()
+        target = None if self.spot.target is None else self._found(self.spot.target, told)
+        if self.spot.target is not None and target is None:
+            return False
+        spot = TouchTarget(
+            self.spot.package, target, told, self.spot.point, self.spot.end, self.spot.activity, self.spot.size
+        )
+        if self.policy.press_gate(self.action, spot).verdict != "allow":
+            return False
+        if (target is None or not target.editable) and _words(self.spot) != _words(spot):
+            return False
+        return not self.read or _near(self.seen, self.where) == _near(now, ResolvedTarget(target, self.where.point))
+
+    def _found(self, wanted: Element, told: tuple[Element, ...]) -> Element | None:
+        """The element that looks the same, and is still where the finger comes down."""
+        point = self.spot.point
+        alike = [e for e in told if _looks(e) == _looks(wanted) and (point is None or e.bounds.holds(point))]
+        return min(alike, key=lambda e: e.bounds.area, default=None)
+
+    def _place(self) -> Bounds | None:
+        """The part of the picture that counts: the button, or in a dialog and without a button what is around it."""
+        target, point = self.where.element, self.where.point
+        if target is not None and target.label and not is_dialog(self.spot):
+            return target.bounds
+        return pictured(self.seen, around(self.seen, None, point), None, point)
+
+
+def still_there(
+    action: Action,
+    where: ResolvedTarget,
+    seen: Observation,
+    spot: TouchTarget,
+    policy: Policy,
+    cover: Callable[[Observation], Observation],
+    *,
+    read: bool,
+) -> StillThere | None:
+    """What this press has to meet; None for what presses nothing, and where no elements have told what is there."""
+    if seen.elements is None or not is_press(action, spot):
+        return None
+    return StillThere(action, where, seen, spot, policy, cover, read)
+
+
+def _words(spot: TouchTarget) -> set[str]:
+    return {_bare(each.label) for each in words_under(spot)}
+
+
+def _near(seen: Observation, where: ResolvedTarget) -> set[str]:
+    return {_bare(words_of(e)) for e in around(seen, where.element, where.point).near}
+
+
+def _looks(element: Element) -> tuple[str, str, str]:
+    return element.resource_id, element.class_name, "" if element.editable else _bare(element.label)
+
+
+def _bare(label: str) -> str:
+    return _NUMBER.sub("0", label)
