@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import outcome_line, receipt, title_of
+from bot.cards.formatting import outcome_line, receipt, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task
@@ -46,6 +46,7 @@ async def render_final(
         buttons=((again_button(task.id),),),
         notify=True,
         final=True,
+        tone=tone_of(task),
         mention=task.person,
     )
 

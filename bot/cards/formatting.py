@@ -8,7 +8,8 @@ from agent.events import ModelAway
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
-from bot.domain.task import StepRow, Task
+from bot.domain.outgoing import Tone
+from bot.domain.task import StepRow, Task, TaskState
 from bot.texts import counted, say
 
 TITLE_LIMIT = 60
@@ -73,6 +74,23 @@ _SIGNS = {
 def outcome_line(outcome: Outcome) -> str:
     """How a task ended, with a sign first that is read at a glance."""
     return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
+
+
+_TONES = {
+    Outcome.SUCCEEDED: Tone.DONE,
+    Outcome.UNVERIFIED: Tone.UNVERIFIED,
+    Outcome.BLOCKED: Tone.FAILED,
+    Outcome.FAILED: Tone.FAILED,
+    Outcome.CANCELLED: Tone.CANCELLED,
+}
+
+
+def tone_of(task: Task) -> Tone:
+    """How the task stands, at a glance."""
+    if task.outcome is not None:
+        return _TONES[task.outcome]
+    waits = task.state in {TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED}
+    return Tone.WAITING if waits else Tone.WORKING
 
 
 def tokens(usage: Usage) -> str:

@@ -9,7 +9,7 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, Questio
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator, stop_button, stop_phone_button
 from bot.cards.formatting import duration, shortened, title_of
 from bot.cards.picture import screen_picture, sheet_picture
-from bot.domain.outgoing import Button, Menu, Message, Picture
+from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
 from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
 
@@ -103,6 +103,7 @@ async def render_question(
         buttons=(*rows, (stop,))[:BUTTON_ROWS],
         menu=None if offer is None else offer.menu,
         notify=True,
+        tone=Tone.WAITING,
         mention=task.person,
     )
 
@@ -124,7 +125,8 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
     question = open_question.question
     heading, body, below = _words(question, task)
     lines = [closed_line(open_question), *_after(open_question), below]
-    return Message(heading=heading, body="\n".join(body), footer="\n".join(line for line in lines if line))
+    tone = Tone.CANCELLED if open_question.answer is None else Tone.WORKING
+    return Message(heading, "\n".join(body), "\n".join(line for line in lines if line), tone=tone)
 
 
 def _after(open_question: OpenQuestion) -> list[str]:
