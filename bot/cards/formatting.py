@@ -25,8 +25,17 @@ def shortened(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def title_of(task: Task) -> str:
-    """Number and beginning of a task, such as "12 · open settings"; of one phone's part that phone too."""
+def in_own_thread(task: Task) -> bool:
+    """Whether it has a thread that was opened for it, whose name and card say what it is."""
+    return task.place is not None and bool(task.place.thread) and task.place != task.origin
+
+
+def title_of(task: Task, *, titled: bool = False) -> str:
+    """Number and beginning of a task, such as "Task 12 · open settings"; of one phone's part that phone too. Where the
+    beginning stands above, in a thread that is `titled` with it, it is the number alone.
+    """
+    if titled:
+        return say("card.number", task=task.called)
     title = say("card.title", task=task.called, text=shortened(task.text, TITLE_LIMIT))
     return f"{title} · {task.phone_name}" if task.parent else title
 
