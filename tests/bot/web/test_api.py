@@ -129,7 +129,7 @@ async def test_a_press_reaches_the_intake(world: World, client: aiohttp.ClientSe
 async def test_a_pressed_message_reads_as_the_reply_says_and_that_is_told_once(
     world: World, client: aiohttp.ClientSession
 ) -> None:
-    """Seen failing before: the offer kept its buttons, and its answer stood below it."""
+    """The offer keeps no buttons, and its answer is not told below it again."""
     offer = Message(body="Run it?", buttons=((Button("Run", "1:run:1"),),))
     ref = await world.chat.send(address("t1"), offer, nonce="c")
     world.intake.reply = lambda _: Reply(message=Message(body="It runs."), shown=Message(body="It runs."))
@@ -154,7 +154,7 @@ async def test_a_message_for_what_is_over_loses_its_buttons_alone(world: World, 
 
 
 async def test_an_answer_that_the_question_shows_is_told_once(world: World, client: aiohttp.ClientSession) -> None:
-    """Seen failing before: "Answered by operator: blue" stood in the question and below it."""
+    """ "Answered by operator: blue" stands in the question alone."""
     world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), shows=True)
     await post(client, "/api/say", text="blue", thread="t1", event="event-0001")
     assert [entry["author"] for entry in (await get(client, "/api/messages?thread=t1"))["messages"]] == ["operator"]

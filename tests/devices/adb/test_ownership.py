@@ -62,7 +62,7 @@ async def test_the_second_service_does_not_take_the_phone(adb_server: AdbServer)
 
 
 async def test_a_phone_of_another_service_is_busy_elsewhere_until_that_has_finished(adb_server: AdbServer) -> None:
-    """Seen failing before: it was ready, and a task that got it ended."""
+    """No task gets it until then."""
     async with VirtualPhone() as phone:
         await adb_server.connect(phone.address)
         first, second = _phone(adb_server, phone), _phone(adb_server, phone)

@@ -91,7 +91,7 @@ async def test_an_address_in_a_result_gets_no_preview(home: Home, chat: DiscordC
 @settings(max_examples=60, deadline=None)
 @given(heading=TEXTS, body=TEXTS, footer=TEXTS)
 def test_no_address_in_any_text_goes_out_bare(heading: str, body: str, footer: str) -> None:
-    """Seen failing without pieces that keep an address whole: the first half of one went out bare."""
+    """Seen failing with the addresses as they are."""
     message = Message(heading, body.replace("```", ""), footer, SCREEN, tone=Tone.WAITING)
     for draft in (drafts_of(message, embeds=True)[0], card_of(message, embeds=True), card_of(message)):
         assert "://" not in COVERED.sub("", draft.content).replace("\\://", ""), draft.content

@@ -271,7 +271,7 @@ async def test_a_task_that_is_given_in_the_thread_of_another_is_at_home_there(ho
 
 
 async def test_in_its_own_thread_the_title_stands_once(home: Home, tmp_path: Path) -> None:
-    """Seen failing before: the card, each question and the end named the task that the thread is named after."""
+    """The card names the task that the thread is named after; a question and the end need not."""
     async with a_town(home, tmp_path) as town:
         task = await town.working("water the plants")
         thread = await town.thread()
