@@ -26,6 +26,8 @@ class Health(StrEnum):
     UNAUTHORIZED = "unauthorized"
     OFFLINE = "offline"
     NO_PERMISSION = "no permission"
+    BUSY_ELSEWHERE = "busy elsewhere"
+    """Another service works on it, which ends: a run waits."""
 
     @property
     def usable(self) -> bool:

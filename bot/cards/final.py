@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import outcome_line, receipt, title_of
+from bot.cards.formatting import outcome_line, receipt, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task
@@ -23,12 +23,14 @@ async def render_final(
     recap: Picture | None = None,
     parts: Sequence[Task] = (),
     one_message: bool = False,
+    titled: bool = False,
 ) -> Message:
     """The end of an ended task: outcome, summary, data, receipt and the last screen.
 
     `recap` is the moving picture of its steps, `parts` are those of a task for several phones. With `one_message` the
     recap of one phone is the message's own picture, because a file beside it would be another message.
-    `repeated` marks a message that may have arrived before. Raises ValueError for a task that has not ended.
+    `titled`: it stands in the task's own thread. `repeated` marks a message that may have arrived before. Raises
+    ValueError for a task that has not ended.
     """
     if task.outcome is None:
         raise ValueError(f"task {task.id} has not ended")
@@ -38,7 +40,7 @@ async def render_final(
     if task.data:
         body += ["", task.data]
     return Message(
-        heading=f"{outcome_line(task.outcome)} · {title_of(task)}",
+        heading=f"{outcome_line(task.outcome)} · {title_of(task, titled=titled)}",
         body="\n".join(body),
         footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
         picture=recap if moving else await _last_screens(task, screens, frames),
@@ -46,6 +48,7 @@ async def render_final(
         buttons=((again_button(task.id),),),
         notify=True,
         final=True,
+        tone=tone_of(task),
         mention=task.person,
     )
 

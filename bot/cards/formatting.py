@@ -8,7 +8,8 @@ from agent.events import ModelAway
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
-from bot.domain.task import StepRow, Task
+from bot.domain.outgoing import Tone
+from bot.domain.task import StepRow, Task, TaskState
 from bot.texts import counted, say
 
 TITLE_LIMIT = 60
@@ -24,8 +25,17 @@ def shortened(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def title_of(task: Task) -> str:
-    """Number and beginning of a task, such as "12 · open settings"; of one phone's part that phone too."""
+def in_own_thread(task: Task) -> bool:
+    """Whether it has a thread that was opened for it, whose name and card say what it is."""
+    return task.place is not None and bool(task.place.thread) and task.place != task.origin
+
+
+def title_of(task: Task, *, titled: bool = False) -> str:
+    """Number and beginning of a task, such as "Task 12 · open settings"; of one phone's part that phone too. Where the
+    beginning stands above, in a thread that is `titled` with it, it is the number alone.
+    """
+    if titled:
+        return say("card.number", task=task.called)
     title = say("card.title", task=task.called, text=shortened(task.text, TITLE_LIMIT))
     return f"{title} · {task.phone_name}" if task.parent else title
 
@@ -73,6 +83,23 @@ _SIGNS = {
 def outcome_line(outcome: Outcome) -> str:
     """How a task ended, with a sign first that is read at a glance."""
     return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
+
+
+_TONES = {
+    Outcome.SUCCEEDED: Tone.DONE,
+    Outcome.UNVERIFIED: Tone.UNVERIFIED,
+    Outcome.BLOCKED: Tone.FAILED,
+    Outcome.FAILED: Tone.FAILED,
+    Outcome.CANCELLED: Tone.CANCELLED,
+}
+
+
+def tone_of(task: Task) -> Tone:
+    """How the task stands, at a glance."""
+    if task.outcome is not None:
+        return _TONES[task.outcome]
+    waits = task.state in {TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED}
+    return Tone.WAITING if waits else Tone.WORKING
 
 
 def tokens(usage: Usage) -> str:

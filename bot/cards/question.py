@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from agent.ports.frames import Frames
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator, stop_button, stop_phone_button
-from bot.cards.formatting import duration, shortened, title_of
+from bot.cards.formatting import duration, in_own_thread, shortened, title_of
 from bot.cards.picture import screen_picture, sheet_picture
-from bot.domain.outgoing import Button, Menu, Message, Picture
+from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
 from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
 
@@ -75,18 +75,20 @@ async def render_question(
     menu_choices: int = 0,
     repeated: bool = False,
     counts_down: bool = False,
+    titled: bool = False,
 ) -> Message:
     """The question as a message that notifies and mentions who gave the task.
 
     `task` is the one that asks: where several phones work, the part of that phone.
     `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows the time left itself.
+    `titled`: it stands in the task's own thread.
     """
     question = open_question.question
     key = _KEYS[question.kind]
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
     rows = _answer_rows(question) if offer is None else offer.rows
     stop = stop_phone_button(task.id, task.phone_name) if task.parent else stop_button(task.id)
-    heading, body, below = _words(question, task)
+    heading, body, below = _words(question, task, titled=titled)
     footer = [
         below,
         say("asking.approve.pictures") if question.before is not None else "",
@@ -103,6 +105,7 @@ async def render_question(
         buttons=(*rows, (stop,))[:BUTTON_ROWS],
         menu=None if offer is None else offer.menu,
         notify=True,
+        tone=Tone.WAITING,
         mention=task.person,
     )
 
@@ -122,9 +125,11 @@ async def _picture(question: Question, frames: Frames) -> Picture | None:
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
     """The message of a question once that is closed: who answered what, and no buttons. A secret is never shown."""
     question = open_question.question
-    heading, body, below = _words(question, task)
+    there = open_question.message is not None and open_question.message.address == task.place
+    heading, body, below = _words(question, task, titled=there and in_own_thread(task))
     lines = [closed_line(open_question), *_after(open_question), below]
-    return Message(heading=heading, body="\n".join(body), footer="\n".join(line for line in lines if line))
+    tone = Tone.CANCELLED if open_question.answer is None else Tone.WORKING
+    return Message(heading, "\n".join(body), "\n".join(line for line in lines if line), tone=tone)
 
 
 def _after(open_question: OpenQuestion) -> list[str]:
@@ -157,12 +162,12 @@ def answer_words(question: Question, answer: str) -> str:
     return shortened(answer, ANSWER_LIMIT)
 
 
-def _words(question: Question, task: Task) -> tuple[str, list[str], str]:
+def _words(question: Question, task: Task, *, titled: bool) -> tuple[str, list[str], str]:
     """Heading, body and a small line below: what is asked comes first, then its details, then whose task it is.
 
     A question that is too long for a heading stands below one that tells its kind.
     """
-    about = f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task)}"
+    about = f"{say(f'asking.{_KEYS[question.kind]}.heading')} · {title_of(task, titled=titled)}"
     if len(question.text) > HEADING_LIMIT or "\n" in question.text.strip():
         return about, [line for line in (question.text, question.detail) if line], ""
     return question.text.strip(), [question.detail] if question.detail else [], about

@@ -39,9 +39,9 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     The message that carries a secret is deleted, whatever becomes of the answer. Raises Refused when the person may
     not, or the text is no answer to a question of this kind.
     """
+    shown = open_question.message
+    here = request.message is not None and shown is not None and shown.address == request.address
     if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
-        shown = open_question.message
-        here = request.message is not None and shown is not None and shown.address == request.address
         return replace(plain(await _given(request, services, open_question, text)), shows=here)
     try:
         told = await _given(request, services, open_question, text)
@@ -49,7 +49,11 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
         raise refused.with_text(f"{refused} {await cleared(request.message, services)}") from None
     except TaskError as failed:
         raise Refused(f"{failed} {await cleared(request.message, services)}") from None
-    return plain(f"{told} {await cleared(request.message, services)}")
+    chat = services.chats.get(request.message.address.platform)
+    after = await cleared(request.message, services)
+    if chat is not None and chat.capabilities.hides_codes:
+        return replace(plain(told), shows=here)
+    return plain(f"{told} {after}")
 
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:

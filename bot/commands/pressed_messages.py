@@ -71,4 +71,11 @@ async def _is_card(press: Press, task: Task, services: Services) -> bool:
 
 
 async def _card(task: Task, services: Services) -> Message:
-    return await live_card(task, services.task_service, frames=services.frames, now=services.clock())
+    chat = services.chats.get(task.origin.platform)
+    return await live_card(
+        task,
+        services.task_service,
+        frames=services.frames,
+        now=services.clock(),
+        counts_down=chat is not None and chat.capabilities.counts_down,
+    )

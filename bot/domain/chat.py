@@ -36,6 +36,8 @@ class Capabilities:
     """Whether sending with the same nonce again shows the message once."""
     deletes: bool
     """Whether a person's message can be deleted."""
+    hides_codes: bool = False
+    """Whether a code or password is never shown as somebody types it as an answer, so that none has to be deleted."""
     threads_apart: bool = False
     """Whether each thread has a budget of its own, instead of a share in that of its chat."""
     files_beside: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from bot.domain.address import MessageRef, Person
 
@@ -47,6 +48,18 @@ class Picture:
     data: bytes = field(repr=False)
 
 
+class Tone(StrEnum):
+    """How a task stands, where a platform can show that at a glance, such as by a colour."""
+
+    WORKING = "working"
+    WAITING = "waiting"
+    """A person has to do something before it goes on."""
+    DONE = "done"
+    UNVERIFIED = "unverified"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What goes out: plain text throughout. Adapters escape all of it, switch mentions off, and split what is too
@@ -70,6 +83,8 @@ class Message:
     """Whether it is the live card of its task: the one message that is edited while the work goes on."""
     final: bool = False
     """Whether it tells how its task ended."""
+    tone: Tone | None = None
+    """How its task stands; None for what is no card, question or final."""
     private: bool = False
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 

@@ -7,6 +7,7 @@ from typing import Final, assert_never
 
 from agent.ports.frames import Frames
 from bot.cards.final import render_files, render_final, render_interrupted, render_notice
+from bot.cards.formatting import in_own_thread
 from bot.cards.question import render_question
 from bot.cards.recap import make_recap
 from bot.domain.chat import Capabilities
@@ -55,6 +56,7 @@ async def message_for(
                 recap=recap,
                 parts=parts,
                 one_message=not capabilities.files_beside,
+                titled=in_own_thread(task),
             )
             return replace(final, notify=False, mention=None) if quiet else final
         case QuestionPayload(asked):
@@ -70,6 +72,7 @@ async def message_for(
                 menu_choices=capabilities.menu_choices,
                 repeated=repeated,
                 counts_down=capabilities.counts_down,
+                titled=in_own_thread(asking),
             )
         case FilePayload() as file:
             return await _file(file, task, frames, capabilities, repeated)

@@ -87,7 +87,8 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
 def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any) -> NoPhone | None:
     """Why nothing can serve this wish as things are; None when waiting makes sense.
 
-    A phone that a run holds is waited for even while its cable is out: that run waits for it as well.
+    A phone that a run holds is waited for even while its cable is out: that run waits for it as well. So is one on
+    which another service works.
     """
     if wish and not admits(wish):
         name = next((phone.name for phone in phones if phone.id == wish), wish)
@@ -97,7 +98,9 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
     if known and not phones and not held:
         return NotAdmitted(say("desk.phone.none_open"))
     wished = [phone for phone in phones if wish in {"", phone.id}]
-    if any(phone.health.usable for phone in wished) or (wish in held if wish else held):
+    if any(phone.health.usable or phone.health is Health.BUSY_ELSEWHERE for phone in wished) or (
+        wish in held if wish else held
+    ):
         return None
     if wished:
         return NoPhone(paragraph(*(_trouble(phone) for phone in wished)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -15,7 +16,7 @@ from starlette.routing import Route
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
 from bot.domain.address import MessageRef, Person
-from bot.domain.chat import Intake
+from bot.domain.chat import ChatGone, Intake
 from bot.domain.console_log import ConsoleLog
 from bot.domain.incoming import Incoming, Press
 from bot.domain.outgoing import Reply
@@ -49,6 +50,8 @@ NOT_KEPT = "•••••• (not kept)"
 """Shown in place of a code or password."""
 
 Model = TypeVar("Model", bound=BaseModel)
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +162,33 @@ class Api:
     async def press(self, request: Request) -> Response:
         """The operator pressed a button."""
         pressed = await body_of(request, Pressed)
+        message = MessageRef(address(pressed.thread), pressed.message)
         reply = await self._behind.intake.press(
             Press(
                 person=operator(request),
                 place=place(pressed.thread),
                 event=pressed.event,
                 data=pressed.data,
-                message=MessageRef(address(pressed.thread), pressed.message),
+                message=message,
             )
         )
-        return await self._replied(reply, pressed.thread, pressed.event)
+        told = await self._changed(reply, message) and not reply.dead
+        return await self._replied(replace(reply, shows=told), pressed.thread, pressed.event)
+
+    async def _changed(self, reply: Reply, pressed: MessageRef) -> bool:
+        """Let the pressed message read as the reply says. False when it says nothing of that, or it was deleted."""
+        try:
+            if reply.shown is not None:
+                await self._behind.chat.edit(pressed, reply.shown)
+            elif reply.dead:
+                await self._behind.chat.without_buttons(pressed)
+        except ChatGone as gone:
+            logger.info("A pressed message stays as it is: %s", gone)
+            return False
+        return reply.shown is not None or reply.dead
 
     async def _replied(self, reply: Reply, thread: str, event: str) -> Response:
-        if reply.message is not None:
+        if reply.message is not None and not reply.shows:
             await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
         return JSONResponse({"task": reply.task, "toast": reply.toast})
 

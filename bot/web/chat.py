@@ -39,6 +39,7 @@ CAPABILITIES = Capabilities(
     card_lifetime=math.inf,
     knows_delivery=True,
     deletes=True,
+    hides_codes=True,
     menu_choices=MENU_CHOICES,
     counts_down=True,
 )
@@ -97,6 +98,23 @@ class WebChat:
         content = await self._content(message)
         try:
             entry = await self._log.replace(_entry_id(ref), content)
+        except KeyError as error:
+            raise _gone(ref) from error
+        self._told(entry)
+
+    async def without_buttons(self, ref: MessageRef) -> None:
+        """The message keeps its words and loses its buttons and its menu. Raises ChatGone when it was deleted."""
+        number = _entry_id(ref)
+        found = [
+            entry
+            for entry in await self._log.page(ref.address.thread, before=number + 1, limit=1)
+            if entry.id == number
+        ]
+        if not found:
+            raise _gone(ref)
+        bare = found[0].content.model_copy(update={"buttons": (), "menu": None})
+        try:
+            entry = await self._log.replace(number, bare)
         except KeyError as error:
             raise _gone(ref) from error
         self._told(entry)

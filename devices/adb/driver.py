@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import time
@@ -33,7 +34,7 @@ from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
-from devices.phone import Done, Element, Judged, Observation, PhoneInfo
+from devices.phone import Done, Element, Health, Judged, Observation, PhoneInfo
 from devices.storage import FoundFiles
 from devices.thumbnail import black as all_black
 from devices.wording import words
@@ -70,6 +71,8 @@ class AdbPhone:
         self._ownership = None if shell is not None else Ownership(self._shell)
         """None where no other service can reach the phone."""
         self._owning = asyncio.Lock()
+        self._taken = False
+        """Whether another service was at work on it when that was last looked for."""
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)
         self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
@@ -123,12 +126,17 @@ class AdbPhone:
 
     async def refresh(self) -> PhoneInfo:
         """Asks the phone how it is. Raises PhoneGone, PhoneUnavailable, PhoneTimeout."""
-        self.learn(await identify(self._shell))
+        identity = await identify(self._shell)
+        with contextlib.suppress(PhoneTaken):
+            await self.look_for_others()
+        self.learn(identity)
         return self._info
 
     def _learn(self, state: State) -> None:
         self.heard = asyncio.get_running_loop().time()
         health, reason, fix = health_of(state)
+        if self._taken:
+            health, reason, fix = Health.BUSY_ELSEWHERE, words("phone.taken.reason"), words("phone.taken.fix")
         self._info = dataclasses.replace(
             self._info,
             health=health,
@@ -412,7 +420,7 @@ class AdbPhone:
         async with self._owning:
             if self._ownership.held:
                 return False
-            await self._ownership.take()
+            await self._take(self._ownership)
             try:
                 return work is not None and await work()
             finally:
@@ -428,7 +436,18 @@ class AdbPhone:
     async def _own(self) -> None:
         if self._ownership is not None:
             async with self._owning:
-                await self._ownership.take()
+                await self._take(self._ownership)
+
+    async def _take(self, ownership: Ownership) -> None:
+        """Own it, and remember whether that was possible."""
+        try:
+            await ownership.take()
+        except PhoneTaken:
+            self._taken = True
+            reason, fix = words("phone.taken.reason"), words("phone.taken.fix")
+            self._info = dataclasses.replace(self._info, health=Health.BUSY_ELSEWHERE, reason=reason, fix=fix)
+            raise
+        self._taken = False
 
     async def _disown(self) -> None:
         if self._ownership is not None:

@@ -14,6 +14,7 @@ from bot.checks.service import waited
 from bot.config.settings import Settings
 from bot.views.tasks import phone_json
 from devices.phone import Health, PhoneInfo
+from devices.wording import words
 
 MODEL = {"vlm_api_key": SecretStr("key-0123"), "vlm_base_url": "http://127.0.0.1:1/v1", "vlm_model": "qwen3-vl-plus"}
 
@@ -51,6 +52,16 @@ def test_phones_as_they_are_known() -> None:
     found = service.findings([phone_json(phone, ()) for phone in (ready, locked, gone)])
     assert [(one.verdict, one.fix) for one in found] == [("good", ""), ("note", "Unlock it."), ("bad", "Plug it in.")]
     assert service.findings([])[0].verdict == "bad"
+
+
+def test_a_phone_of_another_service_is_no_fault() -> None:
+    taken = PhoneInfo("a", "a", "Pixel", Health.BUSY_ELSEWHERE, words("phone.taken.reason"), words("phone.taken.fix"))
+    (found,) = service.findings([phone_json(taken, ())])
+    assert found.verdict == "note"
+    assert "Pixel" in found.text
+    assert "busy elsewhere" in found.text
+    assert "Another opengui-bot service is at work" in found.text
+    assert "ANDROID_SERIALS" in found.fix
 
 
 def test_what_is_waited_for() -> None:

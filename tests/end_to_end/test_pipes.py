@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,3 +34,20 @@ def test_a_closed_pipe_ends_the_command_quietly(tmp_path: Path, command: str, bu
     finally:
         os.close(writing)
     assert (ended.returncode, ended.stderr.decode()) == (141, "")
+
+
+def test_a_reader_that_has_read_enough_ends_the_doctor_quietly(tmp_path: Path) -> None:
+    """As `opengui doctor --json | head -1` has it: what is looked at meanwhile is let go, and nothing is complained."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot.cli", "doctor", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ) | {"DATA_DIR": str(tmp_path)},
+    ) as ended:
+        assert ended.stdout is not None
+        assert ended.stderr is not None
+        first = json.loads(ended.stdout.readline())
+        ended.stdout.close()
+        complaint = ended.stderr.read().decode()
+        assert (ended.wait(60), complaint) == (141, "")
+    assert first["verdict"] == "good"

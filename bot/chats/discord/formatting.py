@@ -14,17 +14,21 @@ import discord
 
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import view_of
-from bot.domain.outgoing import Button, Menu, Message, Picture
+from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
 from bot.texts import say
 
 HEADING = 200
 FOOTER = 300
 """Characters that heading and footer may take before escaping; ours, so that most of a message is left for its body."""
 
-_TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<])")
+_TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<])", re.IGNORECASE)
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-#?|>{1,3}|\+|\.)(?=\s|$)")
 _FENCE = re.compile(r"^```(?P<language>[\w+#.-]{0,20})\s*$")
-_ATOM = re.compile(r"\\?.", re.DOTALL)
+_ATOM = re.compile(r"<https?://[^>]*>|\\?.", re.DOTALL | re.IGNORECASE)
+_ADDRESS_END = ".,:;!?'\")"
+"""What follows an address more often than it belongs to it."""
+_ADDRESS_ROOM = 300
+"""Characters of an address that stays one piece wherever a text is split; ours."""
 _ZERO_WIDTH = "\u200b"
 _FENCE_ROOM = 40
 """Characters kept free in each part to close a code block and to open it again."""
@@ -38,18 +42,22 @@ class Rendered:
     whole: str = ""
 
 
-def render(message: Message, *, mention: str = "", most: int = limits.PARTS) -> Rendered:
+def render(
+    message: Message, *, mention: str = "", most: int = limits.PARTS, unseen: bool = False, foot: bool = True
+) -> Rendered:
     """The message's heading, body and footer as markdown, split where it is too long.
 
     `mention` is the id of the only person who is mentioned. A text of more than `most` parts is for a file. The last
-    part carries the footer. Empty messages become one empty part.
+    part carries the footer, unless it stands elsewhere. Empty messages become one empty part. With `unseen` Discord
+    makes no previews of the addresses in it.
     """
     head = f"<@{mention}> " if mention else ""
     if message.heading:
-        head += f"**{escape(_short(message.heading, HEADING))}**"
-    foot = "".join(f"\n-# {escape(line)}" for line in _short(message.footer, FOOTER).splitlines() if line.strip())
-    room = limits.TEXT - size(head) - size(foot) - 1
-    parts = split(message.body, room)
+        head += f"**{escape(_short(message.heading, HEADING), unseen=unseen)}**"
+    small = _short(message.footer, FOOTER).splitlines() if foot else []
+    below = "".join(f"\n-# {escape(line, unseen=unseen)}" for line in small if line.strip())
+    room = limits.TEXT - size(head) - size(below) - 1
+    parts = split(message.body, room, unseen=unseen)
     whole = ""
     if len(parts) > most:
         parts, whole = [*parts[:1]], message.body
@@ -58,22 +66,32 @@ def render(message: Message, *, mention: str = "", most: int = limits.PARTS) -> 
     for index, part in enumerate(parts):
         above = head if index == 0 else ""
         gap = "\n" if above.strip() and message.heading and part else ""
-        texts.append((above + gap + part + (foot if index == last else "")).strip("\n"))
+        texts.append((above + gap + part + (below if index == last else "")).strip("\n"))
     return Rendered(tuple(texts), whole)
 
 
-def escape(text: str) -> str:
+def escape(text: str, *, unseen: bool = False) -> str:
     """One line of plain text so that Discord shows exactly it: no styles, no masked links, no mentions.
 
     `discord.utils.escape_markdown` is not enough here: of two masked links in a line it leaves the second alive.
-    Addresses stay as they are, because a backslash would break them.
+    Addresses stay as they are, because a backslash would break them; with `unseen` they stand in <…>, which is how
+    Discord is told to make no preview of one.
     """
     start = _LINE_START.match(text)
     lead = ""
     if start is not None:
         lead = f"{start['blank']}{start['number']}\\{start['mark']}"
         text = text[start.end() :]
-    return lead + _TOKEN.sub(lambda found: found["url"] or f"\\{found['special']}", text)
+    address = _unseen if unseen else str
+    return lead + _TOKEN.sub(lambda found: address(found["url"]) if found["url"] else f"\\{found['special']}", text)
+
+
+def _unseen(address: str) -> str:
+    """The address without a preview. A very long one is no link any more: it might be split."""
+    bare = address.rstrip(_ADDRESS_END)
+    if len(bare) > _ADDRESS_ROOM:
+        return address.replace("://", "\\://")
+    return f"<{bare}>{address[len(bare) :]}"
 
 
 def size(text: str) -> int:
@@ -81,14 +99,14 @@ def size(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-def split(body: str, room: int) -> list[str]:
+def split(body: str, room: int, *, unseen: bool = False) -> list[str]:
     """Plain text as escaped parts of at most `room` units, code blocks closed and opened again at each border.
 
     Parts end between lines where possible, else between words. There is always at least one part.
     """
     packer = _Packer(room)
     for line, language in _lines(body):
-        shown = line.replace("```", f"`{_ZERO_WIDTH}``") if language is not None else escape(line)
+        shown = line.replace("```", f"`{_ZERO_WIDTH}``") if language is not None else escape(line, unseen=unseen)
         for piece in _pieces(shown, room - _FENCE_ROOM, atoms=language is None):
             packer.add(piece, language)
     return packer.finish()
@@ -182,6 +200,15 @@ WHOLE_TEXT: Final = "message.txt"
 NOTHING: Final = "…"
 """Discord refuses a message without any content."""
 
+_COLOURS: Final = {
+    Tone.WORKING: 0x5865F2,
+    Tone.WAITING: 0xF0B232,
+    Tone.DONE: 0x23A55A,
+    Tone.UNVERIFIED: 0x9BC59D,
+    Tone.FAILED: 0xDA373C,
+    Tone.CANCELLED: 0x80848E,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -191,6 +218,10 @@ class Draft:
     pictures: tuple[Picture, ...] = ()
     rows: tuple[tuple[Button, ...], ...] = ()
     menu: Menu | None = None
+    embed: discord.Embed | None = None
+    """The bar in the colour of its tone, with the picture and the receipt beside it."""
+    previews: bool = True
+    """Whether Discord would make previews of the addresses in it, so that it has to be told not to."""
 
     def view(self) -> discord.ui.View | None:
         """The menu and the buttons, None without any."""
@@ -201,14 +232,19 @@ class Draft:
         return [discord.File(BytesIO(picture.data), filename=picture.name) for picture in self.pictures]
 
 
-def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> list[Draft]:
+def drafts_of(
+    message: Message, *, mention: str = "", files: bool = True, embeds: bool = False, edit: bool = False
+) -> list[Draft]:
     """The message in one or more pieces; picture, files, menu and buttons stay with the first.
 
     Without `files` (the bot may not attach any) pictures are left out, and long text becomes more messages before it
-    is cut.
+    is cut. With `embeds` what has a tone shows it as a bar in its colour, beside the picture and, of a card or a final
+    message, the footer. Discord's flag against previews would hide that too, and no `edit` can set it.
     """
+    bar = embeds and message.tone is not None
+    apart = bar and (message.card or message.final)
     most = limits.PARTS if files else limits.PARTS_WITHOUT_FILES
-    rendered = render(message, mention=mention, most=most)
+    rendered = render(message, mention=mention, most=most, unseen=bar or edit, foot=not apart)
     first, *others = rendered.parts
     pictures: tuple[Picture, ...] = ()
     if files:
@@ -219,15 +255,33 @@ def drafts_of(message: Message, *, mention: str = "", files: bool = True) -> lis
         first = _noted(first, say("discord.whole_text", name=WHOLE_TEXT) if files else say("discord.cut"))
     if not first and not pictures:
         first = NOTHING
-    drafts = [Draft(first, pictures[: limits.FILES], message.buttons, message.menu), *(Draft(text) for text in others)]
+    embed = _embed(message, picture=files, footer=apart) if bar else None
+    drafts = [
+        Draft(first, pictures[: limits.FILES], message.buttons, message.menu, embed, previews=not bar),
+        *(Draft(text) for text in others),
+    ]
     rest = pictures[limits.FILES :]
     drafts.extend(Draft("", rest[i : i + limits.FILES]) for i in range(0, len(rest), limits.FILES))
     return drafts
 
 
-def card_of(message: Message, *, files: bool = True) -> Draft:
+def _embed(message: Message, *, picture: bool, footer: bool) -> discord.Embed | None:
+    """None where nothing would stand beside the bar: Discord refuses an empty one."""
+    image = message.picture if picture else None
+    small = _short(message.footer, FOOTER) if footer else ""
+    if message.tone is None or (image is None and not small):
+        return None
+    embed = discord.Embed(colour=_COLOURS[message.tone])
+    if image is not None:
+        embed.set_image(url=f"attachment://{image.name}")
+    if small:
+        embed.set_footer(text=small)
+    return embed
+
+
+def card_of(message: Message, *, files: bool = True, embeds: bool = False) -> Draft:
     """The message in exactly one piece, for an edit: what does not fit is cut."""
-    first, *others = drafts_of(message, files=files)
+    first, *others = drafts_of(message, files=files, embeds=embeds, edit=True)
     if not any(draft.content for draft in others):
         return first
     return replace(first, content=_noted(first.content, say("discord.cut")))

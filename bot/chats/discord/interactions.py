@@ -11,7 +11,7 @@ import discord
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import pressed_data
 from bot.chats.discord.formatting import card_of, drafts_of
-from bot.chats.discord.permissions import Permissions
+from bot.chats.discord.permissions import Abilities, Permissions
 from bot.chats.discord.places import parent_at, person_of, place_of
 from bot.domain.address import MessageRef
 from bot.domain.chat import Intake
@@ -41,17 +41,18 @@ async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
         )
 
 
-async def change(interaction: discord.Interaction[Any], reply: Reply, *, files: bool) -> bool:
+async def change(interaction: discord.Interaction[Any], reply: Reply, abilities: Abilities) -> bool:
     """Let the pressed message read as the reply says: in answer to the press itself, which counts in no limit.
 
     False when Discord does not take that.
     """
     options: dict[str, Any] = {"view": None}
     if reply.shown is not None:
-        draft = card_of(reply.shown, files=files)
+        draft = card_of(reply.shown, files=abilities.files, embeds=abilities.embeds)
         options = {
             "content": draft.content,
             "attachments": draft.files(),
+            "embeds": [] if draft.embed is None else [draft.embed],
             "view": draft.view(),
             "allowed_mentions": discord.AllowedMentions.none(),
         }
@@ -96,7 +97,7 @@ class Presses:
             changes = reply.shown is not None or reply.dead
             if changes:
                 parent = parent_at(interaction.client, place.address)
-                changes = await change(interaction, reply, files=self._permissions.abilities(parent).files)
+                changes = await change(interaction, reply, self._permissions.abilities(parent))
             if not changes or reply.dead:
                 await whisper(interaction, reply)
         finally:

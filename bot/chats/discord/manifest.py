@@ -27,7 +27,7 @@ MESSAGE_CONTENT: Final = 1 << 18 | 1 << 19
 INVITE: Final = (
     "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
 )
-PERMISSIONS: Final = 309237754880
+PERMISSIONS: Final = 309237771264
 """View Channel, Send Messages (also in threads), Create Public Threads, Attach Files, Read Message History, Manage
 Messages: the bits of Discord's permission number."""
 

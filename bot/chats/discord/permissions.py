@@ -26,6 +26,7 @@ WANTED: Final = (
     "attach_files",
     "read_message_history",
     "manage_messages",
+    "embed_links",
 )
 """Discord's names of the permissions that are used (developer docs, Permissions), what is worst to miss first."""
 
@@ -43,6 +44,7 @@ class Abilities:
     threads: bool = True
     files: bool = True
     history: bool = True
+    embeds: bool = True
 
 
 class Permissions:
@@ -63,6 +65,7 @@ class Permissions:
             threads=not lacks & {"create_public_threads", "send_messages_in_threads"},
             files="attach_files" not in lacks,
             history="read_message_history" not in lacks,
+            embeds="embed_links" not in lacks,
         )
 
     def missing(self, channel: object) -> tuple[str, ...]:
@@ -93,9 +96,10 @@ class Permissions:
 def missing_of(granted: discord.Permissions) -> tuple[str, ...]:
     """What is lacking of what is used.
 
-    discord.py takes Attach Files away together with Send Messages, though it goes on counting in threads.
+    discord.py takes Attach Files and Embed Links away together with Send Messages, though they go on counting in
+    threads.
     """
-    implied = {"attach_files"} if not granted.send_messages else set()
+    implied = {"attach_files", "embed_links"} if not granted.send_messages else set()
     return tuple(name for name in WANTED if not getattr(granted, name) and name not in implied)
 
 
@@ -118,8 +122,8 @@ FILE: Final = "discord_told.json"
 CONTENT: Final = "message_content"
 """The intent, told like a permission."""
 
-_TOLD_WHEN_NEEDED: Final = frozenset({"manage_messages"})
-"""Not worth a message of its own: who types a secret is told that it stays."""
+_NOT_TOLD: Final = frozenset({"manage_messages", "embed_links"})
+"""Not worth a message of its own: who types a secret is told that it stays, and a colour is no loss."""
 
 
 def sentence(name: str) -> str:
@@ -144,7 +148,7 @@ class Lacking:
             return None
         missing = self._permissions.missing(channel)
         self._log(channel, missing)
-        names = [name for name in missing if name not in _TOLD_WHEN_NEEDED]
+        names = [name for name in missing if name not in _NOT_TOLD]
         if self.prefix_unread:
             names.append(CONTENT)
         async with self._telling:

@@ -51,7 +51,8 @@ class Sender:
         abilities = self._permissions.abilities(parent)
         mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
         first: int | None = None
-        for part, draft in enumerate(drafts_of(message, mention=mention, files=abilities.files)):
+        plain = partial(drafts_of, message, mention=mention, files=abilities.files)
+        for part, draft in enumerate(plain(embeds=abilities.embeds)):
             reference = _reference(place, message, abilities) if part == 0 else None
             silent = part > 0 or not message.notify
             post = _Post(
@@ -64,6 +65,7 @@ class Sender:
                 turn,
                 bool(place.thread),
                 partial(self._permissions.refused, parent),
+                None if draft.embed is None else plain()[0],
             )
             needs = "Send Messages in Threads" if place.thread else "Send Messages"
             async with errors.translated("the message", needs=needs):
@@ -100,12 +102,14 @@ class Sender:
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""
         client = await self._online()
-        draft = card_of(message, files=self._permissions.abilities(parent_at(client, ref.address)).files)
+        abilities = self._permissions.abilities(parent_at(client, ref.address))
+        draft = card_of(message, files=abilities.files, embeds=abilities.embeds)
         await turn()
         async with errors.translated("the change of the message"):
             await _partial(client, ref).edit(
                 content=draft.content,
                 attachments=draft.files(),
+                embeds=[] if draft.embed is None else [draft.embed],
                 view=draft.view(),
                 allowed_mentions=discord.AllowedMentions.none(),
             )
@@ -164,15 +168,21 @@ class _Post:
     in_thread: bool
     lacks: Callable[[str], None]
     """Told of every permission that turns out to be missing."""
+    plain: Draft | None = None
+    """The same without an embed, where it has one."""
 
     async def send(self) -> discord.Message:
-        """Send it; without the reply or without the files where exactly those are refused."""
+        """Send it; without the reply, the embed or the files where exactly those are refused."""
         try:
             return await self._send()
         except discord.HTTPException as refused:
             if refused.code == errors.NO_REPLY_WITHOUT_HISTORY and self.reference is not None:
                 self.lacks("read_message_history")
                 return await replace(self, reference=None).send()
+            if refused.code == errors.MISSING_PERMISSIONS and self.plain is not None:
+                sent = await replace(self, draft=self.plain, plain=None).send()
+                self.lacks("embed_links")
+                return sent
             if refused.code == errors.MISSING_PERMISSIONS and self.draft.pictures:
                 bare = replace(self.draft, content=self.draft.content or NOTHING, pictures=())
                 sent = await replace(self, draft=bare).send()
@@ -193,12 +203,14 @@ class _Post:
         view = self.draft.view()
         if view is not None:
             options["view"] = view
+        if self.draft.embed is not None:
+            options["embed"] = self.draft.embed
         return await self.channel.send(
             self.draft.content,
             files=self.draft.files(),
             nonce=self.nonce,
             silent=self.silent,
-            suppress_embeds=True,
+            suppress_embeds=self.draft.previews,
             allowed_mentions=discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=users),
             **options,
         )

@@ -288,10 +288,13 @@ def test_places_count_those_who_wait_for_the_same() -> None:
         ("", (), ("x",), None),
         ("x", (), ("y",), "No phone is connected"),
         ("", ("-a", "b"), ("b",), None),
+        ("a", ("~a",), (), None),
+        ("", ("-a", "~b"), (), None),
     ],
 )
 def test_when_waiting_makes_sense(wish: str, attached: tuple[str, ...], held: tuple[str, ...], why: str | None) -> None:
-    phones = [phone(name.lstrip("-"), Health.OFFLINE if name[0] == "-" else Health.READY) for name in attached]
+    health = {"-": Health.OFFLINE, "~": Health.BUSY_ELSEWHERE}
+    phones = [phone(name.lstrip("-~"), health.get(name[0], Health.READY)) for name in attached]
     trouble = hopeless(wish, phones, held)
     if why is None:
         assert trouble is None

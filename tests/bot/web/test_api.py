@@ -126,6 +126,40 @@ async def test_a_press_reaches_the_intake(world: World, client: aiohttp.ClientSe
     assert (press.data, press.message, press.person) == ("1:stop:1", ref, OPERATOR)
 
 
+async def test_a_pressed_message_reads_as_the_reply_says_and_that_is_told_once(
+    world: World, client: aiohttp.ClientSession
+) -> None:
+    """The offer keeps no buttons, and its answer is not told below it again."""
+    offer = Message(body="Run it?", buttons=((Button("Run", "1:run:1"),),))
+    ref = await world.chat.send(address("t1"), offer, nonce="c")
+    world.intake.reply = lambda _: Reply(message=Message(body="It runs."), shown=Message(body="It runs."))
+    await post(client, "/api/press", data="1:run:1", message=ref.message, thread="t1", event="event-0001")
+    (entry,) = (await get(client, "/api/messages?thread=t1"))["messages"]
+    assert (entry["content"]["body"], entry["content"]["buttons"]) == ("It runs.", [])
+
+
+async def test_a_message_for_what_is_over_loses_its_buttons_alone(world: World, client: aiohttp.ClientSession) -> None:
+    offer = Message(body="Run it?", buttons=((Button("Run", "1:run:1"),),))
+    ref = await world.chat.send(address("t1"), offer, nonce="c")
+    other = await world.chat.send(address("t1"), offer, nonce="d")
+    world.intake.reply = lambda _: Reply(message=Message(body="It is over."), dead=True)
+    await post(client, "/api/press", data="1:run:1", message=ref.message, thread="t1", event="event-0001")
+    dead, alive, told = (await get(client, "/api/messages?thread=t1"))["messages"]
+    assert (dead["content"]["body"], dead["content"]["buttons"]) == ("Run it?", [])
+    assert alive["content"]["buttons"], "nobody pressed that one"
+    assert told["content"]["body"] == "It is over."
+    await world.chat.delete(other)
+    await post(client, "/api/press", data="1:run:1", message=other.message, thread="t1", event="event-0002")
+    assert len((await get(client, "/api/messages?thread=t1"))["messages"]) == 3, "a message that is gone is answered"
+
+
+async def test_an_answer_that_the_question_shows_is_told_once(world: World, client: aiohttp.ClientSession) -> None:
+    """ "Answered by operator: blue" stands in the question alone."""
+    world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), shows=True)
+    await post(client, "/api/say", text="blue", thread="t1", event="event-0001")
+    assert [entry["author"] for entry in (await get(client, "/api/messages?thread=t1"))["messages"]] == ["operator"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

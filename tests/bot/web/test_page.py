@@ -157,7 +157,7 @@ async def test_a_code_is_typed_covered_and_shown_nowhere(world: World, page: Pag
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
     world.tables.questions = [question(QuestionKind.SECRET, "5", ref)]
     await open_task(page, "5")
-    field = page.get_by_label("Typed straight into the phone, kept nowhere")
+    field = page.get_by_label("Code or password")
     await expect(field).to_have_attribute("type", "password")
     await field.fill("481516")
     await field.press("Enter")

@@ -34,7 +34,7 @@ async def asked(world: World, kind: QuestionKind, text: str, detail: str = "", n
 
 
 async def test_the_time_to_answer_runs_down(world: World, page: Page) -> None:
-    """Seen failing with the time as a sentence of the message: it stood still, and began anew with a reload."""
+    """The time is no sentence of the message: that would stand still, and begin anew with a reload."""
     one = replace(await asked(world, QuestionKind.ASK, "Which?"), expires=time.time() + 62)
     world.tables.questions = [one]
     await open_task(page, "5")
@@ -58,7 +58,7 @@ async def test_what_is_asked_is_read_before_its_details(world: World, page: Page
 
 
 async def test_a_closed_question_stays_and_is_no_card(world: World, page: Page) -> None:
-    """Seen failing while any silent message that was edited passed for the card: the question was gone from the
+    """A silent message that was edited is not for that a card, or the question would be gone from the
     conversation, and the phone stood there with its words.
     """
     card = Message(heading="Task 5", body="Typing hello", picture=Picture("a.png", picture()), buttons=STOP, card=True)
@@ -114,7 +114,7 @@ async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -
 
 
 async def test_a_step_that_was_denied_reads_so_and_an_end_is_no_sentence_of_the_end(world: World, page: Page) -> None:
-    """Seen failing with the caption alone: "Sending to Alice" read as done, and the last step as the reason."""
+    """With the caption alone "Sending to Alice" would read as done, and the last step as the reason."""
     why = "It was not allowed."
     denied = replace(step(1, None), summary="Sending to Alice", effect=(NotAllowed(consequence="send", text="hello"),))
     end = {"kind": "finish", "status": "failure", "summary": why, "data": None}
@@ -147,7 +147,7 @@ async def test_words_for_a_task_that_is_over_stay_in_the_box(world: World, page:
 
 
 async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: Browser, page: Page) -> None:
-    """Seen failing before: who only has to sign in looked for a cable."""
+    """Who only has to sign in looks for no cable."""
     stranger = await browser.new_page()
     await stranger.goto(world.url)
     await expect(stranger.locator("#link")).to_have_text("Signed out")
@@ -158,7 +158,7 @@ async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: 
 
 
 async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world: World, page: Page) -> None:
-    """Seen failing with the time as the card tells it: it stood still. The screen is the task's, also reloaded."""
+    """The time goes on between two cards. The screen is the task's, also reloaded."""
     frame = await world.frames.save(picture(), suffix="png")
     world.tables.tasks = [task("5", steps=0, frame=frame, started=time.time() - 3)]
     await open_task(page, "5")

@@ -61,6 +61,38 @@ async def test_the_second_service_does_not_take_the_phone(adb_server: AdbServer)
         await adb_server.disconnect(phone.address)
 
 
+async def test_a_phone_of_another_service_is_busy_elsewhere_until_that_has_finished(adb_server: AdbServer) -> None:
+    """No task gets it until then."""
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        first, second = _phone(adb_server, phone), _phone(adb_server, phone)
+        await first.prepare()
+        assert (await first.refresh()).health is Health.READY, "it is its own"
+        told = await second.refresh()
+        assert (told.health, told.health.usable) == (Health.BUSY_ELSEWHERE, False)
+        assert "Another opengui-bot service" in told.reason
+        assert "ANDROID_SERIALS" in told.fix
+        await first.restore()
+        assert (await second.refresh()).health is Health.READY
+        assert not phone.locked_by_service, "looking keeps nothing"
+        await adb_server.disconnect(phone.address)
+
+
+async def test_who_finds_it_taken_at_the_begin_shows_it_so(adb_server: AdbServer) -> None:
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        first, second = _phone(adb_server, phone), _phone(adb_server, phone)
+        await first.prepare()
+        with pytest.raises(PhoneTaken):
+            await second.prepare()
+        assert second.info.health is Health.BUSY_ELSEWHERE
+        await first.restore()
+        await second.prepare()
+        assert second.info.health is Health.READY
+        await second.restore()
+        await adb_server.disconnect(phone.address)
+
+
 async def test_a_service_that_is_killed_leaves_no_lock(adb_server: AdbServer) -> None:
     async with VirtualPhone() as phone:
         await adb_server.connect(phone.address)

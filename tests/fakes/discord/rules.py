@@ -14,7 +14,14 @@ FILE_LIMIT = 10 * 1024 * 1024
 NONCE_LIMIT = 25
 
 
-def check(backend: Backend, method: str, path: str, body: Mapping[str, Any], files: Sequence[bytes]) -> None:
+def check(
+    backend: Backend,
+    method: str,
+    path: str,
+    body: Mapping[str, Any],
+    files: Sequence[bytes],
+    names: Sequence[str] = (),
+) -> None:
     """Raise BackendError as Discord would; unarchive a thread that gets a new message."""
     match = _MESSAGES.fullmatch(path)
     if match is None or method not in ("POST", "PATCH"):
@@ -35,6 +42,9 @@ def check(backend: Backend, method: str, path: str, body: Mapping[str, Any], fil
         return
     if files:
         backend.require_permissions(channel.guild_id, bot, channel.id, "attach_files")
+    _check_embeds(body.get("embeds") or (), names)
+    if body.get("embeds"):
+        backend.require_permissions(channel.guild_id, bot, channel.id, "embed_links")
     if body.get("message_reference") and channel.guild_id is not None:
         try:
             backend.require_permissions(channel.guild_id, bot, channel.id, "read_message_history")
@@ -47,3 +57,12 @@ def check(backend: Backend, method: str, path: str, body: Mapping[str, Any], fil
         if metadata.locked:
             raise BackendError(400, 160005, "Thread is locked")
         backend.edit_channel(channel.id, {}, thread_metadata={"archived": False})
+
+
+def _check_embeds(embeds: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    for embed in embeds:
+        if not embed.keys() & {"title", "description", "image", "footer", "author", "fields", "thumbnail"}:
+            raise BackendError(400, 50035, "Invalid Form Body: embeds[0].description is required")
+        shown = str((embed.get("image") or {}).get("url", ""))
+        if shown.startswith("attachment://") and shown.removeprefix("attachment://") not in names:
+            raise BackendError(400, 50035, f"Invalid Form Body: no attachment of the name {shown}")

@@ -164,7 +164,14 @@ class FakeDiscord(People):
 
     def _dispatch(self, request: web.Request, path: str, body: object, files: list[SimpleNamespace]) -> object:
         plain = body if isinstance(body, dict) else {}
-        rules.check(self.backend, request.method, path, plain, [file.fp.getvalue() for file in files])
+        rules.check(
+            self.backend,
+            request.method,
+            path,
+            plain,
+            [file.fp.getvalue() for file in files],
+            [str(file.filename) for file in files],
+        )
         nonce = plain.get("nonce") if plain.get("enforce_nonce") else None
         key = (int(path.split("/")[2]), str(nonce)) if nonce and path.startswith("/channels/") else None
         if key is not None and key in self.nonces:

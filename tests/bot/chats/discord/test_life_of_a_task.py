@@ -268,3 +268,20 @@ async def test_a_task_that_is_given_in_the_thread_of_another_is_at_home_there(ho
         await town.world.until(third, TaskState.ENDED)
         await town.until(lambda: thread.thread_metadata and thread.thread_metadata.archived)
         assert len(home.fake.threads(home.channel)) == 1
+
+
+async def test_in_its_own_thread_the_title_stands_once(home: Home, tmp_path: Path) -> None:
+    """The card names the task that the thread is named after; a question and the end need not."""
+    async with a_town(home, tmp_path) as town:
+        task = await town.working("water the plants")
+        thread = await town.thread()
+        await town.asks(task, "red", "blue")
+        question = await town.bot_says("Which one?", thread)
+        assert "A question · Task 1" in question.content
+        home.fake.press(home.alice, question, town.button(question, "blue"))
+        await town.until(lambda: "Answered by alice: blue" in question.content)
+        await town.world.end(task)
+        final = await town.bot_says("It is done.", thread)
+        assert "Done · Task 1" in final.content
+        titled = [one for one in home.fake.from_bot(thread) if "water the plants" in one.content]
+        assert len(titled) == 1, "the card"
