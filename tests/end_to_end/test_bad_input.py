@@ -149,7 +149,7 @@ async def test_a_task_that_is_too_long(here: House) -> None:
     before = set(await here.tasks())
     task, answer = await here.type("do " + "x" * 4001)
     assert task == ""
-    assert "4001 characters; at most 4000 are possible. Nothing was done." in answer
+    assert "4001 characters; the limit is 4000. Nothing was done." in answer
     assert set(await here.tasks()) == before
     ran = await here.workshop.do("x" * 4001)
     assert ran.code == 64

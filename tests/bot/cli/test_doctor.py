@@ -65,7 +65,7 @@ async def test_all_is_well_with_nothing_configured(here: Machine, capsys: Said) 
     assert "the offline pilot works" in told
     assert "Set DISCORD_BOT_TOKEN and its lists" in told
     assert "Set TELEGRAM_BOT_TOKEN and its lists" in told
-    assert told.endswith("All is well.\n")
+    assert told.endswith("Everything looks good.\n")
 
 
 async def test_what_it_made_belongs_to_this_user_alone(here: Machine, capsys: Said) -> None:
@@ -90,7 +90,7 @@ async def test_what_others_can_read(here: Machine, monkeypatch: pytest.MonkeyPat
 async def test_no_phone(here: Machine, capsys: Said) -> None:
     await here.adb.disconnect(here.phone.address)
     assert await doctor(NOTHING, here.settings(android_serials=("not-there",))) == 69
-    assert "✗ No phone is attached.\n    → Plug one in with USB debugging on" in capsys.readouterr().out
+    assert "✗ No phone connected.\n    → Plug one in with USB debugging on" in capsys.readouterr().out
 
 
 @asynccontextmanager
@@ -250,7 +250,7 @@ async def test_devices_for_a_person(here: Machine, capsys: Said) -> None:
     told = capsys.readouterr().out
     assert told.split() == ["Virtual", "Phone", "ready", here.phone.address]
     assert await devices(argparse.Namespace(json=False), here.settings(android_serials=("not-there",))) == 0
-    assert "No phone is attached." in capsys.readouterr().out
+    assert "No phone connected." in capsys.readouterr().out
 
 
 async def test_adb_is_told(here: Machine, capsys: Said) -> None:

@@ -95,7 +95,7 @@ async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:
         ("do --device galaxy open x", "Use an id: g1, g2."),
         ("do --device old open x", "Allow it on the phone."),
         ("do --fast open x", "--device, --quick"),
-        ("do " + "x" * 4001, "4001 characters; at most 4000"),
+        ("do " + "x" * 4001, "4001 characters; the limit is 4000"),
         ("dp open x", 'Did you mean "do"'),
         ("cancel", "You have no task yet"),
         ("cancel that order", 'There is no task "that order" here'),
