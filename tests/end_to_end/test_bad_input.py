@@ -127,9 +127,9 @@ async def test_an_empty_task(here: House) -> None:
     for line in ("do", "do   ", "do --quick"):
         task, answer = await here.type(line)
         assert task == ""
-        assert "What is to be done? For example:" in answer
+        assert "What should the phone do? For example:" in answer
     here.discord.say(here.alice, here.channel, "!opengui do")
-    await here.bot_says("What is to be done? For example: !opengui do", here.channel)
+    await here.bot_says("What should the phone do? For example: !opengui do", here.channel)
     assert set(await here.tasks()) == before
 
 

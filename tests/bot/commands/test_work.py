@@ -89,8 +89,8 @@ async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("do", "What is to be done? For example: !opengui do open settings and turn on airplane mode"),
-        ("do --quick", "What is to be done?"),
+        ("do", "What should the phone do? For example: !opengui do open settings and turn on airplane mode"),
+        ("do --quick", "What should the phone do?"),
         ("do --device nokia open x", "Known: Pixel, Galaxy (g1), Galaxy (g2), Old."),
         ("do --device galaxy open x", "Use an id: g1, g2."),
         ("do --device old open x", "Allow it on the phone."),

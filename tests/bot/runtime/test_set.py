@@ -148,7 +148,7 @@ async def test_doctor_looks_at_what_holds_also_beside_a_running_service(tmp_path
         now, found = await in_force(settings)
         assert now.vlm_model == "new-vl"
         assert [one.text for one in found] == [
-            "Changed with `set`, before the environment: default_tier=basic, model=new-vl"
+            "Changed with `set`, overriding the environment: default_tier=basic, model=new-vl"
         ]
     _, found = await in_force(Settings.model_validate({"data_dir": tmp_path}))
     assert [one.verdict for one in found] == ["note", "bad"]

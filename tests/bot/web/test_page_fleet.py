@@ -115,9 +115,9 @@ async def test_the_settings_check(page: Page) -> None:
     await page.evaluate("location.hash = '#check'")
     await expect(page.get_by_role("status").filter(has_text="To fix: 1")).to_be_visible()
     await expect(page.locator("#view .finding.bad")).to_contain_text("Make room.")
-    await expect(page.locator("#view")).not_to_contain_text("takes pictures")
+    await expect(page.locator("#view")).not_to_contain_text("accepts pictures")
     await page.get_by_role("button", name="Test the model and chats").click()
-    await expect(page.locator("#view")).to_contain_text("my-model takes pictures.")
+    await expect(page.locator("#view")).to_contain_text("my-model accepts pictures.")
     await expect(page.locator("#view .settings").first).to_contain_text("set, hidden")
     assert "hush-hush" not in await page.content()
 

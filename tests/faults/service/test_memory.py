@@ -56,7 +56,7 @@ async def test_a_picture_that_finds_no_memory_is_waited_for(place: Place) -> Non
             await service.waits_for("memory")
             assert (await service.health())["healthy"], "chats and questions go on"
             _, told, _ = await place.opengui("doctor")
-            assert "has waited for memory" in told
+            assert "has been waiting for memory" in told
             assert finals(here) == 0
             service.memory(None)
             await here.bot_says("It is done.", here.group)

@@ -67,7 +67,7 @@ async def test_a_full_disk_is_waited_for(place: Place) -> None:
         assert not switched_on(place), "nothing is done that cannot be journalled before"
         code, told, _ = await place.opengui("doctor")
         assert code != 0
-        assert "has waited for the store" in told
+        assert "has been waiting for the store" in told
         card = await here.bot_says("Work is on hold and will continue on its own", here.group)
         assert card.text.startswith("Task 1")
         await here.fake.say(here.alice, here.group, "/do something else")
@@ -119,7 +119,7 @@ async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
             await service.waits_for("telegram")
             assert (await service.health())["wrong"] == ["telegram"], "nobody there can reach it"
             told = (await place.opengui("doctor"))[1]
-            assert "has waited for Telegram" in told
+            assert "has been waiting for Telegram" in told
             async with asyncio.timeout(LIMIT):
                 while "ended" not in (await place.opengui("tasks", "--json"))[1]:
                     pass
@@ -163,7 +163,7 @@ async def test_discord_is_waited_for_at_the_start_and_in_the_middle(place: Place
             health = await service.health()
             assert health["wrong"] == ["discord"], "nobody there can reach it"
             assert "does not answer" in health["waits"][0]["why"]
-            assert "has waited for Discord" in (await place.opengui("doctor"))[1]
+            assert "has been waiting for Discord" in (await place.opengui("doctor"))[1]
             back()
             await service.waits_for()
             here.fake.say(here.alice, here.channel, "!opengui do switch Bluetooth on")
@@ -328,7 +328,7 @@ async def test_an_adb_server_that_is_away_is_waited_for(place: Place) -> None:
             await between.close()
             await service.waits_for("adb", "phones")
             _, told, _ = await place.opengui("doctor", ADB_SERVERS=f"{between.HOST}:{between.port}")
-            assert "has waited for adb" in told
+            assert "has been waiting for adb" in told
             await between.open()
             await service.waits_for()
             assert "is attached as" in service.log
