@@ -169,7 +169,7 @@ async def test_an_unknown_phone(here: House) -> None:
     before = set(await here.tasks())
     task, answer = await here.type("do --device nokia open Settings")
     assert task == ""
-    assert 'No phone is called "nokia". Known: ' in answer
+    assert 'There is no phone called "nokia". Known: ' in answer
     assert set(await here.tasks()) == before
 
 
@@ -200,10 +200,10 @@ async def test_a_busy_phone_queues_and_says_its_place(here: House) -> None:
     assert "place" not in answer
     await here.until(first, state="working")
     second, answer = await here.type(f"do --device {name} second")
-    assert f"Task {second} is accepted and waits: place 1 in the queue." in answer
-    assert f"works on task {first}" in answer
+    assert f"Task {second} is accepted and waiting: position 1 in the queue." in answer
+    assert f"is busy with task {first}" in answer
     third, answer = await here.type(f"do --device {name} third")
-    assert f"Task {third} is accepted and waits: place 2 in the queue." in answer
+    assert f"Task {third} is accepted and waiting: position 2 in the queue." in answer
     await here.type(f"cancel {second}")
     await here.until(second, state="ended", outcome="cancelled")
     assert (await here.tasks())[first]["state"] == "working"
@@ -236,11 +236,11 @@ async def test_a_phone_that_was_unplugged_before_the_start(here: House) -> None:
                 await asyncio.sleep(0.02)
         task, answer = await here.type(f"do --device {phone.address} open Settings")
         assert task == ""
-        assert "cannot be used now" in answer
+        assert "cannot be used right now" in answer
         assert "The task was not started." in answer
         ran = await here.workshop.do("open Settings", "--device", phone.address)
         assert ran.code == 3
-        assert "cannot be used now" in ran.final["summary"]
+        assert "cannot be used right now" in ran.final["summary"]
         assert set(await here.tasks()) == before
     finally:
         await phone.set_link(LinkState.OPEN)

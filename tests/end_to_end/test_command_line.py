@@ -250,7 +250,7 @@ class TestWithAService:
         workshop, _ = shared
         unknown = await workshop.do("open Settings", "--device", "nokia")
         assert (unknown.code, unknown.out) == (64, "")
-        assert 'No phone is called "nokia". Known: Virtual Phone.' in unknown.err
+        assert 'There is no phone called "nokia". Known: Virtual Phone.' in unknown.err
 
     async def test_the_phones(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared

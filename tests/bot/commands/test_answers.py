@@ -56,7 +56,7 @@ async def test_a_button_answers(world: World) -> None:
 async def test_a_button_that_was_never_made_answers_nothing(world: World, kind: QuestionKind, choice: str) -> None:
     task = await world.working()
     question = await world.ask(task, kind, choices=("red", "blue"))
-    assert "another version" in (await world.press(answer_data(question, choice))).toast
+    assert "a different version" in (await world.press(answer_data(question, choice))).toast
     assert (await stored(world, question)).answer is None
 
 
@@ -321,7 +321,7 @@ async def test_the_buttons_of_a_card(world: World) -> None:
     assert (await world.press(pause_button(task.id).data)).toast == f"Task {task.id}: Paused"
     assert (await world.press(resume_button(task.id).data)).toast == f"Task {task.id}: Working"
     assert (await world.press(stop_button(task.id).data, ADA)).toast == f"Task {task.id}: Cancelled"
-    assert "has ended already" in (await world.press(stop_button(task.id).data)).toast
+    assert "has already ended" in (await world.press(stop_button(task.id).data)).toast
     assert "There is no task" in (await world.press(stop_button("77").data)).toast
 
 
@@ -353,7 +353,7 @@ async def test_a_code_for_a_question_elsewhere_is_no_task_in_private_either(worl
     question = await world.ask(task, QuestionKind.SECRET)
     await world.task_service.answer(question.question.id, "135790", ADA)
     assert "nothing was done with it" in words(await world.say("246810", place=PRIVATE))
-    assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is that a task?"
+    assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is this a task?"
 
 
 async def test_a_code_after_its_question_has_closed_is_not_told_to_the_task(world: World) -> None:
@@ -371,12 +371,12 @@ async def test_other_texts_are_offered_as_ever(world: World) -> None:
     task = await world.working(place=PRIVATE)
     question = await world.ask(task)
     await world.task_service.answer(question.question.id, "blue", ANNA)
-    assert words(await world.say("246810", place=PRIVATE)) == "Is that a task?"
+    assert words(await world.say("246810", place=PRIVATE)) == "Is this a task?"
     other = await world.working(place=PRIVATE)
     secret = await world.ask(other, QuestionKind.SECRET)
     await world.task_service.answer(secret.question.id, "135790", ANNA)
     for text in ("hello", "open track 9", "1"):
-        assert words(await world.say(text, place=PRIVATE)) == "Is that a task?"
+        assert words(await world.say(text, place=PRIVATE)) == "Is this a task?"
 
 
 async def test_an_answer_in_words_is_told_by_its_question_alone(world: World) -> None:

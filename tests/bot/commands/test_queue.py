@@ -84,6 +84,6 @@ async def test_now_puts_the_task_first_in_the_real_queue(world: World) -> None:
     assert isinstance(await anext(holding), Lease)
     queue = leases.acquire(RunId(task.id), "")
     assert isinstance(await anext(queue), Place)
-    assert "is first in its queue now" in words(await world.type(f"now {task.id}"))
+    assert "is now first in its queue" in words(await world.type(f"now {task.id}"))
     await queue.aclose()
     await holding.aclose()

@@ -83,9 +83,9 @@ async def test_all_takes_what_can_be_used_and_says_what_not(shelf: World) -> Non
 @pytest.mark.parametrize(
     ("device", "told"),
     [
-        ("pixel,desk,shelf", 'No phone is called "desk, shelf". Known: Pixel 7, Nokia'),
-        ("pixel,old", "Old cannot be used now: unauthorized."),
-        (",", 'No phone is called ","'),
+        ("pixel,desk,shelf", 'There is no phone called "desk, shelf". Known: Pixel 7, Nokia'),
+        ("pixel,old", "Old cannot be used right now: unauthorized."),
+        (",", 'There is no phone called ","'),
     ],
 )
 async def test_one_that_is_not_there_refuses_the_whole_order(shelf: World, device: str, told: str) -> None:
@@ -100,7 +100,7 @@ async def test_one_that_may_not_be_used_refuses_the_whole_order(shelf: World) ->
     await shelf.type("people --device pixel allow 666", ADA)
     refused = await shelf.type("do --device pixel,nokia open settings", EVE)
     assert not refused.task
-    assert 'No phone is called "nokia". Known: Pixel 7.' in words(refused)
+    assert 'There is no phone called "nokia". Known: Pixel 7.' in words(refused)
     everything = await shelf.type("do --device all open settings", EVE)
     assert (await shelf.task_service.known(everything.task)).phone == "pixel"
 

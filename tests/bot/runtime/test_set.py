@@ -131,7 +131,7 @@ async def test_what_cannot_be_used_any_more_is_left_out_and_told(
         assert world.services.live.now.max_steps == 9
         assert world.services.live.now.default_tier == ""
         assert "What was set for default_tier while the service ran is not used" in caplog.text
-        assert "default_tier: basic was set and is not used. DEFAULT_TIER: expected" in words(
+        assert "default_tier: the value basic was set but is not used. DEFAULT_TIER: expected" in words(
             await world.type("set", ADA)
         )
         assert "max_steps: 9 → 8" in words(await world.type("set max_steps 8", ADA)), "it stands in nobody's way"
