@@ -49,7 +49,8 @@ NOTED: dict[str, tuple[State, str]] = {
     "no ADBKeyboard": (
         lambda phone: setattr(phone.state, "adb_keyboard_installed", False),
         (
-            "· Virtual Phone has no ADBKeyboard: scripts other than Latin can only be typed into empty fields, using the fast lane."
+            "· Virtual Phone has no ADBKeyboard: scripts other than Latin can only be typed into empty fields, "
+            "using the fast lane."
             "\n    → Install ADBKeyboard"
         ),
     ),
@@ -198,8 +199,8 @@ async def test_wifi_debugging_beside_a_cable(here: Machine, capsys: Said) -> Non
         assert await doctor(NOTHING, here.settings(adb_servers=where, android_serials=())) == 0
     told = capsys.readouterr().out
     assert (
-        "has Wi-Fi debugging on although it is connected by cable: computers that were paired with it can reach it.\n    → Turn"
-        in told
+        "has Wi-Fi debugging on although it is connected by cable: "
+        "computers that were paired with it can reach it.\n    → Turn" in told
     )
     assert "connected over the network" not in told
 

@@ -76,7 +76,9 @@ async def test_a_busy_phone_tells_the_place(world: World) -> None:
     first = await world.working("first")
     second = await world.type("do second", BEN)
     third = await world.type("do --device pixel third")
-    assert words(second) == f"Task 2 is accepted and waiting: position 1 in the queue. Pixel is busy with task {first.id}."
+    assert (
+        words(second) == f"Task 2 is accepted and waiting: position 1 in the queue. Pixel is busy with task {first.id}."
+    )
     assert "place 2" in words(third)
 
 

@@ -68,7 +68,7 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
         assert "Linked with: Anna (discord:42)" in words(await world.type("whoami", TELE_ANNA, TELE))
         assert "Anna on Telegram (telegram:5)" in words(await world.type("whoami", ANNA, PRIVATE))
         assert "a private thing" in words(await world.type("tasks", TELE_ANNA, TELE))
-        assert "works on task" not in words(await world.type("file report", TELE_ANNA, TELE))
+        assert "is busy with task" not in words(await world.type("file report", TELE_ANNA, TELE))
         asked = await world.ask(task)
         assert "Answered" in words(await world.type("answer the blue one", TELE_ANNA, TELE))
         found = await world.task_service.question(asked.question.id)

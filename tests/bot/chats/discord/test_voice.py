@@ -39,7 +39,7 @@ async def test_without_an_endpoint_it_is_refused_kindly_and_to_known_people_only
     async with a_town(home, tmp_path):
         home.fake.speak(eve, home.fake.private(eve), SPEECH, 5.0)
         home.fake.speak(home.alice, home.fake.private(home.alice), SPEECH, 5.0)
-        assert "Write it, please" in (await home.answer(home.fake.private(home.alice))).content
+        assert "Please write instead" in (await home.answer(home.fake.private(home.alice))).content
         assert home.fake.from_bot(home.fake.private(eve)) == []
         assert home.fake.downloads == []
 

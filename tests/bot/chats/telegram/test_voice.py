@@ -55,7 +55,7 @@ async def test_without_an_endpoint_it_is_refused_kindly_and_to_known_people_only
         eve = home.fake.user("eve")
         await home.fake.say(eve, home.fake.private(eve), voice=("", SPEECH))
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "Write it, please" in (await home.answer(home.private)).text
+        assert "Please write instead" in (await home.answer(home.private)).text
         assert home.fake.from_bot(home.fake.private(eve)) == []
         assert home.fake.called("getFile") == []
 
@@ -164,7 +164,7 @@ async def test_it_counts_in_the_money_of_the_day_and_has_its_own_line_in_usage(h
         await home.fake.say(home.alice, home.private, voice=("", b"more"))
         refused = (await home.answer(home.private, 2)).text
         assert "0.05 of 0.05 in cost (tier basic)" in refused
-        assert "Write it, please" in refused
+        assert "Please write it" in refused
         assert [heard.audio for heard in endpoint.ear.heard] == [SPEECH]
         assert len(home.fake.called("getFile")) == 1
         await home.fake.say(home.alice, home.private, "/do open settings")
