@@ -52,7 +52,7 @@ async def test_while_it_works_for_somebody_else_its_files_are_theirs(stocked: Wo
     """Seen failing without `_require_free`."""
     task = await stocked.working()
     told = words(await stocked.type("file report", BEN))
-    assert f"Pixel is busy with task {task.id} of Anna now" in told
+    assert f"Pixel is busy with task {task.id} of Anna. You can get its files once that has ended." in told
     for person in (ANNA, ADA):
         reply = await stocked.type("file report", person)
         assert reply.message is not None

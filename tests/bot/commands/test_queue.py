@@ -65,7 +65,7 @@ async def test_tasks_lists_the_places(world: World) -> None:
 async def test_status_names_ones_other_waiting_tasks(world: World) -> None:
     first, second = await waiting(world, 1), await waiting(world, 3)
     await waiting(world, 2, BEN)
-    assert f"Also waiting: task {second.id} at place 3" in words(await world.type(f"status {first.id}"))
+    assert f"Also waiting: task {second.id} at position 3" in words(await world.type(f"status {first.id}"))
     assert "Also waiting" not in words(await world.type("status", BEN))
 
 

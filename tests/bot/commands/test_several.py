@@ -158,7 +158,9 @@ async def test_a_plan_for_several_phones(shelf: World) -> None:
     assert "07:30" in words(made)
     (schedule,) = await shelf.store.schedules.all()
     assert schedule.plan.options["device"] == "pixel,nokia"
-    assert "No phone" in words(await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app"))
+    assert "There is no phone" in words(
+        await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app")
+    )
 
 
 async def test_devices_names_the_task_and_not_its_part(shelf: World) -> None:

@@ -79,7 +79,7 @@ async def test_a_busy_phone_tells_the_place(world: World) -> None:
     assert (
         words(second) == f"Task 2 is accepted and waiting: position 1 in the queue. Pixel is busy with task {first.id}."
     )
-    assert "place 2" in words(third)
+    assert "position 2" in words(third)
 
 
 async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:

@@ -302,7 +302,7 @@ async def test_the_most_schedules_are_those_of_both_accounts(world: World) -> No
     await world.type("schedule every 1h do look", TELE_ANNA, TELE)
     assert len(await world.store.schedules.all()) == MOST
     for person, place in ((ANNA, PRIVATE), (TELE_ANNA, TELE)):
-        assert f"You have {MOST} schedules already" in words(await world.type("schedule every 1h do it", person, place))
+        assert f"You already have {MOST} schedules" in words(await world.type("schedule every 1h do it", person, place))
     assert len(await world.store.schedules.all()) == MOST
     await world.type("schedule every 1h do look", BEN, PRIVATE)
     assert len(await world.store.schedules.all()) == MOST + 1

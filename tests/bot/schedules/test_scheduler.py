@@ -99,7 +99,7 @@ async def test_a_run_that_still_works_is_not_joined_by_the_next(rig: Rig) -> Non
     await rig.plan("every 1h do look at the weather")
     (first,) = await rig.after(HOUR)
     (_, told) = await rig.after(HOUR)
-    assert f"its previous run, task {first.id}, is not over" in told.summary
+    assert f"its previous run, task {first.id}, has not ended" in told.summary
     assert len(await rig.after(HOUR)) == 2  # told once
     assert (await rig.schedules())[0].skipped == 2
     await rig.world.end(first)
