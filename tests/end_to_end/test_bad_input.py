@@ -127,9 +127,9 @@ async def test_an_empty_task(here: House) -> None:
     for line in ("do", "do   ", "do --quick"):
         task, answer = await here.type(line)
         assert task == ""
-        assert "What is to be done? For example:" in answer
+        assert "What should the phone do? For example:" in answer
     here.discord.say(here.alice, here.channel, "!opengui do")
-    await here.bot_says("What is to be done? For example: !opengui do", here.channel)
+    await here.bot_says("What should the phone do? For example: !opengui do", here.channel)
     assert set(await here.tasks()) == before
 
 
@@ -149,7 +149,7 @@ async def test_a_task_that_is_too_long(here: House) -> None:
     before = set(await here.tasks())
     task, answer = await here.type("do " + "x" * 4001)
     assert task == ""
-    assert "4001 characters; at most 4000 are possible. Nothing was done." in answer
+    assert "4001 characters; the limit is 4000. Nothing was done." in answer
     assert set(await here.tasks()) == before
     ran = await here.workshop.do("x" * 4001)
     assert ran.code == 64
@@ -169,7 +169,7 @@ async def test_an_unknown_phone(here: House) -> None:
     before = set(await here.tasks())
     task, answer = await here.type("do --device nokia open Settings")
     assert task == ""
-    assert 'No phone is called "nokia". Known: ' in answer
+    assert 'There is no phone called "nokia". Known: ' in answer
     assert set(await here.tasks()) == before
 
 
@@ -200,10 +200,10 @@ async def test_a_busy_phone_queues_and_says_its_place(here: House) -> None:
     assert "place" not in answer
     await here.until(first, state="working")
     second, answer = await here.type(f"do --device {name} second")
-    assert f"Task {second} is accepted and waits: place 1 in the queue." in answer
-    assert f"works on task {first}" in answer
+    assert f"Task {second} is accepted and waiting: position 1 in the queue." in answer
+    assert f"is busy with task {first}" in answer
     third, answer = await here.type(f"do --device {name} third")
-    assert f"Task {third} is accepted and waits: place 2 in the queue." in answer
+    assert f"Task {third} is accepted and waiting: position 2 in the queue." in answer
     await here.type(f"cancel {second}")
     await here.until(second, state="ended", outcome="cancelled")
     assert (await here.tasks())[first]["state"] == "working"
@@ -236,11 +236,11 @@ async def test_a_phone_that_was_unplugged_before_the_start(here: House) -> None:
                 await asyncio.sleep(0.02)
         task, answer = await here.type(f"do --device {phone.address} open Settings")
         assert task == ""
-        assert "cannot be used now" in answer
+        assert "cannot be used right now" in answer
         assert "The task was not started." in answer
         ran = await here.workshop.do("open Settings", "--device", phone.address)
         assert ran.code == 3
-        assert "cannot be used now" in ran.final["summary"]
+        assert "cannot be used right now" in ran.final["summary"]
         assert set(await here.tasks()) == before
     finally:
         await phone.set_link(LinkState.OPEN)

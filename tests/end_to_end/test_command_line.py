@@ -176,7 +176,7 @@ class TestWithAService:
     async def test_answers_that_cannot_be_read(self, shared: tuple[Workshop, Service], tmp_path: Path) -> None:
         workshop, _ = shared
         (tmp_path / "picture").write_bytes(b"\xff\xd8")
-        for name, words in (("none", "No such file"), ("picture", "no text in UTF-8")):
+        for name, words in (("none", "No such file"), ("picture", "not UTF-8 text")):
             ran = await workshop.do("sign in", f"--answer-file={tmp_path / name}")
             assert (ran.code, ran.out) == (64, "")
             assert words in ran.err
@@ -250,7 +250,7 @@ class TestWithAService:
         workshop, _ = shared
         unknown = await workshop.do("open Settings", "--device", "nokia")
         assert (unknown.code, unknown.out) == (64, "")
-        assert 'No phone is called "nokia". Known: Virtual Phone.' in unknown.err
+        assert 'There is no phone called "nokia". Known: Virtual Phone.' in unknown.err
 
     async def test_the_phones(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared
@@ -267,7 +267,7 @@ class TestWithAService:
             async with browser.get(service.console) as response:
                 assert response.status == 200
             ran = await workshop.opengui("signout")
-            assert (ran.code, ran.out) == (0, "Sessions of the console that have ended: 1\n")
+            assert (ran.code, ran.out) == (0, "Console sessions ended: 1\n")
             async with browser.get(URL(service.console).with_path("/api/state").with_query(None)) as response:
                 assert response.status == 401
 
@@ -287,5 +287,5 @@ async def test_a_service_that_dies_while_it_is_followed(alone: Workshop) -> None
         await service.kill()
         ran = await running
     assert ran.code == 69
-    assert "has gone away" in ran.err
+    assert "is gone" in ran.err
     assert "Traceback" not in ran.err

@@ -64,7 +64,7 @@ async def test_a_newcomer_sees_it_work(place: Place) -> None:
         await page.get_by_role("link", name="Usage").click()
         await expect(view.locator("tbody tr")).to_have_count(1)
         await page.get_by_role("link", name="Settings check").click()
-        await expect(view).to_contain_text("the offline pilot works")
+        await expect(view).to_contain_text("the offline pilot is used")
     async with place.service() as service, opened(service.console) as page:
         await page.get_by_role("link", name="open browser and search OpenGUI").click()
         await page.get_by_role("link", name="Replay").click()

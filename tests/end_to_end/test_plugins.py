@@ -51,7 +51,7 @@ async def test_doctor_looks_at_it_too(place: Place) -> None:
         _, told, _ = await place.opengui("doctor", **settings, TOY_PEOPLE="anna")
         assert "✓ Toybox accepts the token; the bot is toybot." in told
         _, told, _ = await place.opengui("doctor", **settings)
-        assert "✗ Toybox has a token but will not start." in told
+        assert "✗ Toybox has a token, but will not start." in told
         assert "TOY_PEOPLE" in told
         _, told, _ = await place.opengui("doctor", **{**settings, "TOY_TOKEN": "wrong"}, TOY_PEOPLE="anna")
         assert "✗ Toybox does not accept the token." in told

@@ -55,7 +55,7 @@ async def test_each_place_gets_one_list_and_a_press_does_it_once(world: World) -
     reply = await world.press(first, message=ref)
     task = await world.task_service.known(reply.task)
     assert (task.text, task.person, task.origin) == ("open settings", ANNA, CHANNEL.address)
-    assert "Somebody pressed" in (await world.press(first, message=ref)).toast
+    assert "Somebody already pressed" in (await world.press(first, message=ref)).toast
     shown = world.chat.messages(CHANNEL.address)[-1]
     assert data_of(shown) == [second]
     assert "done now" in shown.body
@@ -65,7 +65,7 @@ async def test_who_presses_is_asked_then(world: World) -> None:
     """Seen failing with the check in `claimed` taken out: Ben began Anna's task."""
     await world.type("do open settings", stale=True)
     (data,) = data_of(await the_list(world))
-    assert "whoever wrote that" in (await world.press(data, BEN)).toast
+    assert "the person who wrote that" in (await world.press(data, BEN)).toast
     assert "not allowed" in (await world.press(data, EVE)).toast
     assert await world.task_service.recent(9) == ()
     task = await world.task_service.known((await world.press(data, ADA)).task)
@@ -82,9 +82,9 @@ async def test_a_stranger_is_neither_kept_nor_listed(world: World) -> None:
 async def test_another_press_elsewhere_finds_nothing(world: World) -> None:
     await world.say("look at the weather", place=PRIVATE, stale=True)
     (data,) = data_of(await the_list(world, PRIVATE))
-    assert "not kept any more" in (await world.press(data, ADA, CHANNEL)).toast
-    assert "not kept any more" in (await world.press("1:late:99999", ADA, CHANNEL)).toast
-    assert "not kept any more" in (await world.press("1:late:odd", ADA, CHANNEL)).toast
+    assert "no longer stored" in (await world.press(data, ADA, CHANNEL)).toast
+    assert "no longer stored" in (await world.press("1:late:99999", ADA, CHANNEL)).toast
+    assert "no longer stored" in (await world.press("1:late:odd", ADA, CHANNEL)).toast
     assert (await world.press(data, ANNA, PRIVATE)).task
 
 

@@ -93,7 +93,7 @@ async def test_a_queued_card_says_its_place(frames: FrameFiles) -> None:
     card = await render_card(
         a_task(state=TaskState.QUEUED, started=None), None, frames=frames, now=1075.0, queue_place=2
     )
-    assert card.body == "Queued, place 2"
+    assert card.body == "Queued, position 2"
 
 
 async def test_an_ended_card_is_frozen(frames: FrameFiles) -> None:
@@ -191,7 +191,7 @@ async def test_the_receipt_tells_what_reading_presses_has_taken(frames: FrameFil
         input=12000, output=345, calls=3, cost=0.0123, guard_tokens=1500, guard_seconds=2.34, guard_cost=0.001
     )
     task = an_ended_task(Outcome.SUCCEEDED, usage=usage)
-    told = "of it reading of presses: 1.5k tokens, 2.3 s, cost 0.0010"
+    told = "including 1.5k tokens, 2.3 s to check presses, cost 0.0010"
     assert (await render_final(task, frames=frames, now=9999.0)).footer.endswith(told)
     with speaking("zh"):
         assert "其中操作复核：1.5k 个 token，2.3 秒" in (await render_final(task, frames=frames, now=9999.0)).footer
@@ -253,7 +253,7 @@ async def test_an_approval_that_is_asked_anew_shows_both_screens(frames: FrameFi
     assert alone.picture is not None
     with Image.open(io.BytesIO(message.picture.data)) as both, Image.open(io.BytesIO(alone.picture.data)) as one:
         assert both.width > 2 * one.width
-    assert "Picture 1 is what you allowed" in message.footer
+    assert "Picture 1 shows what you allowed" in message.footer
     assert "Picture 1" not in alone.footer
 
 
@@ -313,7 +313,7 @@ async def test_take_over_and_secret(frames: FrameFiles) -> None:
         (QuestionKind.APPROVE, ALLOW, "Answered by Ben: Allow"),
         (QuestionKind.APPROVE, DENY, "Answered by Ben: Deny"),
         (QuestionKind.TAKE_OVER, DONE, "Answered by Ben: Done"),
-        (QuestionKind.SECRET, "", "Answered by Ben. It was typed into the phone and is not kept."),
+        (QuestionKind.SECRET, "", "Answered by Ben. It was typed into the phone and is not stored."),
     ],
 )
 def test_everybody_sees_who_answered(kind: QuestionKind, answer: str, words: str) -> None:
@@ -345,7 +345,7 @@ async def test_buttons_never_hold_what_a_model_wrote(frames: FrameFiles) -> None
 async def test_a_question_too_long_for_a_heading_stands_whole_below_one(frames: FrameFiles) -> None:
     long = "Which of these? " * 30
     message = await render_question(a_question(text=long), a_task(), frames=frames, now=1000.0)
-    assert message.heading.startswith("A question · Task 12 · ")
+    assert message.heading.startswith("A question for you · Task 12 · ")
     assert long in message.body
 
 
@@ -367,7 +367,7 @@ async def test_a_card_tells_what_is_being_done_before_there_is_a_step(frames: Fr
 async def test_a_queued_card_says_behind_whom_and_about_how_long(frames: FrameFiles) -> None:
     task, other = a_task(state=TaskState.QUEUED, started=None), a_task(id="7")
     card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=Ahead(other, 200.0))
-    assert card.body == "Queued, place 2, behind task 7 · about 3 min"
+    assert card.body == "Queued, position 2, behind task 7 · about 3 min"
 
 
 @pytest.mark.parametrize("size", [(1080, 2340), (1440, 3200), (1080, 1920), (2560, 1600)])

@@ -51,7 +51,7 @@ async def test_several_phones_have_a_line_each(frames: FrameFiles) -> None:
     assert card.body.splitlines() == [
         "Working",
         "▶ 1. Phone 1 · Step 3/60 · Settings · Tapped Search",
-        "2. Phone 2 · Queued, place 2 · The cable is out",
+        "2. Phone 2 · Queued, position 2 · The cable is out",
         "3. Phone 3 · Done",
     ]
 

@@ -62,10 +62,10 @@ async def test_all_is_well_with_nothing_configured(here: Machine, capsys: Said) 
     assert await doctor(NOTHING, here.settings()) == 0
     told = capsys.readouterr().out
     assert f"✓ Phone Virtual Phone ({here.phone.address}) is ready." in told
-    assert "the offline pilot works" in told
+    assert "the offline pilot is used" in told
     assert "Set DISCORD_BOT_TOKEN and its lists" in told
     assert "Set TELEGRAM_BOT_TOKEN and its lists" in told
-    assert told.endswith("All is well.\n")
+    assert told.endswith("Everything looks good.\n")
 
 
 async def test_what_it_made_belongs_to_this_user_alone(here: Machine, capsys: Said) -> None:
@@ -84,13 +84,13 @@ async def test_what_others_can_read(here: Machine, monkeypatch: pytest.MonkeyPat
     told = capsys.readouterr().out
     assert "chmod 700" in told
     assert "chmod 600 .env" in told
-    assert told.endswith("2 to mend.\n")
+    assert told.endswith("2 to fix.\n")
 
 
 async def test_no_phone(here: Machine, capsys: Said) -> None:
     await here.adb.disconnect(here.phone.address)
     assert await doctor(NOTHING, here.settings(android_serials=("not-there",))) == 69
-    assert "✗ No phone is attached.\n    → Plug one in with USB debugging on" in capsys.readouterr().out
+    assert "✗ No phone connected.\n    → Plug one in with USB debugging on" in capsys.readouterr().out
 
 
 @asynccontextmanager
@@ -117,7 +117,7 @@ async def answering(answers: dict[str, tuple[int, object]]) -> AsyncIterator[tup
 async def test_a_chat_without_lists_will_not_start(here: Machine, capsys: Said) -> None:
     assert await doctor(NOTHING, here.settings(discord_bot_token="abc", telegram_bot_token="1:x")) == 69
     told = capsys.readouterr().out
-    assert "✗ Discord has a token but will not start." in told
+    assert "✗ Discord has a token, but will not start." in told
     assert "DISCORD_ALLOWED_GUILD_IDS" in told
     assert "TELEGRAM_ALLOWED_USER_IDS" in told
 
@@ -179,7 +179,7 @@ async def test_what_the_bot_lacks_in_discords_channels_is_listed(
     told = capsys.readouterr().out
     assert "· Discord, #general of Home: the bot lacks permissions." in told
     assert "Attach Files: screenshots" in told
-    assert "✗ Discord: the bot does not see channel 12345." in told
+    assert "✗ Discord: the bot cannot see channel 12345." in told
 
 
 async def test_a_chat_that_is_not_reached(here: Machine, capsys: Said) -> None:
@@ -202,10 +202,10 @@ SAID_BY_MODEL = {
 @pytest.mark.parametrize(
     ("status", "listed", "sees", "code", "words"),
     [
-        (200, ["some-model"], 200, 0, "✓ some-model takes pictures."),
+        (200, ["some-model"], 200, 0, "✓ some-model accepts pictures."),
         (404, [], 200, 0, "answers; the model is some-model"),
         (200, ["other"], 200, 0, "does not list the model some-model; it has other."),
-        (200, [], 400, 69, "✗ some-model did not take a picture:"),
+        (200, [], 400, 69, "✗ some-model did not accept a picture:"),
         (200, [], 401, 69, "(401).\n    → Check VLM_API_KEY, and that it may use VLM_MODEL."),
         (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY."),
     ],
@@ -250,7 +250,7 @@ async def test_devices_for_a_person(here: Machine, capsys: Said) -> None:
     told = capsys.readouterr().out
     assert told.split() == ["Virtual", "Phone", "ready", here.phone.address]
     assert await devices(argparse.Namespace(json=False), here.settings(android_serials=("not-there",))) == 0
-    assert "No phone is attached." in capsys.readouterr().out
+    assert "No phone connected." in capsys.readouterr().out
 
 
 async def test_adb_is_told(here: Machine, capsys: Said) -> None:
@@ -264,7 +264,7 @@ async def test_adb_is_told(here: Machine, capsys: Said) -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("no_touch", "cannot be touched: adb may not touch the screen. At Xiaomi"),
+        ("no_touch", "does not accept touches: adb may not touch the screen. At Xiaomi"),
         ("storage_full", "has only 0 MB of free storage.\n    → Delete something"),
     ],
 )
@@ -306,7 +306,7 @@ async def test_what_a_crashed_run_left_is_told_and_mended(here: Machine, capsys:
             del left[key]
     assert await doctor(NOTHING, here.settings()) == 69
     told = capsys.readouterr().out
-    assert "✗ A run that crashed has left the bot's keyboard on Virtual Phone.\n    → opengui doctor --mend" in told
+    assert "✗ A run that crashed left the bot's keyboard on Virtual Phone.\n    → opengui doctor --mend" in told
     assert await doctor(argparse.Namespace(json=False, mend=True), here.settings()) == 0
     assert "✓ Virtual Phone has its own keyboard and settings again." in capsys.readouterr().out
     assert here.phone.state.settings["secure"]["default_input_method"] == before

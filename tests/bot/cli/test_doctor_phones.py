@@ -34,8 +34,8 @@ NOTED: dict[str, tuple[State, str]] = {
     "a lock with a PIN that is open": (
         lambda phone: setattr(phone.state, "pin", "1234"),
         (
-            "has a screen lock with a PIN, pattern or password: a task that finds it locked asks for you."
-            "\n    → Take the lock off"
+            "has a screen lock with a PIN, pattern or password: if a task finds it locked, it asks you to unlock it."
+            "\n    → Remove the lock"
         ),
     ),
     "locked": (
@@ -49,51 +49,49 @@ NOTED: dict[str, tuple[State, str]] = {
     "no ADBKeyboard": (
         lambda phone: setattr(phone.state, "adb_keyboard_installed", False),
         (
-            "· Virtual Phone has no ADBKeyboard: other scripts than Latin go only into empty fields, by the fast lane."
+            "· Virtual Phone has no ADBKeyboard: scripts other than Latin can only be typed into empty fields, "
+            "using the fast lane."
             "\n    → Install ADBKeyboard"
         ),
     ),
     "animations": (
         lambda phone: put(phone, "global", "window_animation_scale", "1.0"),
-        "· Virtual Phone has animations on: every step waits for them.\n    → Switch the three animation scales off",
+        "· Virtual Phone has animations on: every step waits for them.\n    → Turn off the three animation scales",
     ),
     "animations that nobody has set": (
         lambda phone: phone.state.settings["global"].pop("transition_animation_scale"),
-        "· Virtual Phone has animations on: every step waits for them.\n    → Switch the three animation scales off",
+        "· Virtual Phone has animations on: every step waits for them.\n    → Turn off the three animation scales",
     ),
     "Battery Saver": (
         lambda phone: put(phone, "global", "low_power", "1"),
         (
-            "· Virtual Phone has Battery Saver on: apps may come late, and get no news in the background."
-            "\n    → Switch it off"
+            "· Virtual Phone has Battery Saver on: apps may respond late and get no updates in the background."
+            "\n    → Turn it off"
         ),
     ),
     "aeroplane mode": (
         lambda phone: put(phone, "global", "airplane_mode_on", "1"),
-        (
-            "· Virtual Phone is in aeroplane mode: it has no network unless Wi-Fi was switched on again."
-            "\n    → Switch it off"
-        ),
+        ("· Virtual Phone is in aeroplane mode: it has no network unless Wi-Fi was turned back on.\n    → Turn it off"),
     ),
     "Pointer location": (
         lambda phone: put(phone, "system", "pointer_location", "1"),
         (
-            "· Virtual Phone shows where it is touched (Pointer location): lines and numbers lie over every picture."
-            "\n    → Switch Pointer location off"
+            "· Virtual Phone shows where it is touched (Pointer location): lines and numbers cover every picture."
+            "\n    → Turn off Pointer location"
         ),
     ),
     "a language without a table": (
         lambda phone: setattr(phone.state, "locale", "ka-GE"),
         (
-            "· Virtual Phone is set to a language whose words the rules do not know (ka-GE)."
-            "\n    → Unknown buttons in dialogs are asked about."
+            "· Virtual Phone is set to a language that the rules do not know (ka-GE)."
+            "\n    → The bot asks about unknown buttons in dialogs."
         ),
     ),
     "over the network": (
         lambda _: None,
         (
-            "· Virtual Phone is connected over the network: after a restart it may have another port, or none."
-            "\n    → Use a cable, or `adb connect` it anew"
+            "· Virtual Phone is connected over the network: after a restart its port may change or be gone."
+            "\n    → Use a cable, or run `adb connect` again"
         ),
     ),
 }
@@ -146,8 +144,8 @@ async def test_a_maker_that_lets_adb_change_no_settings(here: Machine, capsys: S
     here.phone.faults.set(no_settings=True)
     assert await doctor(NOTHING, here.settings()) == 69
     told = capsys.readouterr().out
-    assert "✗ Virtual Phone lets adb change no settings: its screen may go off in a task" in told
-    assert "\n    → Switch on what its maker asks for beside USB debugging, and restart the phone" in told
+    assert "✗ Virtual Phone does not let adb change any settings: its screen may turn off during a task" in told
+    assert "\n    → Switch on what its maker requires besides USB debugging, and restart the phone" in told
 
 
 async def test_an_offline_phone(here: Machine, capsys: Said) -> None:
@@ -200,7 +198,10 @@ async def test_wifi_debugging_beside_a_cable(here: Machine, capsys: Said) -> Non
         where = (("127.0.0.1", usb.address.port),)
         assert await doctor(NOTHING, here.settings(adb_servers=where, android_serials=())) == 0
     told = capsys.readouterr().out
-    assert "has Wi-Fi debugging on although a cable is used: computers that were paired reach it.\n    → Switch" in told
+    assert (
+        "has Wi-Fi debugging on although it is connected by cable: "
+        "computers that were paired with it can reach it.\n    → Turn" in told
+    )
     assert "connected over the network" not in told
 
 

@@ -18,7 +18,7 @@ OURS = "https://bot.example.org/telegram"
     [
         ("", "", "", "", ""),
         (OURS, "", "", "note", "a webhook is set"),
-        ("", OURS, "", "note", "not set, or it leads somewhere else"),
+        ("", OURS, "", "note", "not set, or it points somewhere else"),
         (OURS, OURS, "", "good", "is set and works"),
         (OURS, OURS, "Wrong response: 502", "note", "Wrong response: 502"),
     ],

@@ -37,7 +37,7 @@ async def _filled(directory: Path) -> None:
 def test_what_is_kept_is_read_without_a_service(machine: Path, capsys: Said) -> None:
     assert main(["schedules"]) == 0
     assert main(["usage"]) == 0
-    assert capsys.readouterr().out == "Nothing is scheduled.\nNo tasks in that time.\n"
+    assert capsys.readouterr().out == "Nothing is scheduled.\nNo tasks in that period.\n"
     with DataDirectory(machine / "data"):
         asyncio.run(_filled(machine / "data"))
     assert main(["schedules"]) == 0

@@ -22,7 +22,7 @@ from bot.store.store import DATABASE_NAME, Store
 from tests.bot.world import ANNA, CHANNEL
 
 Said = pytest.CaptureFixture[str]
-MALLORY = Person("discord", "666", "Mallory\u202e\nRights that admins gave: 0")
+MALLORY = Person("discord", "666", "Mallory\u202e\nRights given by admins: 0")
 
 
 @pytest.fixture
@@ -58,16 +58,16 @@ def test_where_nobody_can_be_asked_nothing_is_taken_without_yes(machine: Path, b
     """Seen failing before: rights and schedules of whoever wrote the file held from then on, and nobody was told."""
     assert main(["restore", str(backup)]) == 64
     told = capsys.readouterr()
-    assert "run it again with --yes" in told.err
+    assert "run this again with --yes" in told.err
     assert not restored(machine)
     assert main(["restore", str(backup), "--yes"]) == 0
     assert restored(machine)
     for said in (told.out, capsys.readouterr().out):
         lines = said.splitlines()
-        assert lines[lines.index("Rights that admins gave: 1") + 1] == "  discord:666: admin"
+        assert lines[lines.index("Rights given by admins: 1") + 1] == "  discord:666: admin"
         assert "every 1h: send all photos" in lines[lines.index("Schedules: 1") + 1]
-        assert "water the plants" in lines[lines.index("Tasks that have not ended and go on: 1") + 1]
-        assert "Rights that admins gave: 0" not in lines, "a name makes no line of its own"
+        assert "water the plants" in lines[lines.index("Unfinished tasks that will continue: 1") + 1]
+        assert "Rights given by admins: 0" not in lines, "a name makes no line of its own"
         assert "\u202e" not in said
 
 
@@ -95,7 +95,7 @@ def test_at_a_terminal_it_asks(machine: Path, backup: Path, typed: str, code: in
         os.close(here)
         os.close(there)
     assert done.returncode == code, done.stderr
-    assert ("用它替换现有内容吗" if language == "zh" else "Take this in the place of what is there?") in done.stdout
+    assert ("用它替换现有内容吗" if language == "zh" else "Replace what is there with this?") in done.stdout
     assert restored(machine) is (code == 0)
     if code:
         assert "Nothing was restored." in done.stdout

@@ -31,8 +31,8 @@ Said = pytest.CaptureFixture[str]
         (["do", "x", "--devise", "y"], "--devise"),
         (["do", "x", "--answer"], "--answer"),
         (["do", "open", "settings"], "settings"),
-        (["tasks", "--limit", "none"], "a number from 1"),
-        (["tasks", "--limit", "-3"], "a number from 1"),
+        (["tasks", "--limit", "none"], "a number of at least 1"),
+        (["tasks", "--limit", "-3"], "a number of at least 1"),
     ],
 )
 def test_wrong_words_are_usage(words: list[str], about: str, capsys: Said) -> None:
@@ -50,7 +50,7 @@ def test_an_empty_task_is_usage(task: str, machine: Path, capsys: Said) -> None:
     assert main(["do", "--json", task]) == 64
     told = capsys.readouterr()
     assert told.out == ""
-    assert "What is to be done? For example: opengui do" in told.err
+    assert "What should the phone do? For example: opengui do" in told.err
     assert not (machine / "data").exists()
 
 

@@ -65,9 +65,9 @@ async def test_a_phone_that_cannot_be_used_any_more_is_told(world: World) -> Non
     first = await world.working()
     await world.end(first)
     world.phones.phones = (a_phone("Old"),)
-    assert "No phone is called" in words(await world.type("again"))
+    assert "There is no phone called" in words(await world.type("again"))
     assert (await world.type("again --device old")).task
-    assert "You have no task yet" in words(await world.type("again", BEN, PRIVATE))
+    assert "You don't have any tasks yet" in words(await world.type("again", BEN, PRIVATE))
 
 
 async def test_files_come_again_while_they_are_kept(world: World) -> None:

@@ -56,7 +56,7 @@ async def test_a_button_answers(world: World) -> None:
 async def test_a_button_that_was_never_made_answers_nothing(world: World, kind: QuestionKind, choice: str) -> None:
     task = await world.working()
     question = await world.ask(task, kind, choices=("red", "blue"))
-    assert "another version" in (await world.press(answer_data(question, choice))).toast
+    assert "a different version" in (await world.press(answer_data(question, choice))).toast
     assert (await stored(world, question)).answer is None
 
 
@@ -106,8 +106,8 @@ async def test_several_questions_ask_which_is_meant(world: World) -> None:
     assert words(await world.type("answer --task 2 yes")) == "Answered by Anna: yes"
     assert (await stored(world, two)).answer == "yes"
     assert words(await world.type("answer no")) == "Answered by Anna: no"
-    assert "No question is open" in words(await world.type("answer what"))
-    assert "Write your answer" in words(await world.type("answer"))
+    assert "There is no open question" in words(await world.type("answer what"))
+    assert "Add your answer" in words(await world.type("answer"))
     assert "There is no task" in words(await world.type("answer --task 77 yes"))
 
 
@@ -115,7 +115,7 @@ async def test_the_command_finds_ones_own_question_from_anywhere(world: World) -
     task = await world.working()
     await world.in_thread(task)
     question = await world.ask(task)
-    assert "No question is open" in words(await world.type("answer blue", BEN))
+    assert "There is no open question" in words(await world.type("answer blue", BEN))
     assert words(await world.type("answer blue")) == "Answered by Anna: blue"
     assert (await stored(world, question)).answered_by == "Anna"
 
@@ -175,7 +175,7 @@ async def test_a_secret_goes_straight_on_and_its_message_is_deleted(
     task = await world.working()
     question = await world.ask(task, QuestionKind.SECRET)
     reply = await world.say("hunter2 ", reply_to=question.message)
-    assert "Your message was deleted here." in words(reply)
+    assert "Your message here was deleted." in words(reply)
     assert "hunter2" not in words(reply)
     assert "hunter2" not in caplog.text
     assert all("hunter2" not in message.body for message in world.chat.messages())
@@ -200,11 +200,11 @@ async def test_a_secret_that_cannot_be_deleted_is_told(world: World) -> None:
     task = await world.working()
     question = await world.ask(task, QuestionKind.SECRET)
     world.chat.faults.append(ChatError("no right to delete"))
-    assert "please delete it yourself" in words(await world.say("hunter2", reply_to=question.message))
+    assert "Please delete it yourself" in words(await world.say("hunter2", reply_to=question.message))
     other = await world.working()
     second = await world.ask(other, QuestionKind.SECRET)
     world.chats["discord"] = LoopbackChat(capabilities=replace(CAPABILITIES, deletes=False))
-    assert "please delete it yourself" in words(await world.say("hunter2", reply_to=second.message))
+    assert "Please delete it yourself" in words(await world.say("hunter2", reply_to=second.message))
 
 
 async def test_text_steers_a_running_task_in_its_thread(world: World) -> None:
@@ -321,7 +321,7 @@ async def test_the_buttons_of_a_card(world: World) -> None:
     assert (await world.press(pause_button(task.id).data)).toast == f"Task {task.id}: Paused"
     assert (await world.press(resume_button(task.id).data)).toast == f"Task {task.id}: Working"
     assert (await world.press(stop_button(task.id).data, ADA)).toast == f"Task {task.id}: Cancelled"
-    assert "has ended already" in (await world.press(stop_button(task.id).data)).toast
+    assert "has already ended" in (await world.press(stop_button(task.id).data)).toast
     assert "There is no task" in (await world.press(stop_button("77").data)).toast
 
 
@@ -342,7 +342,7 @@ async def test_a_code_after_its_question_has_closed_is_no_task(world: World, tex
     reply = await world.say(text, place=PRIVATE)
     assert "Answered by Ada. It was typed into the phone" in words(reply)
     assert "it was not kept and nothing was done with it" in words(reply)
-    assert "Your message was deleted here." in words(reply)
+    assert "Your message here was deleted." in words(reply)
     assert text not in words(reply)
     assert reply.message is not None
     assert reply.message.buttons == ()
@@ -353,7 +353,7 @@ async def test_a_code_for_a_question_elsewhere_is_no_task_in_private_either(worl
     question = await world.ask(task, QuestionKind.SECRET)
     await world.task_service.answer(question.question.id, "135790", ADA)
     assert "nothing was done with it" in words(await world.say("246810", place=PRIVATE))
-    assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is that a task?"
+    assert words(await world.say("246810", ADA, PRIVATE_OF_ADA)) == "Is this a task?"
 
 
 async def test_a_code_after_its_question_has_closed_is_not_told_to_the_task(world: World) -> None:
@@ -371,12 +371,12 @@ async def test_other_texts_are_offered_as_ever(world: World) -> None:
     task = await world.working(place=PRIVATE)
     question = await world.ask(task)
     await world.task_service.answer(question.question.id, "blue", ANNA)
-    assert words(await world.say("246810", place=PRIVATE)) == "Is that a task?"
+    assert words(await world.say("246810", place=PRIVATE)) == "Is this a task?"
     other = await world.working(place=PRIVATE)
     secret = await world.ask(other, QuestionKind.SECRET)
     await world.task_service.answer(secret.question.id, "135790", ANNA)
     for text in ("hello", "open track 9", "1"):
-        assert words(await world.say(text, place=PRIVATE)) == "Is that a task?"
+        assert words(await world.say(text, place=PRIVATE)) == "Is this a task?"
 
 
 async def test_an_answer_in_words_is_told_by_its_question_alone(world: World) -> None:

@@ -31,8 +31,8 @@ async def test_in_private_a_code_answers_the_sole_question_that_is_open_in_a_gro
     task = await world.working()
     question = await world.ask(task, QuestionKind.SECRET)
     reply = await world.say("246 810", place=PRIVATE)
-    assert words(reply).startswith("Answered by Anna. It was typed into the phone and is not kept.")
-    assert "Your message was deleted here." in words(reply)
+    assert words(reply).startswith("Answered by Anna. It was typed into the phone and is not stored.")
+    assert "Your message here was deleted." in words(reply)
     assert (await stored(world, question)).answer == ""
     assert "246 810" not in await everything_kept(world)
 
@@ -66,7 +66,7 @@ async def test_with_two_questions_it_is_asked_which_is_meant(world: World) -> No
     await world.ask(second, number=2)
     reply = await world.say("246810", place=PRIVATE)
     assert f"answer --task {first.id} …" in words(reply)
-    assert "Your message was deleted here." in words(reply)
+    assert "Your message here was deleted." in words(reply)
     assert (await stored(world, secret)).answer is None
     assert "246810" not in await everything_kept(world)
     assert "Answered by Anna" in words(await world.type(f"answer --task {first.id} 246810", place=PRIVATE))
@@ -88,20 +88,20 @@ async def test_an_admin_s_code_for_somebody_else_s_question_is_not_kept_either(w
     reply = await world.say("246810", ADA, PRIVATE_OF_ADA)
     assert "asked for elsewhere" in words(reply)
     assert "read my mail" not in words(reply)
-    assert words(await world.say("open settings", ADA, PRIVATE_OF_ADA)) == "Is that a task?"
-    assert words(await world.say("246810", BEN, PRIVATE)) == "Is that a task?", "Ben may not answer that question"
+    assert words(await world.say("open settings", ADA, PRIVATE_OF_ADA)) == "Is this a task?"
+    assert words(await world.say("246810", BEN, PRIVATE)) == "Is this a task?", "Ben may not answer that question"
 
 
 async def test_a_code_that_came_late_is_typed_nowhere(world: World) -> None:
     question = await world.ask(await world.working(), QuestionKind.SECRET)
     reply = await world.say("246810", place=PRIVATE, stale=True, written=question.asked + 1.0)
     assert "not typed anywhere" in words(reply)
-    assert "Your message was deleted here." in words(reply)
+    assert "Your message here was deleted." in words(reply)
     assert (await stored(world, question)).answer is None
 
 
 async def test_a_secret_that_is_no_answer_is_deleted_all_the_same(world: World) -> None:
     question = await world.ask(await world.working(), QuestionKind.SECRET)
     reply = await world.say("x" * 5000, reply_to=question.message)
-    assert "Your message was deleted here." in words(reply)
+    assert "Your message here was deleted." in words(reply)
     assert (await stored(world, question)).answer is None

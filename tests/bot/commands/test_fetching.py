@@ -33,7 +33,7 @@ async def test_the_newest_comes_and_the_others_are_told(stocked: World) -> None:
     assert reply.message is not None
     assert reply.message.files == (Picture("report.pdf", b"new"),)
     assert "Pixel /sdcard/Download/report.pdf" in words(reply)
-    assert "1 more fit, older ones: /sdcard/Documents/report.pdf" in words(reply)
+    assert "1 older files match too: /sdcard/Documents/report.pdf" in words(reply)
 
 
 async def test_what_is_not_there_is_told_with_the_folders(stocked: World) -> None:
@@ -52,7 +52,7 @@ async def test_while_it_works_for_somebody_else_its_files_are_theirs(stocked: Wo
     """Seen failing without `_require_free`."""
     task = await stocked.working()
     told = words(await stocked.type("file report", BEN))
-    assert f"Pixel works on task {task.id} of Anna now" in told
+    assert f"Pixel is busy with task {task.id} of Anna. You can get its files once that has ended." in told
     for person in (ANNA, ADA):
         reply = await stocked.type("file report", person)
         assert reply.message is not None
@@ -80,7 +80,7 @@ async def test_a_right_for_one_phone_reaches_the_files_of_that_one(tmp_path: Pat
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Other")) as world:
         world.phones.files = {NEW: b"new"}
         await world.type("people --device pixel allow 666", ADA)
-        assert "No phone is called" in words(await world.type("file --device Other report", EVE))
+        assert "There is no phone called" in words(await world.type("file --device Other report", EVE))
         assert words(await world.type("file report", EVE)).startswith("Pixel ")
         assert "Which phone? Pixel, Other" in words(await world.type("file report", ANNA))
 

@@ -29,7 +29,7 @@ async def offered(world: World, text: str = "post this", *files: Attachment) -> 
 async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
     async with a_world(tmp_path) as world:
         reply, run = await offered(world, "post this", CAT, Attachment("cat.png", b"purr"))
-        assert words(reply) == "Is that a task?\nWith it go: cat.png, cat-2.png"
+        assert words(reply) == "Is this a task?\nFiles that go with it: cat.png, cat-2.png"
         assert await world.task_service.recent(9) == ()
     async with a_world(tmp_path) as world:
         world._numbers = itertools.count(100)
@@ -105,25 +105,25 @@ async def test_a_file_beside_an_answer_or_a_word_is_told_to_stay_behind(world: W
         reply = await world.commands.message(
             replace(world.incoming("the blue one", ANNA, PRIVATE, attachments=(CAT,)), carries=True)
         )
-        assert words(reply).startswith("Answered by Anna: the blue one\nWhat was attached stayed behind")
+        assert words(reply).startswith("Answered by Anna: the blue one\nThe attachments were left out")
     elif told == "steer":
         thread = await world.in_thread(task)
         reply = await world.commands.message(replace(world.incoming("the blue one", ANNA, thread), carries=True))
-        assert words(reply).startswith("Task 1 will read that before its next step.\nWhat was attached stayed behind")
+        assert words(reply).startswith("Task 1 will read that before its next step.\nThe attachments were left out")
     else:
         await world.task_service.set_place(task.id, PRIVATE.address)
         offer, _ = await offered(world, "the blue one", CAT)
         assert offer.message is not None
         pressed = await world.press(offer.message.buttons[0][1].data, place=PRIVATE)
-        assert "stayed behind" in pressed.toast
+        assert "were left out" in pressed.toast
         assert ("steer 1", "the blue one") in world.agent.asked
 
 
 async def test_a_command_without_its_beginning_is_told_how_it_is_written(world: World) -> None:
     for lead, line in (("/", "/help"), ("!opengui ", "!opengui help")):
         reply = await world.commands.message(replace(world.incoming("Help", ANNA, PRIVATE), lead=lead))
-        assert words(reply) == f"Is that a task?\nIf you mean the command, write {line}"
-    assert words(await world.say("help me", place=PRIVATE)) == "Is that a task?"
+        assert words(reply) == f"Is this a task?\nIf you mean the command, write {line}"
+    assert words(await world.say("help me", place=PRIVATE)) == "Is this a task?"
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "\x00", "x" * 5000])

@@ -69,7 +69,7 @@ async def test_devices_in_the_persons_language(world: World) -> None:
 
 
 async def test_status_is_the_card_and_at_last_the_final_message(world: World) -> None:
-    assert "You have no task yet" in words(await world.type("status"))
+    assert "You don't have any tasks yet" in words(await world.type("status"))
     task = await world.working()
     frame = await world.store.frames.save(png(), suffix=".png")
     await world.step(task, 1, frame=frame)
@@ -252,11 +252,11 @@ async def test_an_admin_names_a_phone(world: World) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("name nobody Desk", "No phone is called"),
-        ("name Pixel", "What shall Pixel be called?"),
-        ("name Pixel Galaxy", 'Another phone is called "Galaxy" already.'),
+        ("name nobody Desk", "There is no phone called"),
+        ("name Pixel", "What should Pixel be called?"),
+        ("name Pixel Galaxy", 'Another phone is already called "Galaxy".'),
         (f"name Pixel {'x' * 41}", "1 to 40 characters"),
-        ("name --device Pixel -- -x", "does not begin with a dash"),
+        ("name --device Pixel -- -x", "not start with a dash"),
     ],
 )
 async def test_a_name_that_is_not_given(world: World, line: str, told: str) -> None:

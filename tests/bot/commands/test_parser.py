@@ -59,9 +59,9 @@ def test_lines(line: str, name: str, options: dict[str, str], rest: str) -> None
         ("do --device", "needs a value"),
         ("do --device --quick open x", "needs a value"),
         ("do --device= open x", "needs a value"),
-        ("do --quick=yes open x", "stands alone"),
+        ("do --quick=yes open x", "does not take a value"),
         ("do --quick --quick open x", "twice"),
-        ("devices --all", "takes no option"),
+        ("devices --all", "has no option"),
         ("do --=x open", "has no option"),
     ],
 )

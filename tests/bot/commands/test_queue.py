@@ -58,14 +58,14 @@ async def test_tasks_lists_the_places(world: World) -> None:
     await waiting(world, 2, BEN)
     world.clock.advance(65.0)
     text = words(await world.type("tasks"))
-    assert "Queued, place 2 · Ben" in text
-    assert "Queued, place 1 · Anna" in text
+    assert "Queued, position 2 · Ben" in text
+    assert "Queued, position 1 · Anna" in text
 
 
 async def test_status_names_ones_other_waiting_tasks(world: World) -> None:
     first, second = await waiting(world, 1), await waiting(world, 3)
     await waiting(world, 2, BEN)
-    assert f"Also waiting: task {second.id} at place 3" in words(await world.type(f"status {first.id}"))
+    assert f"Also waiting: task {second.id} at position 3" in words(await world.type(f"status {first.id}"))
     assert "Also waiting" not in words(await world.type("status", BEN))
 
 
@@ -73,8 +73,8 @@ async def test_now_is_for_whoever_may_approve(world: World) -> None:
     task = await waiting(world, 2)
     assert "belongs to somebody else" in words(await world.type(f"now {task.id}", BEN))
     # This mind holds no place in the real queue: the right was there, the place was not.
-    assert "does not wait for a phone" in words(await world.type(f"now {task.id}", ADA))
-    assert "does not wait for a phone" in (await world.press(now_button(task.id).data)).toast
+    assert "is not waiting for a phone" in words(await world.type(f"now {task.id}", ADA))
+    assert "is not waiting for a phone" in (await world.press(now_button(task.id).data)).toast
 
 
 async def test_now_puts_the_task_first_in_the_real_queue(world: World) -> None:
@@ -84,6 +84,6 @@ async def test_now_puts_the_task_first_in_the_real_queue(world: World) -> None:
     assert isinstance(await anext(holding), Lease)
     queue = leases.acquire(RunId(task.id), "")
     assert isinstance(await anext(queue), Place)
-    assert "is first in its queue now" in words(await world.type(f"now {task.id}"))
+    assert "is now first in its queue" in words(await world.type(f"now {task.id}"))
     await queue.aclose()
     await holding.aclose()

@@ -58,12 +58,12 @@ async def test_a_task_may_say_do_again(world: World) -> None:
         ("schedule", "Write when and what"),
         ("schedule tomorrow open settings", "Write when and what"),
         ("schedule on monday do open settings", "begins with at, every or cron"),
-        ("schedule at noon do open settings", "written as 18:00"),
-        ("schedule at 1970-01-01 10:00 do open settings", "over already"),
+        ("schedule at noon do open settings", "time as 18:00"),
+        ("schedule at 1970-01-01 10:00 do open settings", "already passed"),
         ("schedule every 1s do open settings", "every 30m"),
         ('schedule cron "* *" do open settings', "five fields"),
         ("schedule --zone Mars/Olympus at 10:00 do open settings", 'no time zone "Mars/Olympus"'),
-        ("schedule --device moon at 10:00 do open settings", "No phone is called"),
+        ("schedule --device moon at 10:00 do open settings", "There is no phone called"),
         ("schedule at 10:00 do --fast open settings", "no option"),
         ("schedule at 10:00 do --quick", "The task is empty"),
     ],
@@ -93,7 +93,7 @@ async def test_the_same_command_makes_no_second(world: World) -> None:
 async def test_a_person_has_twenty(world: World) -> None:
     for _ in range(20):
         await world.type("schedule every 1h do look")
-    assert "20 schedules already" in words(await world.type("schedule every 1h do look"))
+    assert "already have 20 schedules" in words(await world.type("schedule every 1h do look"))
     assert "Next" in words(await world.type("schedule every 1h do look", BEN))
 
 
@@ -135,8 +135,8 @@ async def test_pause_resume_and_remove(world: World) -> None:
     resume = data(await world.type("schedules"), "Resume 1")
     assert "Next: Mon 1970-01-12 17:46" in (await world.press(resume)).toast
     assert "is paused" in words(await world.type("schedules pause #1"))
-    assert "goes on" in words(await world.type("schedules resume 1"))
-    assert "is removed" in words(await world.type("schedules remove 1"))
+    assert "is running again" in words(await world.type("schedules resume 1"))
+    assert "was removed" in words(await world.type("schedules remove 1"))
     assert "no schedule" in (await world.press(data(made, "Remove 1"))).toast
     assert "Write !opengui schedules" in words(await world.type("schedules burn 1"))
 
@@ -145,7 +145,7 @@ async def test_one_whose_time_is_over_cannot_go_on(world: World) -> None:
     await world.type("schedule at 23:59 do look")
     await world.type("schedules pause 1")
     world.clock.advance(86_400.0)
-    assert "no time left" in words(await world.type("schedules resume 1"))
+    assert "no run left" in words(await world.type("schedules resume 1"))
 
 
 async def test_anothers_schedule_is_not_ones_own(world: World) -> None:
@@ -153,7 +153,7 @@ async def test_anothers_schedule_is_not_ones_own(world: World) -> None:
     for label in ("Pause 1", "Remove 1"):
         assert "no schedule" in (await world.press(data(made, label), BEN)).toast
     assert "no schedule" in words(await world.type("schedules remove 1", BEN))
-    assert "is removed" in words(await world.type("schedules remove 1", ADA))
+    assert "was removed" in words(await world.type("schedules remove 1", ADA))
 
 
 @pytest.mark.parametrize(

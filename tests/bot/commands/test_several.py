@@ -83,9 +83,9 @@ async def test_all_takes_what_can_be_used_and_says_what_not(shelf: World) -> Non
 @pytest.mark.parametrize(
     ("device", "told"),
     [
-        ("pixel,desk,shelf", 'No phone is called "desk, shelf". Known: Pixel 7, Nokia'),
-        ("pixel,old", "Old cannot be used now: unauthorized."),
-        (",", 'No phone is called ","'),
+        ("pixel,desk,shelf", 'There is no phone called "desk, shelf". Known: Pixel 7, Nokia'),
+        ("pixel,old", "Old cannot be used right now: unauthorized."),
+        (",", 'There is no phone called ","'),
     ],
 )
 async def test_one_that_is_not_there_refuses_the_whole_order(shelf: World, device: str, told: str) -> None:
@@ -100,7 +100,7 @@ async def test_one_that_may_not_be_used_refuses_the_whole_order(shelf: World) ->
     await shelf.type("people --device pixel allow 666", ADA)
     refused = await shelf.type("do --device pixel,nokia open settings", EVE)
     assert not refused.task
-    assert 'No phone is called "nokia". Known: Pixel 7.' in words(refused)
+    assert 'There is no phone called "nokia". Known: Pixel 7.' in words(refused)
     everything = await shelf.type("do --device all open settings", EVE)
     assert (await shelf.task_service.known(everything.task)).phone == "pixel"
 
@@ -158,7 +158,9 @@ async def test_a_plan_for_several_phones(shelf: World) -> None:
     assert "07:30" in words(made)
     (schedule,) = await shelf.store.schedules.all()
     assert schedule.plan.options["device"] == "pixel,nokia"
-    assert "No phone" in words(await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app"))
+    assert "There is no phone" in words(
+        await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app")
+    )
 
 
 async def test_devices_names_the_task_and_not_its_part(shelf: World) -> None:

@@ -40,7 +40,7 @@ async def test_groups(world: World) -> None:
 async def test_what_is_long_ago_is_left_out(world: World) -> None:
     await worked(world)
     world.clock.advance(3 * 86_400.0)
-    assert "No tasks in that time." in words(await world.type("usage --days 2"))
+    assert "No tasks in that period." in words(await world.type("usage --days 2"))
     assert "2 tasks" in words(await world.type("usage --days 4", ANNA, PRIVATE))
 
 

@@ -76,8 +76,10 @@ async def test_a_busy_phone_tells_the_place(world: World) -> None:
     first = await world.working("first")
     second = await world.type("do second", BEN)
     third = await world.type("do --device pixel third")
-    assert words(second) == f"Task 2 is accepted and waits: place 1 in the queue. Pixel works on task {first.id}."
-    assert "place 2" in words(third)
+    assert (
+        words(second) == f"Task 2 is accepted and waiting: position 1 in the queue. Pixel is busy with task {first.id}."
+    )
+    assert "position 2" in words(third)
 
 
 async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:
@@ -89,15 +91,15 @@ async def test_a_free_phone_is_told_as_accepted(shelf: World) -> None:
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("do", "What is to be done? For example: !opengui do open settings and turn on airplane mode"),
-        ("do --quick", "What is to be done?"),
+        ("do", "What should the phone do? For example: !opengui do open settings and turn on airplane mode"),
+        ("do --quick", "What should the phone do?"),
         ("do --device nokia open x", "Known: Pixel, Galaxy (g1), Galaxy (g2), Old."),
         ("do --device galaxy open x", "Use an id: g1, g2."),
         ("do --device old open x", "Allow it on the phone."),
         ("do --fast open x", "--device, --quick"),
-        ("do " + "x" * 4001, "4001 characters; at most 4000"),
+        ("do " + "x" * 4001, "4001 characters; the limit is 4000"),
         ("dp open x", 'Did you mean "do"'),
-        ("cancel", "You have no task yet"),
+        ("cancel", "You don't have any tasks yet"),
         ("cancel that order", 'There is no task "that order" here'),
         ("cancel 45x", 'There is no task "45x" here'),
         ("pause 99", 'There is no task "99" here'),
@@ -145,8 +147,8 @@ async def test_attached_files_stay_with_the_task(world: World) -> None:
 @pytest.mark.parametrize(
     ("attached", "why"),
     [
-        ([Attachment("a", b"")] * (MAX_FILES + 1), "11 files are too many: at most 10"),
-        ([Attachment("a.bin", bytes(MAX_FILE_BYTES + 1))], "a.bin is too large: a file may have 20 MB"),
+        ([Attachment("a", b"")] * (MAX_FILES + 1), "11 files are too many: a task can have at most 10"),
+        ([Attachment("a.bin", bytes(MAX_FILE_BYTES + 1))], "a.bin is too large: a file can have at most 20 MB"),
         ([Attachment("a", bytes(MAX_FILE_BYTES))] * 3, "at most 50 MB"),
     ],
 )
@@ -174,7 +176,7 @@ async def test_cancel_tells_what_really_happened(world: World) -> None:
     task = await world.working()
     assert words(await world.type("cancel")) == f"Task {task.id}: Cancelled"
     assert (await world.task_service.known(task.id)).outcome is Outcome.CANCELLED
-    assert words(await world.type("cancel")) == f"Task {task.id} has ended already: Cancelled."
+    assert words(await world.type("cancel")) == f"Task {task.id} has already ended: Cancelled."
 
 
 async def test_pause_and_resume_with_a_note(world: World) -> None:
@@ -243,5 +245,5 @@ async def test_what_was_written_while_away_is_told_and_not_done(world: World) ->
 async def test_a_fault_of_the_program_is_a_sentence(world: World, caplog: pytest.LogCaptureFixture) -> None:
     await world.store.close()
     reply = await world.type("do open settings")
-    assert "may not have been done" in words(reply)
+    assert "may not have run" in words(reply)
     assert "failed" in caplog.text

@@ -53,7 +53,7 @@ async def test_the_first_look_is_the_first_picture_of_the_card(post: Post) -> No
     began = post.world.clock()
     frame = await post.world.store.frames.save(png(), suffix=".png")
     post.world.agent.tell(task.id, Seen(run=RunId(task.id), frame=frame))
-    assert (await post.shown("Deciding on the first step")).picture is not None
+    assert (await post.shown("Choosing the first step")).picture is not None
     assert post.world.clock() - began < CAPABILITIES.edit_interval, "it answers somebody, and waits for no interval"
 
 
@@ -143,7 +143,7 @@ async def test_a_question_notifies_and_loses_its_buttons_when_it_is_answered(pos
     shown = await post.sent("Your approval is needed")
     assert shown.notify
     assert shown.mention == ANNA
-    await post.shown("Waiting for a person's answer")
+    await post.shown("Waiting for an answer")
     await post.world.task_service.answer(question.question.id, "allow", ANNA)
     answered = await post.shown("Answered by Anna: Allow")
     assert answered.buttons == ()
@@ -157,7 +157,7 @@ async def test_a_question_that_is_closed_while_the_chat_is_away_loses_its_button
     task = await post.world.working()
     question = await post.world.ask(task, QuestionKind.APPROVE)
     await post.sent("Your approval is needed")
-    await post.shown("Waiting for a person's answer")
+    await post.shown("Waiting for an answer")
     post.chat.faults.extend([ChatError("nobody there")] * 6)
     await post.world.task_service.answer(question.question.id, "allow", ANNA)
     answered = await post.shown("Answered by Anna: Allow")
@@ -178,7 +178,7 @@ async def test_a_question_comes_before_everything_else(tmp_path: Path) -> None:
         await post.world.end(first)
         await post.world.ask(second)
         await post.sent("It is done.")
-        await post.sent("A question")
+        await post.sent("A question for you")
         order = [
             call.message.heading.split(" · ")[0]
             for call in post.chat.calls[start:]
@@ -306,7 +306,7 @@ async def test_what_a_chat_does_not_take_goes_with_less_of_it(tmp_path: Path, wo
             await post.world.end(task)
         else:
             await post.world.ask(task)
-        shown = await post.sent("Something was left out here")
+        shown = await post.sent("Part of this was left out")
         assert shown.buttons, "it can still be stopped, or given again"
         assert (shown.picture, shown.files) == (None, ())
         assert ("It is done." in shown.body) is (word == "picture")
@@ -315,7 +315,7 @@ async def test_what_a_chat_does_not_take_goes_with_less_of_it(tmp_path: Path, wo
 
 async def test_what_a_chat_never_takes_keeps_nothing_else_back(tmp_path: Path) -> None:
     """Seen failing without `except ChatRefused`: the end was told a day later."""
-    async with a_post(tmp_path, chat=Picky("Something was left out")) as post:
+    async with a_post(tmp_path, chat=Picky("Part of this was left out")) as post:
         post.chat.faults.append(ChatRefused("too large"))
         task = await post.world.working()
         small = await post.world.store.frames.save(b"content", suffix=".txt")
@@ -367,8 +367,8 @@ async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
 @pytest.mark.parametrize(
     ("language", "status", "words"),
     [
-        ("en", 429, "The model refuses calls for now (429); trying again until 15:20."),
-        ("en", 0, "The model does not answer for now; trying again until 15:20."),
+        ("en", 429, "The model is refusing requests right now (429); retrying until 15:20."),
+        ("en", 0, "The model is not answering right now; retrying until 15:20."),
         ("zh", 429, "模型暂时拒绝请求（429），会一直重试到 15:20。"),
     ],
 )
@@ -400,7 +400,7 @@ async def test_files_are_sent(post: Post) -> None:
         FileFound(name="large.bin", content=large),
         FileFound(name="gone.txt", content=f"{'0' * 64}.txt"),
     )
-    await post.sent("gone.txt was found on the phone, but is not kept any more")
+    await post.sent("gone.txt was found on the phone, but is no longer stored")
     assert [file.data for message in post.chat.sent() for file in message.files] == [b"content"]
     assert any("large.bin is larger than the 10 MB" in message.body for message in post.chat.sent())
 
@@ -422,7 +422,7 @@ async def test_after_a_restart_the_chat_is_told_with_resume(tmp_path: Path) -> N
         await before.world.step(task, 1)
         await before.shown("Step 1/60")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
-        notice = await after.sent("the service was restarted")
+        notice = await after.sent("the service restarted")
         assert [button.label for button in notice.buttons[0]] == ["Resume", "Stop"]
         assert notice.notify
         await after.shown("Interrupted")
@@ -438,8 +438,8 @@ async def test_a_question_answered_after_a_restart_loses_its_buttons(tmp_path: P
     async with a_post(tmp_path, clock=clock, chat=chat) as before:
         task = await before.world.working()
         question = await before.world.ask(task)
-        await before.sent("A question")
-        await before.shown("Waiting for a person's answer")
+        await before.sent("A question for you")
+        await before.shown("Waiting for an answer")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
         await after.world.until(task, TaskState.WAITING)
         await after.world.task_service.answer(question.question.id, "blue", ANNA)
@@ -496,7 +496,7 @@ async def test_a_question_that_was_closed_before_it_was_shown_is_not_sent(post: 
     await post.world.task_service.answer(question.question.id, "blue", ANNA)
     await post.world.end(task)
     await post.sent("It is done.")
-    assert not [message for message in post.chat.sent() if message.heading.startswith("A question")]
+    assert not [message for message in post.chat.sent() if message.heading.startswith("A question for you")]
 
 
 class SlowChat(LoopbackChat):
@@ -639,7 +639,7 @@ async def test_the_card_of_a_standing_task_moves_by_itself(post: Post, paused: b
         await post.shown("Paused")
     else:
         await post.world.ask(task)
-        await post.shown("Waiting for a person's answer")
+        await post.shown("Waiting for an answer")
     old = await post.world.store.cards.get(task.id)
     assert old is not None
     sent = len(post.calls("send"))

@@ -59,7 +59,7 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         await post.shown("▶ 1. Pixel · Step 1/60 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
         question = Question(id="q", run=RunId(second.id), kind=QuestionKind.ASK, text="Which one?")
         post.world.agent.tell(second.id, Asked(question=question))
-        asked = await post.shown("A question · Task 1.2 · open settings · Nokia")
+        asked = await post.shown("A question for you · Task 1.2 · open settings · Nokia")
         assert asked.buttons[-1][0].label == "Stop Nokia"
         await post.world.task_service.answer("q", "blue", ANNA)
         assert (await post.shown("Answered by Anna: blue")).buttons == ()

@@ -68,7 +68,7 @@ async def test_two_accounts_become_one_person_until_they_are_unlinked(tmp_path: 
         assert "Linked with: Anna (discord:42)" in words(await world.type("whoami", TELE_ANNA, TELE))
         assert "Anna on Telegram (telegram:5)" in words(await world.type("whoami", ANNA, PRIVATE))
         assert "a private thing" in words(await world.type("tasks", TELE_ANNA, TELE))
-        assert "works on task" not in words(await world.type("file report", TELE_ANNA, TELE))
+        assert "is busy with task" not in words(await world.type("file report", TELE_ANNA, TELE))
         asked = await world.ask(task)
         assert "Answered" in words(await world.type("answer the blue one", TELE_ANNA, TELE))
         found = await world.task_service.question(asked.question.id)
@@ -302,7 +302,7 @@ async def test_the_most_schedules_are_those_of_both_accounts(world: World) -> No
     await world.type("schedule every 1h do look", TELE_ANNA, TELE)
     assert len(await world.store.schedules.all()) == MOST
     for person, place in ((ANNA, PRIVATE), (TELE_ANNA, TELE)):
-        assert f"You have {MOST} schedules already" in words(await world.type("schedule every 1h do it", person, place))
+        assert f"You already have {MOST} schedules" in words(await world.type("schedule every 1h do it", person, place))
     assert len(await world.store.schedules.all()) == MOST
     await world.type("schedule every 1h do look", BEN, PRIVATE)
     assert len(await world.store.schedules.all()) == MOST + 1

@@ -82,7 +82,7 @@ async def test_who_is_in_which_tier(tmp_path: Path) -> None:
         assert tier_of(ANNA, here) == "basic"
         assert tier_of(ADA, here) == "", "an admin has none"
         assert tier_of(Person("web", "operator"), Address("web", "console", "home")) == ""
-        assert "role:guild/7 is in the tier guest" in words(await world.type("people tier role:7 guest", ADA))
+        assert "role:guild/7 is now in the tier guest" in words(await world.type("people tier role:7 guest", ADA))
         await world.type("people tier role:8 big", ADA)
         assert tier_of(nurse, here) == "big", "of several roles the largest"
         assert tier_of(nurse, PRIVATE.address) == "basic", "a role counts on its own server"
@@ -93,7 +93,7 @@ async def test_who_is_in_which_tier(tmp_path: Path) -> None:
         listed = words(await world.type("people", ADA))
         assert "discord:43: tier guest" in listed
         assert "role:guild/8: tier big" in listed
-        assert "not in the tier big" in words(await world.type("people tier 99 default", ADA))
+        assert "no longer in the tier big" in words(await world.type("people tier 99 default", ADA))
         assert "was given no tier" in words(await world.type("people tier 99 default", ADA))
         assert tier_of(ADA, here) == ""
         assert ("tier", ADA.id, "discord:43 guest") in await audited(world)
@@ -106,7 +106,7 @@ async def test_who_is_in_which_tier(tmp_path: Path) -> None:
 async def test_tiers_are_shown_and_only_those_that_are_defined_are_given(tmp_path: Path) -> None:
     async with a_world(tmp_path, settings=tiers()) as world:
         shown = words(await world.type("people tier", ADA))
-        assert "basic: 2 tasks, 5 steps (whoever was given none)" in shown
+        assert "basic: 2 tasks, 5 steps (the default)" in shown
         assert "big: 9 tasks, 1,000 tokens" in shown
         unknown = words(await world.type("people tier 43 huge", ADA))
         assert 'no tier "huge"' in unknown
@@ -125,11 +125,11 @@ async def test_a_tier_that_is_gone_gives_nobody_more(tmp_path: Path) -> None:
     left = Settings.model_validate({"tiers": {"basic": {"tasks": 9}}, "default_tier": "basic"})
     async with a_world(tmp_path, settings=left) as world:
         refused = await world.type("do open settings")
-        assert "guest is not defined any more" in words(refused)
+        assert "guest is no longer defined" in words(refused)
         assert not refused.task
         fault = await world.services.quotas.reached(task.id, 0, Usage())
         assert fault is not None
-        assert "guest is not defined any more" in fault.sentence
+        assert "guest is no longer defined" in fault.sentence
 
 
 async def test_usage_tells_what_is_left(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ async def test_usage_tells_what_is_left(tmp_path: Path) -> None:
         task = await world.working()
         await world.step(task, 1)
         told = words(await world.type("usage"))
-        assert "Today, tier basic: 1 of 2 tasks, 1 of 5 steps. It begins anew at 1970-01-13 00:00 (UTC)." in told
+        assert "Today, tier basic: 1 of 2 tasks, 1 of 5 steps. Resets at 1970-01-13 00:00 (UTC)." in told
         assert "Today" not in words(await world.type("usage", ADA)), "an admin has no tier"
 
 
@@ -168,8 +168,8 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
         assert fault is not None
         assert fault.outcome is Outcome.BLOCKED
         assert fault.sentence == (
-            "The day's quota is used up: 5 of 5 steps (tier basic). The task was stopped there and is not done. "
-            "The quota begins anew at 1970-01-13 00:00 (UTC); give the rest as a new task then."
+            "Today's quota is used up: 5 of 5 steps (tier basic). The task was stopped there and is not done. "
+            "The quota resets at 1970-01-13 00:00 (UTC); start the rest as a new task then."
         )
         assert await quotas.reached(second.id, 2, Usage()) == fault
         kept = [entry for entry in await audited(world) if entry[0] == "over_quota"]
@@ -187,7 +187,7 @@ async def test_a_task_of_somebody_over_quota_is_blocked_with_what_and_when_and_t
         world.clock.advance(DAY)
         fault = await quotas.reached(second.id, 2, Usage())
         assert fault is not None
-        assert "a new quota has begun since" in fault.sentence, "it counts for the day on which it was given"
+        assert "the quota has reset since" in fault.sentence, "it counts for the day on which it was given"
 
 
 async def test_a_tier_by_role_is_the_one_of_the_roles_when_the_phone_is_given(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ async def test_what_cannot_be_used_any_more_is_left_out_and_told(
         assert world.services.live.now.max_steps == 9
         assert world.services.live.now.default_tier == ""
         assert "What was set for default_tier while the service ran is not used" in caplog.text
-        assert "default_tier: basic was set and is not used. DEFAULT_TIER: expected" in words(
+        assert "default_tier: the value basic was set but is not used. DEFAULT_TIER: expected" in words(
             await world.type("set", ADA)
         )
         assert "max_steps: 9 → 8" in words(await world.type("set max_steps 8", ADA)), "it stands in nobody's way"
@@ -148,7 +148,7 @@ async def test_doctor_looks_at_what_holds_also_beside_a_running_service(tmp_path
         now, found = await in_force(settings)
         assert now.vlm_model == "new-vl"
         assert [one.text for one in found] == [
-            "Changed with `set`, before the environment: default_tier=basic, model=new-vl"
+            "Changed with `set`, overriding the environment: default_tier=basic, model=new-vl"
         ]
     _, found = await in_force(Settings.model_validate({"data_dir": tmp_path}))
     assert [one.verdict for one in found] == ["note", "bad"]

@@ -67,7 +67,7 @@ async def test_a_role_is_enough_as_long_as_it_is_held(rig: Rig, chat: Telling) -
     chat.roles = frozenset({"guild/8"})
     told = (await rig.after(HOUR))[-1]
     assert told.outcome is Outcome.BLOCKED
-    assert "may not do that any more" in told.summary
+    assert "no longer allowed to do that" in told.summary
     assert (await rig.schedules())[0].paused
 
 

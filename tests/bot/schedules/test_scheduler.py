@@ -73,7 +73,7 @@ async def test_what_was_missed_is_told_once_and_not_run_late(rig: Rig) -> None:
     (task,) = await rig.after(5 * HOUR + LATE + 1.0)
     assert (task.state, task.outcome, task.started) == (TaskState.ENDED, Outcome.BLOCKED, None)
     assert "5 times" in task.summary
-    assert "the service was away" in task.summary
+    assert "the service was down" in task.summary
     assert [row.kind for row in await rig.world.store.outbox.of(task.id)] == ["final"]
     assert len(await rig.after(0.0)) == 1
     (_, again) = await rig.after(HOUR - LATE)
@@ -99,7 +99,7 @@ async def test_a_run_that_still_works_is_not_joined_by_the_next(rig: Rig) -> Non
     await rig.plan("every 1h do look at the weather")
     (first,) = await rig.after(HOUR)
     (_, told) = await rig.after(HOUR)
-    assert f"its former run, task {first.id}, is not over" in told.summary
+    assert f"its previous run, task {first.id}, has not ended" in told.summary
     assert len(await rig.after(HOUR)) == 2  # told once
     assert (await rig.schedules())[0].skipped == 2
     await rig.world.end(first)
@@ -127,7 +127,7 @@ async def test_what_cannot_be_done_then_is_told(rig: Rig) -> None:
     rig.world.phones.phones = (a_phone("Old"),)
     (task,) = await rig.after(HOUR)
     assert task.outcome is Outcome.BLOCKED
-    assert "No phone is called" in task.summary
+    assert "There is no phone called" in task.summary
     assert not (await rig.schedules())[0].paused
 
 

@@ -90,7 +90,7 @@ async def test_a_right_that_is_taken_while_one_waits_ends_the_waiting_at_once(tm
         await asyncio.sleep(0)
     task_service.policy = Policy()
     await task_service.leases.heartbeat()
-    with pytest.raises(NotAdmitted, match="A may not be used any more"):
+    with pytest.raises(NotAdmitted, match="may no longer use the phone A"):
         await waiting
     with pytest.raises(NotAdmitted):
         await task_service.lease(of_eve(Entitlement(("a",)), "2"), "a")

@@ -79,7 +79,7 @@ async def test_one_that_nobody_will_answer(world: World) -> None:
     await world.task_service.give_up(asked.question.id)
     found, footer = await shown(world, task, asked.question.id)
     assert found.closing is Closing.GIVEN_UP
-    assert footer.startswith("There was nobody to answer.\nClosed 0 s after it was asked.\n")
+    assert footer.startswith("Nobody was available to answer.\nClosed 0 s after it was asked.\n")
     assert ("unanswered", task.person.id, "given_up") in await audited(world)
 
 
@@ -90,7 +90,7 @@ async def test_a_task_that_goes_on_needs_no_answer(world: World) -> None:
     await world.until(task, TaskState.WORKING)
     found, footer = await shown(world, task, asked.question.id)
     assert found.closing is Closing.WENT_ON
-    assert "the task went on" in footer
+    assert "the task has moved on" in footer
     await world.task_service.take_over(task.id, ADA)
     (hands,) = await world.task_service.open_questions(task=task.id)
     assert hands.question.origin is QuestionOrigin.TAKEOVER

@@ -56,7 +56,7 @@ async def test_the_same_event_is_accepted_once(tmp_path: Path) -> None:
         assert not (await one.task_service.accept(no_event)).duplicate
 
 
-@pytest.mark.parametrize(("text", "why"), [(" \x07 ", "is empty"), ("x" * 4001, "4001 characters; at most 4000")])
+@pytest.mark.parametrize(("text", "why"), [(" \x07 ", "is empty"), ("x" * 4001, "4001 characters; the limit is 4000")])
 async def test_a_text_that_cannot_be_a_task(tmp_path: Path, text: str, why: str) -> None:
     async with bench(tmp_path, EchoMind()) as one:
         with pytest.raises(BadText, match=why):
@@ -67,7 +67,7 @@ async def test_a_text_that_cannot_be_a_task(tmp_path: Path, text: str, why: str)
 async def test_a_full_desk_takes_no_more(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind(before_step=Gate()), limits=replace(LIMITS, max_live=1)) as one:
         await one.accept()
-        with pytest.raises(TooManyTasks, match="1 tasks already"):
+        with pytest.raises(TooManyTasks, match="already 1 tasks"):
             await one.accept()
 
 
@@ -134,8 +134,8 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
     [
         ("done", "Nothing was being sent to the phone."),
         ("rejected", "Nothing was being sent to the phone."),
-        ("begun", "while it sent an action, which may still reach the phone."),
-        ("uncertain", "while it sent an action, which may still reach the phone."),
+        ("begun", "while sending an action, which may still reach the phone."),
+        ("uncertain", "while sending an action, which may still reach the phone."),
         ("uncertain before", "Nothing was being sent to the phone."),
         ("send_file", "Nothing was being sent to the phone."),
     ],
@@ -212,7 +212,7 @@ async def test_pause_and_resume(tmp_path: Path) -> None:
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
         assert (await one.task_service.pause(task.id, ANNA)).state is TaskState.PAUSED
-        with pytest.raises(WrongState, match="is paused: it cannot be paused now"):
+        with pytest.raises(WrongState, match="is paused, so it cannot be paused now"):
             await one.task_service.pause(task.id, ANNA)
         gate.open(9)
         assert (await one.task_service.resume(task.id, "the blue one", ANNA)).state is TaskState.WORKING
@@ -265,7 +265,7 @@ async def test_a_pause_that_meets_the_end(tmp_path: Path) -> None:
         one.task_service.on_event(lambda _task, event: ended.set() if event.type == "final" else None)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
-        with pytest.raises(WrongState, match="has ended: it cannot be paused"):
+        with pytest.raises(WrongState, match="has ended, so it cannot be paused"):
             await one.task_service.pause(task.id, ANNA)
         assert (await one.task_service.known(task.id)).outcome is Outcome.SUCCEEDED
 

@@ -223,7 +223,7 @@ async def test_a_pause_that_comes_too_late_is_taken_back(tmp_path: Path) -> None
         one.task_service.on_event(lambda _task, event: asked_now.set() if event.type == "asked" else None)
         task = await one.accept()
         await one.until(task, TaskState.WORKING)
-        with pytest.raises(WrongState, match="waits for an answer"):
+        with pytest.raises(WrongState, match="is waiting for an answer"):
             await one.task_service.pause(task.id, ANNA)
         assert ("resume", "1 ") in agent.asked
         await one.task_service.cancel(task.id, ANNA)

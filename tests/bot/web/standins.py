@@ -222,7 +222,7 @@ class Checks:
         ]
 
     async def far(self) -> Sequence[Finding]:
-        return [Finding("model", "good", "my-model takes pictures.")]
+        return [Finding("model", "good", "my-model accepts pictures.")]
 
 
 class TinyIntake:

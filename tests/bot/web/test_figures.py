@@ -85,7 +85,7 @@ async def test_the_check_shows_what_is_set_and_no_secret(client: aiohttp.ClientS
     assert settings["VLM_MODEL"]["text"] == "my-model"
     assert {"area": "files", "verdict": "bad", "text": "Only 1 GB free.", "fix": "Make room."} in found["findings"]
     async with client.post("/api/check", json={}) as response:
-        assert [one["text"] for one in (await response.json())["findings"]] == ["my-model takes pictures."]
+        assert [one["text"] for one in (await response.json())["findings"]] == ["my-model accepts pictures."]
 
 
 def test_of_what_may_hold_a_secret_only_the_harmless_part_is_shown() -> None:

@@ -174,7 +174,7 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
     await expect(page.get_by_text("Given in Discord by Ann")).to_be_visible()
     await page.get_by_label("Command", exact=True).fill("cancel that order")
     await page.get_by_label("Command", exact=True).press("Enter")
-    await expect(page.locator("#toast")).to_contain_text("begins with /")
+    await expect(page.locator("#toast")).to_contain_text("Commands begin with /")
     assert world.intake.messages == []
 
 
@@ -189,7 +189,7 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
     await expect(page.locator(".message.final h2")).to_be_hidden()
-    await expect(page.get_by_role("button", name="Show recap.gif large").locator("img")).to_be_visible()
+    await expect(page.get_by_role("button", name="Enlarge recap.gif").locator("img")).to_be_visible()
     await expect(page.locator(".message.final .files a")).to_have_text(["recap.gif", "notes.csv"])
     await page.get_by_role("button", name="Show the screenshot").first.click()
     await expect(page.locator("#viewer figcaption")).to_contain_text("1 of 2")
@@ -215,7 +215,7 @@ async def test_a_reload_shows_everything_again(world: World, page: Page) -> None
 async def test_it_says_when_the_service_is_away_and_keeps_what_was_typed(world: World, page: Page) -> None:
     await page.get_by_label("Command", exact=True).fill("devices")
     await world.console.stop()
-    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await page.get_by_label("Command", exact=True).press("Enter")
     await expect(page.locator("#toast")).to_contain_text("Not sent")
     await expect(page.get_by_label("Command", exact=True)).to_have_value("devices")
@@ -228,7 +228,7 @@ async def test_after_a_restart_it_goes_on_by_itself(world: World, page: Page) ->
     line = page.get_by_label("Command", exact=True)
     await line.fill("half a command")
     await world.console.stop()
-    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await world.chat.send(HOME, Message(body="meanwhile"), nonce="1")
     another = Console(Exposure("127.0.0.1"), URL(world.url).port or 0, world.behind, world.runs, world.sessions)
     await another.start()
@@ -245,7 +245,7 @@ async def test_after_a_restart_it_goes_on_by_itself(world: World, page: Page) ->
 
 async def test_who_was_signed_out_meanwhile_is_told_where_to_begin(world: World, page: Page) -> None:
     await world.console.stop()
-    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await world.sessions.forget([one.digest for one in await world.sessions.all()])
     another = Console(Exposure("127.0.0.1"), URL(world.url).port or 0, world.behind, world.runs, world.sessions)
     await another.start()
@@ -269,7 +269,7 @@ async def test_it_reconnects_by_itself_and_misses_nothing(world: World, page: Pa
     await page.route("**/api/**", refuse)
     cut_connections(world)
     await asyncio.wait_for(away.wait(), 10)
-    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await world.chat.send(HOME, Message(body="sent meanwhile"), nonce="1")
     await page.unroute("**/api/**")
     await expect(page.get_by_role("alert")).not_to_be_visible()

@@ -44,7 +44,7 @@ async def test_the_time_to_answer_runs_down(world: World, page: Page) -> None:
     await page.reload()
     await expect(left).to_have_text(re.compile(r"Open for 5\d s\."))
     world.tables.questions = [replace(one, expires=time.time() - 1)]
-    await expect(left).to_have_text("The time to answer is over.")
+    await expect(left).to_have_text("The time to answer has run out.")
 
 
 async def test_what_is_asked_is_read_before_its_details(world: World, page: Page) -> None:
@@ -92,7 +92,7 @@ async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -
     world.tables.questions = [first]
     await expect(covered).to_be_visible()
     await expect(line).to_be_focused()
-    await expect(line).to_have_attribute("placeholder", re.compile("covered field"))
+    await expect(line).to_have_attribute("placeholder", re.compile("hidden field"))
     await line.fill("")
     second = await asked(world, QuestionKind.SECRET, "Bank wants a code again.", nonce="q2")
     again = second.question.model_copy(update={"id": "q2", "again": True})
@@ -137,7 +137,7 @@ async def test_words_for_a_task_that_is_over_stay_in_the_box(world: World, page:
     line = page.get_by_label("Command", exact=True)
     await line.fill("not that one, the blue one")
     await line.press("Enter")
-    await expect(page.locator("#toast")).to_contain_text("Task 5 is over: nothing was sent")
+    await expect(page.locator("#toast")).to_contain_text("Task 5 has ended, so nothing was sent")
     await expect(line).to_have_value("not that one, the blue one")
     assert world.intake.messages == []
     await line.fill("/again 5")
@@ -154,7 +154,7 @@ async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: 
     await expect(stranger.locator("#phone-list li")).to_have_count(0)
     await expect(stranger.locator("#task-list")).not_to_contain_text("No tasks yet")
     world.tables.phones = []
-    await expect(page.locator("#phone-list")).to_have_text("No phone is attached.")
+    await expect(page.locator("#phone-list")).to_have_text("No phone connected.")
 
 
 async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world: World, page: Page) -> None:

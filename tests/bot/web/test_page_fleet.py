@@ -84,7 +84,7 @@ async def test_usage_is_drawn_and_can_be_grouped(world: World, page: Page) -> No
         await tasks.save(transaction, task(kept.id, steps=4, phone="pixel"), now=time.time())
 
     await page.evaluate("location.hash = '#usage'")
-    await expect(page.locator("#view")).to_contain_text("Nothing was used yet")
+    await expect(page.locator("#view")).to_contain_text("No usage yet")
     await world.database.write(used)
     await page.get_by_role("button", name="7 days").click()
     await expect(page.locator("#view .chart rect.in")).to_have_count(1)
@@ -113,18 +113,18 @@ async def test_an_axis_repeats_no_number(world: World, page: Page, used: int, ti
 
 async def test_the_settings_check(page: Page) -> None:
     await page.evaluate("location.hash = '#check'")
-    await expect(page.get_by_role("status").filter(has_text="To mend: 1")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="To fix: 1")).to_be_visible()
     await expect(page.locator("#view .finding.bad")).to_contain_text("Make room.")
-    await expect(page.locator("#view")).not_to_contain_text("takes pictures")
-    await page.get_by_role("button", name="Try model and chats").click()
-    await expect(page.locator("#view")).to_contain_text("my-model takes pictures.")
-    await expect(page.locator("#view .settings").first).to_contain_text("set, not shown")
+    await expect(page.locator("#view")).not_to_contain_text("accepts pictures")
+    await page.get_by_role("button", name="Test the model and chats").click()
+    await expect(page.locator("#view")).to_contain_text("my-model accepts pictures.")
+    await expect(page.locator("#view .settings").first).to_contain_text("set, hidden")
     assert "hush-hush" not in await page.content()
 
 
 async def test_what_could_not_be_asked_is_asked_when_the_service_is_back(world: World, page: Page) -> None:
     for name, path, shown in (
-        ("usage", "**/api/usage*", "Nothing was used yet"),
+        ("usage", "**/api/usage*", "No usage yet"),
         ("check", "**/api/check", "Make room."),
     ):
         await page.route(path, lambda route: route.abort())

@@ -66,7 +66,7 @@ async def test_a_long_task_is_shown_whole_on_demand(world: World, page: Page) ->
     world.tables.tasks = [task("5", text="a very long task, " * 55), task("4", text="short")]
     await open_task(page, "5")
     title = page.get_by_role("heading", level=1)
-    more = page.get_by_role("button", name="Show the whole task")
+    more = page.get_by_role("button", name="Show full task")
     await more.focus()
     low = await title.bounding_box()
     await page.keyboard.press("Enter")
@@ -91,7 +91,7 @@ async def test_pictures_that_were_not_there_are_loaded_when_the_service_is_back(
     await world.chat.send(address("t5"), card, nonce="c")
     await page.route("**/api/frames/**", lambda route: route.abort())
     await open_task(page, "5")
-    await expect(page.locator("#stage .screen")).to_contain_text("Not kept any more")
+    await expect(page.locator("#stage .screen")).to_contain_text("No longer stored")
     await page.unroute("**/api/frames/**")
     cut_connections(world)
     await expect(page.locator("#stage .screen img")).to_be_visible()

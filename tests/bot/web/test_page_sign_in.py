@@ -39,7 +39,7 @@ async def test_signing_in_and_out_with_the_keyboard(opened: World, browser: Brow
     await expect(page.get_by_label("Password")).to_be_focused()
     await page.keyboard.type("wrong")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("alert").filter(has_text="not the password")).to_be_visible()
+    await expect(page.get_by_role("alert").filter(has_text="Wrong password")).to_be_visible()
     await sign_in(page)
     assert await page.evaluate("document.cookie") == ""
     await expect(page.get_by_label("Command", exact=True)).to_be_focused()
@@ -87,7 +87,7 @@ async def test_all_others_are_signed_out(opened: World, browser: Browser) -> Non
         await sign_in(page)
     await mine.get_by_role("link", name="Settings check").click()
     await expect(mine.locator(".sessions li")).to_have_count(2)
-    await mine.get_by_role("button", name="Sign out all others").click()
+    await mine.get_by_role("button", name="Sign out everywhere else").click()
     await expect(mine.locator("#toast")).to_have_text("Signed out: 1")
     await expect(mine.locator(".sessions li")).to_contain_text(["this browser"])
     await expect(other.get_by_label("Password")).to_be_visible()
@@ -99,7 +99,7 @@ async def test_after_an_update_the_page_is_loaded_anew_and_what_was_typed_stays(
     await page.get_by_label("Command", exact=True).fill("half a command")
     await page.evaluate("window.old = true")
     await world.console.stop()
-    await expect(page.get_by_role("alert")).to_contain_text("The service is away")
+    await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
 
     async def updated(route: Route) -> None:
         await route.fulfill(status=200, headers={"ETag": '"another"'})

@@ -85,10 +85,10 @@ async def test_who_finds_it_taken_at_the_begin_shows_it_so(adb_server: AdbServer
         await first.prepare()
         with pytest.raises(PhoneTaken):
             await second.prepare()
-        assert second.info.health is Health.BUSY_ELSEWHERE
+        assert second.info.health == Health.BUSY_ELSEWHERE.value
         await first.restore()
         await second.prepare()
-        assert second.info.health is Health.READY
+        assert second.info.health == Health.READY.value
         await second.restore()
         await adb_server.disconnect(phone.address)
 

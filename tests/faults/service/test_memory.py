@@ -56,7 +56,7 @@ async def test_a_picture_that_finds_no_memory_is_waited_for(place: Place) -> Non
             await service.waits_for("memory")
             assert (await service.health())["healthy"], "chats and questions go on"
             _, told, _ = await place.opengui("doctor")
-            assert "has waited for memory" in told
+            assert "has been waiting for memory" in told
             assert finals(here) == 0
             service.memory(None)
             await here.bot_says("It is done.", here.group)
@@ -80,7 +80,7 @@ async def test_killed_for_its_memory_it_goes_on_after_the_next_start(place: Plac
             await here.bot_says("has no memory for the next picture", here.group)
             await service.kill()
         async with place.service(**here.settings):
-            question = await here.bot_says("the service was restarted", here.group)
+            question = await here.bot_says("the service restarted", here.group)
             (resume,) = [data for data, label in question.buttons.items() if label == "Resume"]
             await here.fake.press(here.alice, question, resume)
             await here.bot_says("It is done.", here.group)

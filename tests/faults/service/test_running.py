@@ -67,19 +67,19 @@ async def test_a_full_disk_is_waited_for(place: Place) -> None:
         assert not switched_on(place), "nothing is done that cannot be journalled before"
         code, told, _ = await place.opengui("doctor")
         assert code != 0
-        assert "has waited for the store" in told
-        card = await here.bot_says("The work stands still and goes on by itself", here.group)
+        assert "has been waiting for the store" in told
+        card = await here.bot_says("Work is on hold and will continue on its own", here.group)
         assert card.text.startswith("Task 1")
         await here.fake.say(here.alice, here.group, "/do something else")
         await here.bot_says("could not be used", here.group)
         await here.fake.say(here.alice, here.group, "/devices")
         await here.bot_says("Virtual Phone", here.group)
         await here.fake.say(here.alice, here.group, "/tasks")
-        assert "The work stands still" in (await here.bot_says("Recent tasks", here.group)).text
+        assert "Work is on hold" in (await here.bot_says("Recent tasks", here.group)).text
         await here.fake.say(here.fake.user("mallory"), here.group, "/tasks")
         service.room(None)
         await here.bot_says("It is done.", here.group)
-        assert "stands still" not in card.text
+        assert "on hold" not in card.text
         await service.waits_for()
         assert switched_on(place)
         assert finals(here) == 1
@@ -96,7 +96,7 @@ async def test_a_model_that_is_away_is_waited_for(place: Place) -> None:
         await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
         await service.waits_for("model")
         assert (await service.health())["healthy"]
-        await here.bot_says("The model refuses calls for now (503); trying again until", here.group)
+        await here.bot_says("The model is refusing requests right now (503); retrying until", here.group)
         await here.bot_says("It is done.", here.group)
         await service.waits_for()
         assert switched_on(place)
@@ -119,7 +119,7 @@ async def test_a_platform_that_is_away_hears_of_it_later(place: Place) -> None:
             await service.waits_for("telegram")
             assert (await service.health())["wrong"] == ["telegram"], "nobody there can reach it"
             told = (await place.opengui("doctor"))[1]
-            assert "has waited for Telegram" in told
+            assert "has been waiting for Telegram" in told
             async with asyncio.timeout(LIMIT):
                 while "ended" not in (await place.opengui("tasks", "--json"))[1]:
                     pass
@@ -163,7 +163,7 @@ async def test_discord_is_waited_for_at_the_start_and_in_the_middle(place: Place
             health = await service.health()
             assert health["wrong"] == ["discord"], "nobody there can reach it"
             assert "does not answer" in health["waits"][0]["why"]
-            assert "has waited for Discord" in (await place.opengui("doctor"))[1]
+            assert "has been waiting for Discord" in (await place.opengui("doctor"))[1]
             back()
             await service.waits_for()
             here.fake.say(here.alice, here.channel, "!opengui do switch Bluetooth on")
@@ -232,7 +232,7 @@ async def test_work_is_drained_and_told_after_the_next_start(place: Place) -> No
             assert loop.time() - began < STOP_WITHIN_S
         assert "Traceback" not in service.log
         async with place.service(**here.settings):
-            question = await here.bot_says("the service was restarted", here.group)
+            question = await here.bot_says("the service restarted", here.group)
             (resume,) = [data for data, label in question.buttons.items() if label == "Resume"]
             await here.fake.press(here.alice, question, resume)
             await here.bot_says("It is done.", here.group)
@@ -328,7 +328,7 @@ async def test_an_adb_server_that_is_away_is_waited_for(place: Place) -> None:
             await between.close()
             await service.waits_for("adb", "phones")
             _, told, _ = await place.opengui("doctor", ADB_SERVERS=f"{between.HOST}:{between.port}")
-            assert "has waited for adb" in told
+            assert "has been waiting for adb" in told
             await between.open()
             await service.waits_for()
             assert "is attached as" in service.log

@@ -29,7 +29,7 @@ async def take(home: Home, intake: Recording, *permissions: str, announced: bool
 
 def told(home: Home) -> list[str]:
     """What the bot said of its permissions in the channel."""
-    return [m.content for m in home.fake.from_bot(home.channel) if "What I lack" in m.content]
+    return [m.content for m in home.fake.from_bot(home.channel) if "Permissions I'm missing" in m.content]
 
 
 @KNOWN

@@ -73,7 +73,7 @@ async def test_a_very_long_text_becomes_a_file(home: Home, chat: DiscordChat) ->
     (sent,) = home.fake.from_bot(home.channel)
     assert home.fake.files(sent) == {"s.png": b"p", "message.txt": body.encode()}
     assert len(sent.content) <= 2000
-    assert sent.content.endswith("The whole text is in message.txt.")
+    assert sent.content.endswith("The full text is in message.txt.")
 
 
 async def test_more_files_than_fit_go_on_in_another_message(home: Home, chat: DiscordChat) -> None:

@@ -93,7 +93,7 @@ async def test_a_command_that_is_gone_is_answered(home: Home, intake: Recording)
     assert stored is not None
     stored["options"].append({"name": "dance", "type": 1, "description": "old", "options": []})
     home.fake.slash(home.alice, home.channel, "dance")
-    assert "does not exist any more" in (await home.whisper()).content
+    assert "no longer exists" in (await home.whisper()).content
     assert intake.invocations == []
 
 

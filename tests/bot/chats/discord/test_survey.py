@@ -33,6 +33,6 @@ async def test_without_channels_the_servers_are(home: Home) -> None:
 
 
 async def test_what_cannot_be_asked_is_a_sentence_without_the_token(home: Home) -> None:
-    with pytest.raises(OSError, match="could not be asked") as caught:
+    with pytest.raises(OSError, match="could not be checked") as caught:
         await survey("a-secret-token", [str(home.guild.id)], [], home.fake.api_base)
     assert "a-secret-token" not in repr(caught.value)

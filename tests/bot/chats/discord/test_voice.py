@@ -39,7 +39,7 @@ async def test_without_an_endpoint_it_is_refused_kindly_and_to_known_people_only
     async with a_town(home, tmp_path):
         home.fake.speak(eve, home.fake.private(eve), SPEECH, 5.0)
         home.fake.speak(home.alice, home.fake.private(home.alice), SPEECH, 5.0)
-        assert "Write it, please" in (await home.answer(home.fake.private(home.alice))).content
+        assert "Please write instead" in (await home.answer(home.fake.private(home.alice))).content
         assert home.fake.from_bot(home.fake.private(eve)) == []
         assert home.fake.downloads == []
 
@@ -69,7 +69,7 @@ async def test_in_a_task_s_thread_it_answers_no_question(home: Home, tmp_path: P
         await town.asks(task, kind=QuestionKind.SECRET)
         thread = await town.thread()
         home.fake.speak(home.alice, thread, SPEECH, 5.0)
-        await town.bot_says("no answer by voice", thread)
+        await town.bot_says("can't take answers by voice", thread)
         assert endpoint.ear.heard == []
 
 
@@ -87,7 +87,7 @@ async def test_one_that_is_gone_is_told(home: Home, tmp_path: Path) -> None:
         private = home.fake.private(home.alice)
         home.fake.speak(home.alice, private, SPEECH, 5.0)
         home.fake.forget_files()
-        assert "could not write down" in (await home.answer(private)).content
+        assert "couldn't transcribe" in (await home.answer(private)).content
         assert endpoint.ear.heard == []
 
 

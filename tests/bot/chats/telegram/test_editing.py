@@ -56,7 +56,7 @@ async def test_what_is_too_long_for_an_edit_is_cut(home: Home, chat: TelegramCha
     ref = await chat.send(home.address(home.group), card("one"), nonce="c7")
     await chat.edit(ref, Message("Task 7", "x" * 5000, "12 s", screenshot()))
     (shown,) = home.fake.from_bot(home.group)
-    assert shown.text.endswith("too long to be shown here.\n12 s")
+    assert shown.text.endswith("too long to show here.\n12 s")
     assert 900 < len(shown.text) <= 1024
 
 

@@ -153,7 +153,7 @@ async def test_an_anonymous_admin_is_told_why_nothing_is_done_where_the_bot_is_a
             await home.fake.say(robot, group, "/do b", extra=extra, age=3600)
             channel = {"sender_chat": {"id": -100777, "type": "channel", "title": "News"}}
             await home.fake.say(robot, group, "/do c", extra=channel)
-        assert "Switch off Remain Anonymous" in (await home.answer(home.group)).text
+        assert "Turn off Remain Anonymous" in (await home.answer(home.group)).text
         await home.fake.settled()
     assert len(home.fake.from_bot(home.group)) == 1
     assert home.fake.from_bot(elsewhere) == []

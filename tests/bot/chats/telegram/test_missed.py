@@ -91,7 +91,7 @@ async def test_an_old_press_begins_nothing_but_stops(home: Home, tmp_path: Path,
         if begins:
             answer = await home.answer(home.group, 2)
             assert answer.reply_to is card
-            assert "while the service was away" in answer.text
+            assert "while the service was down" in answer.text
         else:
             await home.fake.wait_until(lambda: "Stopped by Alice." in card.text and not card.buttons)
         assert len(await world.task_service.recent(9)) == 1

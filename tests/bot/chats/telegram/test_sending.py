@@ -128,7 +128,7 @@ async def test_a_file_that_is_too_large_is_told(home: Home, chat: TelegramChat) 
     huge = Picture("film.mkv", bytes(51 * 1024 * 1024))
     await chat.send(home.address(home.group), Message("Files", "two", files=(huge, Picture("a.txt", b"a"))), nonce="o1")
     (shown,) = home.fake.from_bot(home.group)
-    assert "film.mkv is left out" in shown.text
+    assert "film.mkv was left out" in shown.text
     assert shown.file is not None
     assert (shown.file.kind, shown.file.name) == ("document", "a.txt"), "one message with its caption"
 

@@ -55,7 +55,7 @@ async def test_without_an_endpoint_it_is_refused_kindly_and_to_known_people_only
         eve = home.fake.user("eve")
         await home.fake.say(eve, home.fake.private(eve), voice=("", SPEECH))
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "Write it, please" in (await home.answer(home.private)).text
+        assert "Please write instead" in (await home.answer(home.private)).text
         assert home.fake.from_bot(home.fake.private(eve)) == []
         assert home.fake.called("getFile") == []
 
@@ -95,7 +95,7 @@ async def test_it_answers_no_question(home: Home, tmp_path: Path, kind: Question
         task = await world.working(person=alice, place=Place(home.address(home.private), private=True))
         await world.ask(task, kind)
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "no answer by voice" in (await home.answer(home.private)).text
+        assert "can't take answers by voice" in (await home.answer(home.private)).text
         assert endpoint.ear.heard == []
 
 
@@ -115,8 +115,8 @@ async def test_what_cannot_be_heard_is_told(
             home.fake.faults.fail("download", 404, "Not Found")
         data = {"long": bytes(181_000), "large": bytes(6 * 1024 * 1024)}.get(fault, SPEECH)
         await home.fake.say(home.alice, home.private, voice=("", data), age=3600 if fault == "old" else 0)
-        words = {"long": "too long", "large": "too long", "old": "was away", "silent": "no words"}
-        assert words.get(fault, "could not write down") in (await home.answer(home.private)).text
+        words = {"long": "too long", "large": "too long", "old": "was down", "silent": "any words"}
+        assert words.get(fault, "couldn't transcribe") in (await home.answer(home.private)).text
         assert await world.task_service.recent(9) == ()
         assert key not in caplog.text
 
@@ -125,7 +125,7 @@ async def test_an_endpoint_that_hangs_is_given_up(home: Home, tmp_path: Path) ->
     async with listening(home, tmp_path, patience=0.1) as (_, endpoint):
         endpoint.ear.awake.clear()
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "could not write down" in (await home.answer(home.private)).text
+        assert "couldn't transcribe" in (await home.answer(home.private)).text
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ async def test_what_listening_costs_is_kept_whatever_the_endpoint_tells(
         endpoint.ear.used = used
         endpoint.ear.says = lambda _: ""
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "no words" in (await home.answer(home.private)).text
+        assert "any words" in (await home.answer(home.private)).text
         (row,) = await world.store.usage.grouped(UsageBy.MODEL, 0.0, world.clock.now + 1.0, UTC)
         assert (row.key, row.totals.voice.notes, row.totals.voice.seconds) == ("a-model", 1, seconds)
         assert row.totals.voice.cost == (None if cost is None else pytest.approx(cost))
@@ -164,7 +164,7 @@ async def test_it_counts_in_the_money_of_the_day_and_has_its_own_line_in_usage(h
         await home.fake.say(home.alice, home.private, voice=("", b"more"))
         refused = (await home.answer(home.private, 2)).text
         assert "0.05 of 0.05 in cost (tier basic)" in refused
-        assert "Write it, please" in refused
+        assert "Please write it" in refused
         assert [heard.audio for heard in endpoint.ear.heard] == [SPEECH]
         assert len(home.fake.called("getFile")) == 1
         await home.fake.say(home.alice, home.private, "/do open settings")
@@ -186,7 +186,7 @@ async def test_in_a_tier_that_is_not_defined_any_more_nobody_is_listened_to(home
     gone = Settings.model_construct(tiers={}, default_tier="gone")
     async with listening(home, tmp_path, settings=gone) as (world, endpoint):
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "not defined any more" in (await home.answer(home.private)).text
+        assert "no longer defined" in (await home.answer(home.private)).text
         assert endpoint.ear.heard == []
         assert (await world.store.usage.total(0.0, world.clock.now + 1.0)).voice == VoiceTotals()
 
@@ -198,5 +198,5 @@ async def test_while_a_code_is_asked_for_elsewhere_nobody_is_listened_to(home: H
         task = await world.working(person=alice, place=Place(home.address(home.group)))
         await world.ask(task, QuestionKind.SECRET)
         await home.fake.say(home.alice, home.private, voice=("", SPEECH))
-        assert "no answer by voice" in (await home.answer(home.private)).text
+        assert "can't take answers by voice" in (await home.answer(home.private)).text
         assert endpoint.ear.heard == []

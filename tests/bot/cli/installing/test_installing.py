@@ -78,7 +78,7 @@ def test_what_somebody_changed_is_left_and_told(root: Path, capsys: pytest.Captu
     assert files(root) == changed
     told = capsys.readouterr().out
     assert "opengui.service, mode 644 (differs)" in told
-    assert "1 of the files differ" in told
+    assert "1 files differ" in told
     assert main(["service", "install", "--root", str(root), "--apply", "--overwrite"]) == OK
     after = files(root)
     assert after[f"{UNIT}.old"][0] == changed[UNIT][0]
@@ -130,7 +130,7 @@ def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
 
 def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Failed, match="could not be made"):
+    with pytest.raises(Failed, match="could not be created"):
         Folder(tmp_path / "file" / "below", 0o755).do()
     with pytest.raises(Failed, match="could not be written"):
         File(tmp_path / "nowhere" / "file", "").do()

@@ -74,7 +74,7 @@ async def test_answers_are_tried_and_written_for_this_user_alone(settings: Setti
         settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
         typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, TOKEN, "Alice", "1001", "", *PHONES])
         assert await talk(typist, settings, env, example) == 0
-        assert "✓ a-model takes pictures." in typist.screen
+        assert "✓ a-model accepts pictures." in typist.screen
         assert f"the bot is @{fake.bot.username}" in typist.screen
     assert "numbers separated by commas" in typist.screen, "a name is no id"
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
