@@ -65,7 +65,7 @@ def test_a_phone_of_another_service_is_no_fault() -> None:
 
 
 def test_what_is_waited_for() -> None:
-    assert "Make room" in waited("disk", "It is full.", 0.0).fix
+    assert "Free up space" in waited("disk", "It is full.", 0.0).fix
     chat = waited("discord", "It does not answer.", 0.0, installed())
     assert "for Discord since" in chat.text
     assert "chats" in chat.fix
@@ -74,7 +74,7 @@ def test_what_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("written", "verdict", "words"),
     [
-        ('[refuse]\npackages = ["com.bank"]\n', "good", "nothing"),
+        ('[refuse]\npackages = ["com.bank"]\n', "good", "do not turn off"),
         ('[approve.install]\nlabels = ["install"]\n', "note", "approve.install.labels: "),
         ("[approve", "bad", "POLICY"),
     ],

@@ -139,7 +139,7 @@ async def test_answers_and_why_not(tmp_path: Path) -> None:
                 assert [(await anext(events)).event.type for _ in range(2)] == ["started", "asked"]
                 assert "allow or deny" in await followed.answer(ANNA, "q0", "perhaps")
                 assert await followed.answer(ANNA, "q0", "Yes.") == ""
-                assert "before" in await followed.answer(ANNA, "q0", "deny")
+                assert "already" in await followed.answer(ANNA, "q0", "deny")
                 assert "nobody" not in await followed.answer(ANNA, "unknown", "x")
                 assert (await anext(events)).event.type == "asked"
                 assert await followed.answer(ANNA, "q1", None) == ""

@@ -47,7 +47,7 @@ def test_what_counts_as_an_answer(kind: QuestionKind, text: str, answer: str) ->
         (QuestionKind.APPROVE, "yes but only if it is cheap", "allow or deny"),
         (QuestionKind.APPROVE, "", "empty"),
         (QuestionKind.TAKE_OVER, "not yet", "answer done"),
-        (QuestionKind.ASK, "x" * (MAX_TEXT + 1), "at most 4000"),
+        (QuestionKind.ASK, "x" * (MAX_TEXT + 1), "the limit is 4000"),
         (QuestionKind.SECRET, "", "1 to 4000"),
     ],
 )

@@ -277,7 +277,7 @@ async def test_in_its_own_thread_the_title_stands_once(home: Home, tmp_path: Pat
         thread = await town.thread()
         await town.asks(task, "red", "blue")
         question = await town.bot_says("Which one?", thread)
-        assert "A question · Task 1" in question.content
+        assert "A question for you · Task 1" in question.content
         home.fake.press(home.alice, question, town.button(question, "blue"))
         await town.until(lambda: "Answered by alice: blue" in question.content)
         await town.world.end(task)

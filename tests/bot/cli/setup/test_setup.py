@@ -123,6 +123,7 @@ def test_the_invitation_asks_for_what_the_bot_uses() -> None:
         send_messages_in_threads=True,
         create_public_threads=True,
         attach_files=True,
+        embed_links=True,
         read_message_history=True,
         manage_messages=True,
     )
