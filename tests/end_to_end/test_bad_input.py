@@ -153,7 +153,7 @@ async def test_a_task_that_is_too_long(here: House) -> None:
     assert set(await here.tasks()) == before
     ran = await here.workshop.do("x" * 4001)
     assert ran.code == 64
-    assert "at most 4000" in ran.err
+    assert "the limit is 4000" in ran.err
 
 
 async def test_emoji_and_chinese_all_the_way(here: House) -> None:
