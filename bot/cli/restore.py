@@ -13,7 +13,7 @@ from bot.config.settings import Settings
 from bot.domain.address import Person, name_on_one_line
 from bot.domain.right import Grant
 from bot.people.subjects import Subject
-from bot.store.brought import Brought, Waiting
+from bot.store.backup_contents import Brought, Waiting
 from bot.store.restore import unpacked
 from bot.texts import say
 

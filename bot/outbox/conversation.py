@@ -17,7 +17,7 @@ from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.cards import CardSlot
 from bot.outbox.closing import ShownQuestions
-from bot.outbox.low_priority import Gentle, StepStream, Streaming
+from bot.outbox.low_priority import LowPriorityQueue, StepStream, Streaming
 from bot.outbox.places import another_place, is_group, place_of
 from bot.outbox.rate_limit import ChatRateLimit, Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
@@ -75,7 +75,9 @@ class Conversation:
         self._questions = ShownQuestions(self._line, task_service)
         self._steps = StepStream(task_service, store.tasks, streaming)
         cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
-        self._gentle = Gentle(self._line, task_service, cards, self._steps, self._questions, time, self.leave)
+        self._low_priority = LowPriorityQueue(
+            self._line, task_service, cards, self._steps, self._questions, time, self.leave
+        )
         self._rows: dict[int, OutboxRow] = {}
         self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
         """The last rows that were sent or given up: one that was read just before is not offered again."""
@@ -90,7 +92,7 @@ class Conversation:
     @property
     def idle(self) -> bool:
         """Whether nothing is being sent, and nothing will be as far as is known."""
-        return self._resting and not self._rows and not self._left and self._gentle.idle
+        return self._resting and not self._rows and not self._left and self._low_priority.idle
 
     async def adopt(self, task: Task) -> None:
         """Take over a task that lived before this process."""
@@ -105,7 +107,7 @@ class Conversation:
 
     def changed(self, task: Task) -> None:
         """Something of the task, or of the task of which it is a part, is new."""
-        self._gentle.moved(task)
+        self._low_priority.moved(task)
         self._wake.set()
 
     def leave(self, task: str) -> None:
@@ -126,11 +128,11 @@ class Conversation:
             while self._left:
                 await self._move_on(self._left.pop())
             loud = self._next_row()
-            gentle = self._gentle.urgency()
+            gentle = self._low_priority.urgency()
             if loud is not None and not self._line.delay(Urgency.LOUD):
                 await self._deliver(loud)
             elif loud is None and gentle is not None and not self._line.delay(gentle):
-                await self._gentle.do()
+                await self._low_priority.do()
             else:
                 self._resting = True
                 await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
@@ -149,7 +151,7 @@ class Conversation:
         """Seconds until something may be done; None when only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
-        waits += self._gentle.waits()
+        waits += self._low_priority.waits()
         if loud:
             waits.append(self._line.delay(Urgency.LOUD))
         elif gentle is not None:
@@ -171,7 +173,7 @@ class Conversation:
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
-                self._gentle.changed(row.task)
+                self._low_priority.changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
             logger.warning("message %s of task %s goes with less of it: %s", row.id, row.task, refused)
@@ -195,7 +197,7 @@ class Conversation:
         if await another_place(task, self._line.chat, self._task_service):
             for row in await self._store.outbox.ask_again(task_id, now=self._time.now()):
                 self.offer(row)
-            self._gentle.changed(task_id)
+            self._low_priority.changed(task_id)
 
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
@@ -212,7 +214,7 @@ class Conversation:
         message = lessened(message, self._refused.get(row.id, 0), title_of(task))
         if isinstance(row.payload, FinalPayload):
             message = _in_place(message, task, place)
-            await self._gentle.finish(replace(task, place=place), row.attempts)
+            await self._low_priority.finish(replace(task, place=place), row.attempts)
         await self._line.ready()
         if not await self._store.outbox.sending(row.id):
             self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
@@ -224,9 +226,9 @@ class Conversation:
             case QuestionPayload(question):
                 await self._task_service.question_shown(question, ref)
                 self._questions.shown(question, task.id)
-                self._gentle.changed(task.id)
+                self._low_priority.changed(task.id)
             case FinalPayload():
-                self._gentle.forget(task.id)
+                self._low_priority.forget(task.id)
                 if await self._task_service.made_for_tasks(place):
                     await self._close(place)
             case _:
@@ -264,4 +266,4 @@ class Conversation:
         await self._store.outbox.dead(row.id, why)
         self._finish(row)
         if isinstance(row.payload, FinalPayload):
-            self._gentle.forget(row.task)
+            self._low_priority.forget(row.task)

@@ -106,7 +106,7 @@ LAST_TRIES = 3
 logger = logging.getLogger(__name__)
 
 
-class Gentle:
+class LowPriorityQueue:
     """The silent messages of one conversation. `leave` is told of a task whose place is gone."""
 
     def __init__(

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.store.backup import DATABASES, FORMAT, MANIFEST, SIGNED_IN, Copied, empty, explained, looked_through
-from bot.store.brought import Brought, brought
+from bot.store.backup_contents import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
 from bot.store.store import DATABASE_NAME, FRAMES_NAME

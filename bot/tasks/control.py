@@ -11,7 +11,7 @@ from bot.domain.task import AgentFailed, NotStill, Task, TaskState, WrongState, 
 from bot.tasks.event_bus import EventBus
 from bot.tasks.limits import ServiceLimits
 from bot.tasks.repository import TaskRepository
-from bot.tasks.shielded import Calls
+from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.transitions import Ending
 from bot.tasks.workers import Workers
 from bot.texts import paragraph, say, speaking
@@ -28,7 +28,7 @@ class TaskControl:
         record: TaskRepository,
         workers: Workers,
         news: EventBus,
-        calls: Calls,
+        calls: ShieldedCalls,
         limits: ServiceLimits,
     ) -> None:
         self._agent = agent

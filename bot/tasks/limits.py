@@ -37,7 +37,7 @@ class ServiceLimits:
     """How often it is looked what has expired; the shortest of these times are minutes."""
 
 
-class Gate(Protocol):
+class AdmissionCheck(Protocol):
     """Asked in the transaction that accepts a task: two tasks cannot both be the last one."""
 
     async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:

@@ -13,10 +13,10 @@ from bot.domain.task import Task, TaskState
 from bot.store.errors import StoreAway
 from bot.store.store import Store
 from bot.tasks.event_bus import EventBus
-from bot.tasks.expiry import Closings
 from bot.tasks.limits import ServiceLimits
+from bot.tasks.question_closing import QuestionClosing
 from bot.tasks.repository import TaskRepository
-from bot.tasks.shielded import Calls
+from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.transitions import Ending
 from bot.tasks.workers import Workers
 from bot.texts import say, speaking
@@ -24,7 +24,7 @@ from bot.texts import say, speaking
 logger = logging.getLogger(__name__)
 
 
-class Upkeep:
+class Maintenance:
     """Recovery at the start, expiry while running."""
 
     def __init__(
@@ -33,14 +33,14 @@ class Upkeep:
         record: TaskRepository,
         workers: Workers,
         news: EventBus,
-        calls: Calls,
+        calls: ShieldedCalls,
         clock: Callable[[], float],
         limits: ServiceLimits,
         watch: ClockWatch,
     ) -> None:
         self._store = store
         self._record = record
-        self._closings = Closings(store, clock)
+        self._closings = QuestionClosing(store, clock)
         self._workers = workers
         self._news = news
         self._calls = calls

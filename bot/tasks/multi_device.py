@@ -14,7 +14,7 @@ from bot.tasks.workers import Workers
 _STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
 
 
-class Together:
+class MultiDeviceControl:
     """Does what `TaskControl` does, for a task that works on a phone itself and for one with parts."""
 
     def __init__(self, control: TaskControl, record: TaskRepository, workers: Workers) -> None:

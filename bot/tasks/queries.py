@@ -17,7 +17,7 @@ ESTIMATED_BY = 20
 """The latest tasks, by which the length of a wait is estimated."""
 
 
-class DeskReading:
+class TaskQueries:
     """Tasks, steps and questions as they stand; and news of them."""
 
     def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:

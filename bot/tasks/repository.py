@@ -17,7 +17,7 @@ from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
-from bot.tasks.limits import Gate, ServiceLimits
+from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
 
 
@@ -30,7 +30,7 @@ class TaskRepository:
         clock: Callable[[], float],
         limits: ServiceLimits,
         model: Callable[[], str] = str,
-        gate: Gate | None = None,
+        gate: AdmissionCheck | None = None,
     ) -> None:
         self._store = store
         self._keeping = Transitions(store, clock)

@@ -34,17 +34,17 @@ from bot.store.store import Store
 from bot.tasks.admission import Admission
 from bot.tasks.control import TaskControl
 from bot.tasks.event_bus import EventBus
-from bot.tasks.expiry import Closings
 from bot.tasks.input import answer_of, choice_of, clean
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import Gate, ServiceLimits
-from bot.tasks.maintenance import Upkeep
-from bot.tasks.multi_device import Together
-from bot.tasks.queries import DeskReading
+from bot.tasks.limits import AdmissionCheck, ServiceLimits
+from bot.tasks.maintenance import Maintenance
+from bot.tasks.multi_device import MultiDeviceControl
+from bot.tasks.queries import TaskQueries
+from bot.tasks.question_closing import QuestionClosing
 from bot.tasks.repository import TaskRepository
 from bot.tasks.secrets import MemorySecrets
-from bot.tasks.shielded import Calls
-from bot.tasks.takeover import Hands
+from bot.tasks.shielded import ShieldedCalls
+from bot.tasks.takeover import Takeover
 from bot.tasks.transitions import Ending
 from bot.tasks.workers import Workers
 from bot.texts import say
@@ -52,7 +52,7 @@ from bot.texts import say
 logger = logging.getLogger(__name__)
 
 
-class TaskService(DeskReading):
+class TaskService(TaskQueries):
     """Everything that can be done with tasks. Who may do it is checked by the caller.
 
     What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
@@ -70,7 +70,7 @@ class TaskService(DeskReading):
         clock: Callable[[], float] = time.time,
         limits: ServiceLimits | None = None,
         model: Callable[[], str] = str,
-        gate: Gate | None = None,
+        gate: AdmissionCheck | None = None,
         admission: Admission | None = None,
         steady: Callable[[], float] | None = None,
     ) -> None:
@@ -84,22 +84,22 @@ class TaskService(DeskReading):
         self._secrets = secrets
         self._one_secret = asyncio.Lock()
         self._clock = clock
-        self._closings = Closings(store, clock)
-        self._calls = Calls(self._limits.patience)
+        self._closings = QuestionClosing(store, clock)
+        self._calls = ShieldedCalls(self._limits.patience)
         control = TaskControl(agent, record, workers, self._news, self._calls, self._limits)
-        self._control = Together(control, record, workers)
-        self._hands = Hands(self._control, record, self._news, clock)
+        self._control = MultiDeviceControl(control, record, workers)
+        self._takeover = Takeover(self._control, record, self._news, clock)
         watch = ClockWatch(clock, steady or clock)
-        self._upkeep = Upkeep(store, record, workers, self._news, self._calls, clock, self._limits, watch)
+        self._maintenance = Maintenance(store, record, workers, self._news, self._calls, clock, self._limits, watch)
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to work: what a former process left is looked through first. Call it once the phones are known."""
         await self._leases.start()
         ready = asyncio.Event()
-        self._house = asyncio.create_task(self._workers.run(ready, self._upkeep.run), name="task service")
+        self._house = asyncio.create_task(self._workers.run(ready, self._maintenance.run), name="task service")
         await ready.wait()
-        await self._upkeep.recover()
+        await self._maintenance.recover()
 
     async def stop(self) -> None:
         """Stop at the next safe point, within the limits. What was at work is interrupted for the next start."""
@@ -121,11 +121,11 @@ class TaskService(DeskReading):
 
     def still_for(self) -> float:
         """Seconds since the task service last came round: a second at most, while it is well."""
-        return self._upkeep.still_for()
+        return self._maintenance.still_for()
 
     async def expire(self) -> None:
         """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
-        await self._upkeep.expire()
+        await self._maintenance.expire()
 
     async def accept(self, wish: TaskWish) -> Accepted:
         """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
@@ -174,7 +174,7 @@ class TaskService(DeskReading):
         """Let the task stand still until a person has done something on the phone. Raises as `pause` does."""
         found = await self.known(task)
         logger.info("task %s: taken over, by %s", task, by.id)
-        return await self._calls.unbroken(self._hands.take(found, by))
+        return await self._calls.unbroken(self._takeover.take(found, by))
 
     async def steer(self, task: str, note: str, by: Person) -> Task:
         """Give the task a note that is read before its next step. Raises as `resume` does."""
@@ -223,7 +223,7 @@ class TaskService(DeskReading):
         return accepted
 
     async def _answer(self, question_id: str, text: str, by: Person) -> Answered:
-        await self._upkeep.expire()
+        await self._maintenance.expire()
         question = await self._question(question_id)
         if question.answer is not None or question.expired:
             return Answered(False, question)
@@ -239,7 +239,7 @@ class TaskService(DeskReading):
                 await self._store.audit.note(AuditKind.ALLOWED_AHEAD, by, task=question.task, detail=detail)
             self._news.changed(question.task)
             if question.question.origin is QuestionOrigin.TAKEOVER:
-                await self._hands.done(await self.known(question.task), by)
+                await self._takeover.done(await self.known(question.task), by)
                 return Answered(won, question)
             await self._calls.bounded(self._workers.deliver(question))
         return Answered(won, question)

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
-class Calls:
+class ShieldedCalls:
     """Keeps the calls that are under way until they have ended."""
 
     def __init__(self, patience: float) -> None:

@@ -10,15 +10,17 @@ from agent.questions import Question, QuestionKind, QuestionOrigin
 from bot.domain.address import Person
 from bot.domain.task import NotStill, Task, TaskState, WrongState
 from bot.tasks.event_bus import EventBus
-from bot.tasks.multi_device import Together
+from bot.tasks.multi_device import MultiDeviceControl
 from bot.tasks.repository import TaskRepository
 from bot.texts import say
 
 
-class Hands:
+class Takeover:
     """Opens such a question, and goes on once it is answered."""
 
-    def __init__(self, control: Together, record: TaskRepository, news: EventBus, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, control: MultiDeviceControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
+    ) -> None:
         self._control = control
         self._record = record
         self._news = news

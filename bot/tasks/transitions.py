@@ -13,7 +13,7 @@ from bot.store.connection import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
 from bot.store.store import Store
 from bot.tasks.device_jobs import followed
-from bot.tasks.expiry import Closings
+from bot.tasks.question_closing import QuestionClosing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Transitions:
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
-        self.closings = Closings(store, clock)
+        self.closings = QuestionClosing(store, clock)
 
     async def known(self, transaction: Transaction, task: str) -> Task:
         """The task with this number. Raises UnknownTask."""

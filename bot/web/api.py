@@ -27,7 +27,7 @@ from bot.texts import say
 from bot.views.tasks import phone_json
 from bot.web.auth import caller_of
 from bot.web.chat import OPERATOR, WebChat, address, place
-from bot.web.dashboard import Board
+from bot.web.dashboard import Dashboard
 from bot.web.http import Refused, get, post, read_body, refuse
 from bot.web.page_files import locale_of
 from bot.web.views import (
@@ -100,7 +100,7 @@ class Pressed(_Body):
 class Api:
     """The page's side of the console."""
 
-    def __init__(self, behind: ConsoleServices, board: Board) -> None:
+    def __init__(self, behind: ConsoleServices, board: Dashboard) -> None:
         self._behind = behind
         self._board = board
 

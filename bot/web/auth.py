@@ -46,7 +46,7 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
-class Gate:
+class ConsoleGate:
     """Checks every request, before any handler sees it."""
 
     def __init__(self, door: Exposure, token: str, sessions: Sessions) -> None:

@@ -13,7 +13,7 @@ from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Capabilities, ChatError, ChatGone
 from bot.domain.console_log import ConsoleLog, Content, Entry, KeptButton, KeptFile, KeptMenu
 from bot.domain.outgoing import Button, Message, Picture, Turn, at_once
-from bot.web.wakeup import Pulse
+from bot.web.wakeup import Wakeup
 
 PLATFORM = "web"
 HOME = Address(platform=PLATFORM, account="console", chat="console")
@@ -61,7 +61,7 @@ class WebChat:
     def __init__(self, log: ConsoleLog, frames: Frames) -> None:
         self._log = log
         self._frames = frames
-        self.news = Pulse()
+        self.news = Wakeup()
         """Beats after every change of the log."""
 
     @property

@@ -53,7 +53,7 @@ class Answered(BaseModel):
     text: str | None = Field(default=None, min_length=1, max_length=SAID_LIMIT, repr=False)
 
 
-class HandIn:
+class CliTasks:
     """Gives tasks through the same command as everybody, then follows their events."""
 
     def __init__(self, intake: Intake, runs: Runs, frames: Frames, stopping: asyncio.Event) -> None:
@@ -157,7 +157,7 @@ class ConsoleSchedules(Protocol):
         ...
 
 
-class Operating:
+class CliCommands:
     """Gives commands as the operator, through the same way in as everybody; nothing of it stands in the console."""
 
     def __init__(self, intake: Intake, schedules: ConsoleSchedules, commands: Collection[str]) -> None:

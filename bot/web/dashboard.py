@@ -13,7 +13,7 @@ from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
 from bot.web.views import ConsolePhones, ConsoleQuestions, ConsoleTasks, Standing, changes_json, standing_of, state_json
-from bot.web.wakeup import Pulse
+from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
 
@@ -52,17 +52,17 @@ class Shown:
         return told
 
 
-class Board:
+class Dashboard:
     """Between two changes it asks nothing of the store, and without watchers never."""
 
     def __init__(self, tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> None:
         self._tasks = tasks
         self._questions = questions
         self._phones = phones
-        self._changed = Pulse()
+        self._changed = Wakeup()
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
-        self.news = Pulse()
+        self.news = Wakeup()
         """Beats when `shown` is another."""
         self.shown: Shown | None = None
         """What was looked up last, None before."""

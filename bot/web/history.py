@@ -24,7 +24,7 @@ WISH_LIMIT = 200
 STANDINGS = frozenset({*TaskState, *Outcome} - {TaskState.ENDED})
 
 
-class Past:
+class TaskHistory:
     """Everything is read from the store: it is the same after a restart."""
 
     def __init__(self, tasks: ConsoleTasks, search: ConsoleSearch, steps: ConsoleSteps) -> None:
@@ -90,7 +90,7 @@ DAYS = 30
 MOST_DAYS = 366
 
 
-class Consumption:
+class UsageHistory:
     """Sums of the last days, by day, person, phone or model."""
 
     def __init__(self, usage: UsageTable, zone: ZoneInfo) -> None:

@@ -67,7 +67,7 @@ AREAS = ("page.", "count.", "outcome.")
 """What the page may say; everything else comes from the service as a finished sentence."""
 
 
-class Words:
+class PageTexts:
     """Serves the words. `setting` is a language of the catalogue, or "auto" for the one that the browser asks for."""
 
     def __init__(self, setting: str) -> None:

@@ -27,20 +27,20 @@ from bot.texts import speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
-from bot.web.auth import Gate
-from bot.web.cli_endpoint import HandIn, Operating
+from bot.web.auth import ConsoleGate
+from bot.web.cli_endpoint import CliCommands, CliTasks
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
-from bot.web.dashboard import Board
+from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
-from bot.web.history import Consumption, Past
+from bot.web.history import TaskHistory, UsageHistory
 from bot.web.http import HEADERS, Refused, get, left, post, refuse, refused
-from bot.web.page_files import INDEX, File, Words, answer, page_files, serve
+from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
 from bot.web.sessions import Kept, Sessions, Way
-from bot.web.sign_in import Signing, caller_address
+from bot.web.sign_in import SignIn, caller_address
 from bot.web.stream import Events
-from bot.web.thumbnails import Glances
+from bot.web.thumbnails import Thumbnails
 from bot.web.views import ConsoleChecks
 
 logger = logging.getLogger(__name__)
@@ -74,25 +74,25 @@ class Console:
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
-        self._gate = Gate(door, self._token, Sessions(kept, time.time, {Way.TOKEN: b"", **password}))
+        self._gate = ConsoleGate(door, self._token, Sessions(kept, time.time, {Way.TOKEN: b"", **password}))
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
-        board = Board(behind.tasks, behind.questions, behind.phones)
-        self._words = Words(language)
+        board = Dashboard(behind.tasks, behind.questions, behind.phones)
+        self._words = PageTexts(language)
         self._parts = (
             self._words,
-            Signing(self._gate, door.password),
+            SignIn(self._gate, door.password),
             Api(behind, board),
-            Past(behind.tasks, behind.search, behind.steps),
+            TaskHistory(behind.tasks, behind.search, behind.steps),
             Events(behind, board, self._stopping, self._gate),
             Pictures(behind.frames),
-            Glances(behind.phones, behind.tasks, time.monotonic),
-            Consumption(behind.usage, behind.zone),
-            CheckUp(behind.checks),
-            Operating(behind.intake, behind.schedules, behind.commands),
-            HandIn(behind.intake, runs, behind.frames, self._stopping),
+            Thumbnails(behind.phones, behind.tasks, time.monotonic),
+            UsageHistory(behind.usage, behind.zone),
+            SettingsCheck(behind.checks),
+            CliCommands(behind.intake, behind.schedules, behind.commands),
+            CliTasks(behind.intake, runs, behind.frames, self._stopping),
         )
         self._idle = idle
         self._connections = connections
@@ -179,7 +179,7 @@ class Guarded:
     headers.
     """
 
-    def __init__(self, app: ASGIApp, gate: Gate, words: Words) -> None:
+    def __init__(self, app: ASGIApp, gate: ConsoleGate, words: PageTexts) -> None:
         self._app = app
         self._gate = gate
         self._words = words
@@ -210,7 +210,7 @@ async def _not_served(_: Request, error: Exception) -> Response:
     return response
 
 
-class CheckUp:
+class SettingsCheck:
     """The settings check. What is asked elsewhere is asked once at a time, and only when somebody wants it."""
 
     def __init__(self, checks: ConsoleChecks) -> None:

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from bot.store.errors import StoreError
 from bot.store.sessions import Session
-from bot.web.wakeup import Pulse
+from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._noted: dict[str, float] = {}
         """When it was last written down that a session is used."""
-        self.gone = Pulse()
+        self.gone = Wakeup()
         """Beats when sessions were ended."""
 
     async def load(self) -> None:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from bot.store.errors import StoreError
 from bot.texts import say
 from bot.web.api import body_of
-from bot.web.auth import SIGN_IN, Gate, caller_of, remote_of
+from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, remote_of
 from bot.web.exposure import is_loopback
 from bot.web.http import get, post, refuse
 from bot.web.passwords import MOST, Password
@@ -79,10 +79,10 @@ class Who(BaseModel):
     others: bool = False
 
 
-class Signing:
+class SignIn:
     """One try after the other: a password is tried only while its address, and all together, may try."""
 
-    def __init__(self, gate: Gate, password: Password | None, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, gate: ConsoleGate, password: Password | None, now: Callable[[], float] = time.monotonic) -> None:
         self._gate = gate
         self._password = password
         self._attempts = Attempts(now)

@@ -12,8 +12,8 @@ from starlette.routing import Route
 
 from bot.texts import say
 from bot.web.api import ConsoleServices
-from bot.web.auth import Gate
-from bot.web.dashboard import APART_S, Board, Shown
+from bot.web.auth import ConsoleGate
+from bot.web.dashboard import APART_S, Dashboard, Shown
 from bot.web.http import Streamed, Write, get, refuse
 
 HEARTBEAT_EVERY = 15.0
@@ -31,7 +31,7 @@ REVISION = re.compile(r"[0-9]{1,18}")
 class Events:
     """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
 
-    def __init__(self, behind: ConsoleServices, board: Board, stopping: asyncio.Event, gate: Gate) -> None:
+    def __init__(self, behind: ConsoleServices, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate) -> None:
         self._gate = gate
         self._board = board
         self._behind = behind

@@ -49,7 +49,7 @@ class _Seen:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Glances:
+class Thumbnails:
     """Looks at phones for the page. `now` gives seconds that only grow."""
 
     def __init__(self, phones: ConsolePhones, tasks: ConsoleTasks, now: Callable[[], float]) -> None:

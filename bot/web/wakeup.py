@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 
-class Pulse:
+class Wakeup:
     """Waiters take an event *before* they look, so that no beat falls between looking and waiting."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.identity import Identity, health_of, identify
-from devices.adb.input_driver import Hands, Seen
+from devices.adb.input_driver import InputDriver, Seen
 from devices.adb.known_screens import KnownScreens
 from devices.adb.ownership import Ownership
 from devices.adb.pictures import Frame, never
@@ -75,7 +75,7 @@ class AdbPhone:
         """Whether another service was at work on it when that was last looked for."""
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)
-        self._hands = Hands(self._shell, self._trees, self._lane, self._preparation, apps, clock)
+        self._inputs = InputDriver(self._shell, self._trees, self._lane, self._preparation, apps, clock)
         self._seen = Seen()
         self._known = KnownScreens()
         self._late: ScreenReading | None = None
@@ -159,7 +159,7 @@ class AdbPhone:
     ) -> Observation:
         """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
         await self._drop_late()
-        tree_left = self._hands.take_left()
+        tree_left = self._inputs.take_left()
         if after is None:
             return await self._look(fit)
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
@@ -167,9 +167,9 @@ class AdbPhone:
         watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
         screen = None if settle or after.small is None else self._seen.size
-        expected = self._hands.expected
+        expected = self._inputs.expected
         if expected and screen is None:
-            await self._hands.wait_for_expected()
+            await self._inputs.wait_for_expected()
         if screen is None:
             seen = await self._watch(watched)
         elif self._trees.slow:
@@ -179,7 +179,7 @@ class AdbPhone:
             seen = await self._watch(watched, screen, tree_left)
         if expected and screen is not None and seen.package != expected:  # the old screen moved, or another window came
             await self._drop_late()
-            await self._hands.wait_for_expected()
+            await self._inputs.wait_for_expected()
             seen = await self._watch(watched)
         while not seen.secure and loads(seen.elements):
             await self._drop_late()
@@ -189,7 +189,7 @@ class AdbPhone:
             seen = await self._watch(Watched(watched.capture, _probe(seen), left, left))
         if not seen.complete:
             return seen
-        return dataclasses.replace(seen, done=self._hands.take_done(seen.elements, seen.package))
+        return dataclasses.replace(seen, done=self._inputs.take_done(seen.elements, seen.package))
 
     async def _watch(
         self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
@@ -282,7 +282,7 @@ class AdbPhone:
         self._known.add(frame, state, told)
         if since.complete:
             return dataclasses.replace(since, settled=True)
-        done = self._hands.take_done(told, since.package)
+        done = self._inputs.take_done(told, since.package)
         return dataclasses.replace(
             since, elements=told, settled=True, complete=True, done=done, focused_text=focused_text(told)
         )
@@ -366,7 +366,7 @@ class AdbPhone:
         self._launched = isinstance(what, OpenApp | OpenUrl)
         seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
         check = None if judged is None else partial(self._check_judged, judged, seen.size)
-        return await self._hands.act(what, receipt, seen, watched=watched, later=later, check=check)
+        return await self._inputs.act(what, receipt, seen, watched=watched, later=later, check=check)
 
     async def _check_judged(self, judged: Judged, screen: Size | None) -> None:
         """Raises ScreenChanged when the screen does not say any more by what an input was judged."""

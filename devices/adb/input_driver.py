@@ -196,7 +196,7 @@ class Seen:
     state: State | None = None
 
 
-class Hands:
+class InputDriver:
     """Everything that touches, types or starts something on one phone."""
 
     def __init__(

@@ -24,10 +24,10 @@ from bot.monitoring.pages import WatchPages
 from bot.monitoring.systemd import ServiceManager
 from bot.store.housekeeping import Kept
 from bot.store.store import Store
-from bot.web.auth import Gate
+from bot.web.auth import ConsoleGate
 from bot.web.connections import HttpServer
 from bot.web.exposure import Exposure
-from bot.web.page_files import Words
+from bot.web.page_files import PageTexts
 from bot.web.server import Guarded
 from bot.web.sessions import Sessions
 from devices.measuring import listening
@@ -87,10 +87,10 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
 
     waits = Dependencies({"model": model, "store": trouble, "discord": chat}, clock=lambda: 1_000.0)
     metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
-    gate = Gate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
+    gate = ConsoleGate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
     app = Starlette()
     app.router.routes += WatchPages(pulse, metrics, waits, {"discord"}).routes()
-    server = HttpServer(Guarded(app, gate, Words("en")))
+    server = HttpServer(Guarded(app, gate, PageTexts("en")))
     port = await server.listen("127.0.0.1", 0)
     gate.opened(port)
     yield Watched(store, task_service, metrics, waits, waiting, f"http://127.0.0.1:{port}")

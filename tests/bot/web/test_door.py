@@ -7,7 +7,7 @@ import time
 import pytest
 from yarl import URL
 
-from bot.web.auth import Gate
+from bot.web.auth import ConsoleGate
 from bot.web.errors import ConsoleAddressMissing, ConsoleHostRefused, ConsolePasswordUnfit
 from bot.web.exposure import Exposure, hosts
 from bot.web.passwords import MOST, Password, UnfitPassword
@@ -92,7 +92,7 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     machine, through the proxy, and by the address of the proxy.
     """
 
-    gate = Gate(Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
+    gate = ConsoleGate(Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
     gate.opened(8765)
     request = asked("/api/state", {"Host": host, **headers}, client=caller, server="192.168.1.4")
     refusal = await gate.refusal(request)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from bot.web.page_files import Words
+from bot.web.page_files import PageTexts
 from devices.adb.link_state import health_of
 from tests.bot.web.standins import PHONE
 from tests.bot.web.world import World
@@ -27,7 +27,7 @@ async def test_the_words_of_the_page(client: aiohttp.ClientSession, asked: str, 
 
 def test_a_language_that_is_set_goes_before_the_browsers() -> None:
     request = request_of("/page/words.json", {"Accept-Language": "en"})
-    assert (Words("zh").language(request), Words("auto").language(request)) == ("zh", "en")
+    assert (PageTexts("zh").language(request), PageTexts("auto").language(request)) == ("zh", "en")
 
 
 async def test_a_phones_state_is_told_in_the_browsers_language(world: World, client: aiohttp.ClientSession) -> None:

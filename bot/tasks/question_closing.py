@@ -11,7 +11,7 @@ from bot.store.connection import Transaction
 from bot.store.store import Store
 
 
-class Closings:
+class QuestionClosing:
     """`clock` gives Unix seconds."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
