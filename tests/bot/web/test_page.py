@@ -171,7 +171,7 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
     elsewhere = Address("discord", "bot", "c")
     world.tables.tasks = [task("5", origin=elsewhere, place=elsewhere, person=Person("discord", "1", "Ann"))]
     await open_task(page, "5")
-    await expect(page.get_by_text("Given in Discord by Ann")).to_be_visible()
+    await expect(page.get_by_text("Started in Discord by Ann")).to_be_visible()
     await page.get_by_label("Command", exact=True).fill("cancel that order")
     await page.get_by_label("Command", exact=True).press("Enter")
     await expect(page.locator("#toast")).to_contain_text("Commands begin with /")
