@@ -51,11 +51,11 @@ async def test_a_newcomer_sees_it_work(place: Place) -> None:
         picture = page.get_by_label("The phone, live").locator(".screen img")
         await expect(picture).to_be_visible(timeout=LIMIT_MS)
         assert await picture.evaluate("image => image.decode().then(() => image.naturalHeight > image.naturalWidth)")
-        final = page.locator(".message").filter(has=page.get_by_label("Show recap.gif large"))
+        final = page.locator(".message").filter(has=page.get_by_label("Enlarge recap.gif"))
         await expect(final).to_have_count(1, timeout=LIMIT_MS)
         await expect(final).to_contain_text("OpenGUI - official site (www.opengui.example)")
         await expect(final.get_by_label("Show the screenshot")).to_be_visible()
-        await expect(final.get_by_label("Show recap.gif large")).to_be_visible()
+        await expect(final.get_by_label("Enlarge recap.gif")).to_be_visible()
         assert place.phone.truth.searches == ("OpenGUI",)
         assert "token=" not in page.url
         view = page.locator("#view")
