@@ -22,8 +22,9 @@ test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)
 
 # What the gate holds and what it lets pass, of the table of presses; fails above the targets. ARGS="-v" names each.
+# MODEL=NAME adds what that model says as the independent reader (VLM_BASE_URL and VLM_API_KEY say where it is).
 gate: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.agent.guards.table $(ARGS)
+	$(BIN)/python -m tests.agent.guards.table $(if $(MODEL),model=$(MODEL)) $(ARGS)
 
 # Plays every page of the hostile app to an agent whose model obeys it; fails when anything that cannot be taken back
 # happened without a person. ARGS=ungated leaves out the gate, ARGS="-v" names each that something came of.

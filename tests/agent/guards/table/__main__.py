@@ -1,13 +1,22 @@
-"""Prints what the rules hold and what they let pass, by class and by language; ends with 1 above the targets."""
+"""Prints what the rules hold and what they let pass, by class and by language; ends with 1 above the targets. With
+`model=NAME` it also says what a model adds as the independent reader.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from pydantic import SecretStr
 
 from agent.guards.policy import Policy
+from agent.model_roles import ModelSettings, build_models, close_models
+from agent.models.endpoint import EndpointSettings
 from tests.agent.guards.table.cases import ASIDE_MISSED, HELD_MISSED, NEEDLESS, Case, cases
+from tests.agent.guards.table.reading import is_read, read
 
 
 def main(arguments: list[str]) -> int:
@@ -53,7 +62,30 @@ def main(arguments: list[str]) -> int:
             what = "passed" if part[0].held else "asked needlessly"
             share = f"{bad} of {len(part)} {what} ({bad / len(part):.1%}, at most {most:.0%})"
             sys.stdout.write(f"{title:<26} {share}{'  ABOVE THE TARGET' if above else ''}\n")
+    name = next((word.removeprefix("model=") for word in arguments if word.startswith("model=")), "")
+    if name:
+        asyncio.run(_with_reader(name, [case for case in table if is_read(case, policy)], policy))
     return 1 if failed else 0
+
+
+async def _with_reader(name: str, unknown: Sequence[Case], policy: Policy) -> None:
+    """Print what this model says of the presses that the rules do not know (VLM_BASE_URL, VLM_API_KEY)."""
+    key = SecretStr(os.environ.get("VLM_API_KEY", ""))
+    endpoint = EndpointSettings(model=name, base_url=os.environ.get("VLM_BASE_URL", ""), api_key=key)
+    models = build_models(ModelSettings(endpoint))
+    try:
+        readings = await read(unknown, models.vision, policy)
+    finally:
+        await close_models(models)
+    said = Counter(
+        (case.held, "held" if reading.rule else "unknown" if reading.consequence == "unknown" else "none")
+        for case, reading in zip(unknown, readings, strict=True)
+    )
+    tokens = sum(reading.tokens for reading in readings)
+    sys.stdout.write(f"\n{name} was asked about {len(unknown)} presses that the rules do not know ({tokens} tokens)\n")
+    for held, what in ((True, "consequential"), (False, "ordinary")):
+        counts = ", ".join(f"{said[held, word]} {word}" for word in ("held", "none", "unknown"))
+        sys.stdout.write(f"  {what:<16} {counts}\n")
 
 
 if __name__ == "__main__":
