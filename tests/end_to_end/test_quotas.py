@@ -44,7 +44,7 @@ async def test_a_quota_stops_work_and_what_an_admin_sets_counts_for_the_next_tas
             final = await said(alice, "!opengui do --quick look around", "quota is used up")
             assert "of 3 steps (tier basic)" in final, "it is told at the next look, which may be one step later"
             assert "resets at" in final
-            assert "Nothing was started" in await said(alice, "!opengui do --quick again", "Today's quota")
+            assert "Nothing was started" in await said(alice, "!opengui do --quick again", "Nothing was started")
             assert "of 3 steps" in await said(alice, "!opengui usage", "Today, tier basic")
             assert {request.model for request in model.requests} == {"old-vl"}
             await said(ada, "!opengui set model new-vl", "new-vl")
