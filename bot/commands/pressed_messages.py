@@ -32,7 +32,7 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
         return reply
     with speaking(task.person.language):
         if await _is_card(press, task, services):
-            return replace(reply, shown=await _card(task, services))
+            return replace(reply, shown=await _card(task, press, services))
         # A notice, or a copy of the card that nobody keeps up to date.
         by = say(f"press.by.{data.deed}", name=press.person.name or press.person.id)
         return replace(reply, shown=Message(heading=title_of(task), body=by))
@@ -52,7 +52,7 @@ async def when_refused(press: Press, data: ButtonData, services: Services) -> Re
     task = await services.task_service.get(data.subject)
     if task is not None and await _is_card(press, task, services):
         with speaking(task.person.language):
-            return Reply(shown=await _card(task, services), dead=True)
+            return Reply(shown=await _card(task, press, services), dead=True)
     return Reply(dead=task is None or task.state is TaskState.ENDED)
 
 
@@ -70,8 +70,8 @@ async def _is_card(press: Press, task: Task, services: Services) -> bool:
     return card is not None and card.message == press.message
 
 
-async def _card(task: Task, services: Services) -> Message:
-    chat = services.chats.get(task.origin.platform)
+async def _card(task: Task, press: Press, services: Services) -> Message:
+    chat = services.chats.get(press.message.address.platform)
     return await live_card(
         task,
         services.task_service,

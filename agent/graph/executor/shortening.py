@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agent.wording import shortened
+
 
 def head_and_tail(text: str, most: int) -> str:
     """The text, or its beginning and its end with a mark between them that says how much is missing."""
@@ -14,5 +16,4 @@ def head_and_tail(text: str, most: int) -> str:
 
 def in_a_line(text: str, most: int) -> str:
     """The text in one line, cut at its end."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    return shortened(" ".join(text.split()), most)

@@ -17,13 +17,14 @@ from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, fate_of, not_done_of, spent, usage_data
 from agent.graph.executor.steps import confirm_step
-from agent.guards.seen_words import with_seen
+from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.scene import PastStep, Scene
 from agent.wording import restored
 from devices.errors import PhoneError
+from devices.phone import Observation
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
@@ -101,16 +102,18 @@ async def vision_model(
     if view is None:
         return Command(goto="screenshot")
     known: dict[str, Any] = {}
-    # What an app has shown counts from the next action on: it is worked out while the model thinks.
-    remembering = asyncio.ensure_future(
-        asyncio.to_thread(with_seen, state.get("seen", {}), view.observation, context.policy.lexicon)
-    )
+
+    def remember(shown: Observation) -> asyncio.Future[Seen]:
+        """What an app has shown counts from the next action on: it is worked out while the model thinks."""
+        return asyncio.ensure_future(asyncio.to_thread(with_seen, state.get("seen", {}), shown, context.policy.lexicon))
+
+    remembering = remember(view.observation)
 
     async def still(early: EarlyLook) -> None:
+        nonlocal remembering
         known.update(await confirm_step(state, context, early))
-        view = context.screen.view
-        if view is not None and not early.seen.complete:
-            known["seen"] = with_seen(state.get("seen", {}), view.observation, context.policy.lexicon)
+        if context.screen.view is not None and not early.seen.complete:
+            remembering = remember(context.screen.view.observation)
         look_after(context)  # how the phone is was not asked before the model was
 
     try:
@@ -129,7 +132,7 @@ async def vision_model(
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
-    known.setdefault("seen", await remembering)
+    known["seen"] = await remembering
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
         usage = usage_data(spent(state) + reply.usage)
