@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
-from agent.graph.executor.compute import CALCULATE, PYTHON
-from agent.graph.executor.web import read_page, web_search
+from agent.tools.compute import CALCULATE, PYTHON
+from agent.tools.web import read_page, web_search
 from bot.config.settings import Settings
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 from agent.control import Stopped
 from agent.effect_facts import Effect, EffectUnseen, LookedBefore, OtherWindow, in_english
 from agent.effects import difference, told_effects
-from agent.graph.executor.action_spec import ActionError, Done
 from agent.graph.executor.context import RunContext
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
+from agent.tools.spec import ActionError, Done
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, UnknownApp
 from devices.inputs import Input
 from devices.phone import Done as Sent

@@ -2,103 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union
+from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import Field, TypeAdapter
 
 from agent.actions import Action
-from agent.control import Control
-from agent.effect_facts import Effect
-from agent.events import RunEvent
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.gate import ALLOWED, Gate
-from agent.guards.hit_test import TouchTarget
-from agent.guards.leaving import Sources
-from agent.guards.masking import Mask
-from agent.guards.policy import Policy
-from agent.models.base import Models, Usage
+from agent.guards.gate import Gate
 from agent.observing import ScreenView
-from agent.ports.frames import Frames
-from agent.ports.journal import ActionState
-from agent.run_id import RunId
+from agent.tools.spec import ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
 from devices.inputs import Input
-from devices.phone import Element, Phone
-from devices.wording import Words, said
+from devices.phone import Phone
+from devices.wording import Words
 
 A = TypeVar("A", bound=Action)
-
-Trait = Literal["touches", "moves the screen", "waits"]
-"""What the guards against loops and against asking twice treat alike: fingers on one control, whatever they do there;
-what lets a screen scroll; and what does nothing but wait.
-"""
-
-
-class ActionError(Exception):
-    """An action did not work out, and nothing of it was done; the sentence is for the model.
-
-    `reason` is why, in a sentence for people, where there is one. With `uncertain` nobody knows whether it was done.
-    `unknown_app`: the phone has no app of the name that was to be opened.
-    """
-
-    def __init__(self, told: str, *, reason: str = "", uncertain: bool = False, unknown_app: bool = False) -> None:
-        super().__init__(told)
-        self.reason = reason
-        self.uncertain = uncertain
-        self.unknown_app = unknown_app
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What the gate of an action judges it by: the rules, the task in the person's words, and what an input meets on
-    the screen (None for a tool). `sources` are where the words come from that it may carry away.
-    """
-
-    policy: Policy
-    task: str
-    spot: TouchTarget | None
-    sources: Sources = field(default_factory=Sources)
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What came of an action: for the history, and in `told` what only the model is told of it.
-
-    `gathered` is data of the task, `usage` what a model was asked for on the way. `read` are texts of others, such as a
-    page of the web: the model is shown them as data, until there are newer ones. `found` are addresses that a search
-    returned, and that may be read from now on.
-    """
-
-    effects: tuple[Effect, ...] = ()
-    told: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    gathered: str | None = None
-    usage: Usage = field(default_factory=Usage)
-    read: tuple[str, ...] = ()
-    found: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolContext:
-    """What a tool works with that needs no phone. Every wait of it goes through `control.guard`, so that it can be
-    stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
-
-    `said` is what the person has said, the task first; `found` are the addresses that searches of this run returned.
-    """
-
-    run: RunId
-    task: str
-    said: tuple[str, ...]
-    found: tuple[str, ...]
-    notes: tuple[str, ...]
-    models: Models
-    control: Control
-    mask: Mask
-    frames: Frames
-    emit: Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,51 +33,6 @@ class PhoneContext(ToolContext):
     sight: ScreenView | None
 
 
-def ungated(_action: Action, _situation: Situation) -> Gate:
-    """The gate of an action that nobody has to allow; the rules for what is touched and pressed hold all the same."""
-    return ALLOWED
-
-
-@dataclass(frozen=True, kw_only=True)
-class ActionSpec(Generic[A]):
-    """One kind of action: its arguments, and how it is worded, gated and compared. Its subclasses say how it is run.
-
-    `describe` is for the history, which models read too, `asked` what a person is asked to allow (as `describe` unless
-    it says otherwise), given the element that lies under a touch. `means` are the arguments without which it would be
-    something else, all but its target unless said otherwise: a person who denied it is not asked again about the same
-    with others. `details` are the lines below the question, with exactly what would go out: each of `means` unless it
-    says otherwise. `gate` comes after the policy's rules for what is touched and pressed, and can only add to them.
-    """
-
-    model: type[A]
-    describe: Callable[[A, ScreenView | None], Words]
-    gate: Callable[[A, Situation], Gate]
-    asked: Callable[[A, ScreenView | None, Element | None], str] | None = None
-    details: Callable[[A], Sequence[str]] | None = None
-    means: tuple[str, ...] | None = None
-    traits: frozenset[Trait] = frozenset()
-
-    @property
-    def kind(self) -> str:
-        """The name of the action."""
-        return str(self.model.model_fields["kind"].default)
-
-    def asks(self, action: A, sight: ScreenView | None, under: Element | None = None) -> str:
-        """What a person is asked to allow, in their words."""
-        return said(self.describe(action, sight)) if self.asked is None else self.asked(action, sight, under)
-
-    def shown(self, action: A) -> Sequence[str]:
-        """The lines below that question."""
-        if self.details is None:
-            return [f"{name}: {value}" for name, value in self.meant(action).items()]
-        return self.details(action)
-
-    def meant(self, action: A) -> dict[str, Any]:
-        """The arguments that make it what it is, as plain data."""
-        data = action.model_dump(mode="json", exclude={"kind", "target"})
-        return data if self.means is None else {name: data[name] for name in self.means}
-
-
 @dataclass(frozen=True, kw_only=True)
 class InputAction(ActionSpec[A]):
     """An action that is one input of the phone. It is journalled and sent at most once, and its effect is looked at.
@@ -168,30 +44,7 @@ class InputAction(ActionSpec[A]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Tool(ActionSpec[A]):
-    """Anything that is not an input of the phone.
-
-    `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError. What is
-    `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is what the
-    journal says of it when it was stopped on the way. What is `repeatable` changes nothing anywhere: it is journalled
-    to be known, and after a crash the model may call it anew.
-    """
-
-    resolve: Callable[[A], A] = lambda action: action
-    journalled: bool = True
-    cut_off: ActionState = "uncertain"
-    repeatable: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tool(_Tool[A]):
-    """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it."""
-
-    run: Callable[[A, ToolContext], Awaitable[Done]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PhoneTool(_Tool[A]):
+class PhoneTool(AnyTool[A]):
     """A tool that works with the phone or its screen. `run` raises as that of a Tool."""
 
     run: Callable[[A, PhoneContext], Awaitable[Done]]

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from agent import actions as act
 from agent.graph.executor import questions
-from agent.graph.executor.action_spec import ActionError, ActionSpec, InputAction
+from agent.graph.executor.action_spec import InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import typed_and_standing
@@ -19,6 +19,7 @@ from agent.guards.gate import Gate
 from agent.guards.hit_test import LARGE_SHARE
 from agent.guards.recipients import message_of
 from agent.observing import ScreenView
+from agent.tools.spec import ActionError, ActionSpec
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.geometry import Point
 from devices.phone import Observation

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.actions import Action, ElementTarget, Scroll, Type
 from agent.graph.executor import questions
-from agent.graph.executor.action_spec import ActionError, InputAction, PhoneTool, Situation, Tool
+from agent.graph.executor.action_spec import InputAction, PhoneTool
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
@@ -22,6 +22,7 @@ from agent.guards.reading import UNKNOWN, PressReading, is_press
 from agent.guards.reasons import UNREAD
 from agent.models.base import Usage
 from agent.observing import ScreenView
+from agent.tools.spec import ActionError, Situation, Tool
 from devices.inputs import Input
 
 REFUSED = "Refused and not done: {reason}. Find a way without it, or finish with failure."

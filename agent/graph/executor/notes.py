@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agent.actions import Note, SumUp
-from agent.graph.executor.action_spec import ActionError, Done, PhoneContext
+from agent.graph.executor.action_spec import PhoneContext
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt
+from agent.tools.spec import ActionError, Done
 
 SCREEN_LETTERS = 1500
 """Of one screen in a note: about a full screen of text; notes are read again at every step."""

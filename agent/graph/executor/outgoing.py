@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PressKey, Tap, Type
-from agent.graph.executor.action_spec import Situation
 from agent.graph.executor.state import ExecutorState
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
 from agent.guards.leaving import Sources, address_carries, is_address, is_browser, typed_carries
+from agent.tools.spec import Situation
 from devices.wording import Words
 
 KEPT: Final = 40

@@ -8,7 +8,6 @@ from agent.actions import Action, AskUser, EnterSecret, PressKey
 from agent.effect_facts import Effect
 from agent.graph.executor import questions
 from agent.graph.executor.acting import give_up, send_input
-from agent.graph.executor.action_spec import ActionError
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import REFUSED, field_aim, spot_of
@@ -16,6 +15,7 @@ from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
+from agent.tools.spec import ActionError
 from devices.inputs import Key, TypeText
 
 NO_FIELD = "Refused and not asked: what you named is no field, and it {reason}. Name the field."

@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 from agent.actions import SendFile
 from agent.effect_facts import FileSent
 from agent.events import FileFound
-from agent.graph.executor.action_spec import ActionError, Done, PhoneContext, Situation
+from agent.graph.executor.action_spec import PhoneContext
 from agent.guards.gate import Gate
+from agent.tools.spec import ActionError, Done, Situation
 from devices.errors import FileRejected, PhoneError
 from devices.storage import checked_path
 

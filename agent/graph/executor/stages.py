@@ -10,17 +10,7 @@ from agent.actions import Action, AskUser, EnterSecret, TakeOver
 from agent.effect_facts import effects_data, effects_of
 from agent.graph.executor import questions
 from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, TOOL_CUT_OFF, begin, run_tool, send_input
-from agent.graph.executor.action_spec import (
-    ActionError,
-    AnySpec,
-    Done,
-    InputAction,
-    PersonAction,
-    PhoneContext,
-    PhoneTool,
-    Tool,
-    ToolContext,
-)
+from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import (
@@ -40,6 +30,7 @@ from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.scene import StepFate
+from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
 from devices.inputs import Input
 from devices.wording import Words

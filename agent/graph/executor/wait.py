@@ -7,7 +7,8 @@ import asyncio
 from agent.actions import Wait, WaitFor
 from agent.effect_facts import CameTrue, NotWithin
 from agent.effects import changed, difference
-from agent.graph.executor.action_spec import ActionError, Done, PhoneContext
+from agent.graph.executor.action_spec import PhoneContext
+from agent.tools.spec import ActionError, Done
 from devices.errors import PhoneError
 from devices.phone import Observation
 

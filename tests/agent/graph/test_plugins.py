@@ -15,16 +15,7 @@ from agent import actions as act
 from agent.actions import Action
 from agent.effect_facts import Worded, in_english
 from agent.events import Asked
-from agent.graph.executor.action_spec import (
-    ActionRegistry,
-    ActionSpec,
-    Done,
-    InputAction,
-    Situation,
-    Tool,
-    ToolContext,
-    ungated,
-)
+from agent.graph.executor.action_spec import ActionRegistry, InputAction
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
@@ -33,6 +24,7 @@ from agent.models.errors import ModelUnreachable
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
+from agent.tools.spec import ActionSpec, Done, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts, kept, restored
 from bot.cards.formatting import action_line
 from bot.texts import speaking

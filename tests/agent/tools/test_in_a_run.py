@@ -12,18 +12,19 @@ import pytest
 
 from agent.control import Control
 from agent.events import Asked
-from agent.graph.executor.action_spec import ActionError, ActionRegistry, ToolContext
+from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
-from agent.graph.executor.compute import CALCULATE, PYTHON
 from agent.graph.executor.stages import READ_LETTERS, newest
-from agent.graph.executor.web import ReadPage, WebSearch, read_page, web_search
 from agent.guards.masking import Mask
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
 from agent.run_id import RunId
+from agent.tools.compute import CALCULATE, PYTHON
 from agent.tools.searching import SearXng
+from agent.tools.spec import ActionError, ToolContext
+from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
 from bot.texts import speaking
 from bot.views.tasks import effect_words

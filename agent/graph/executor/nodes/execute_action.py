@@ -13,7 +13,7 @@ from agent.actions import Action, EnterSecret
 from agent.control import Stopped
 from agent.effect_facts import DeniedBefore, OtherWindow
 from agent.graph.executor.acting import BEGUN, begin, give_up
-from agent.graph.executor.action_spec import ActionError, AnySpec, InputAction, PhoneTool, Tool
+from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool
 from agent.graph.executor.anchors import found_again
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
@@ -28,6 +28,7 @@ from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.scene import StepFate
+from agent.tools.spec import ActionError, Tool
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.wording import Words

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.graph.executor.action_spec import ActionError, Done, Tool, ToolContext, ungated
-from agent.graph.executor.shortening import head_and_tail, in_a_line
 from agent.tools import computing
+from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 SHOWN: Final = 200

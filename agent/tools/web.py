@@ -13,11 +13,11 @@ from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.graph.executor.action_spec import ActionError, Done, Situation, Tool, ToolContext, ungated
-from agent.graph.executor.shortening import head_and_tail, in_a_line
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.leaving import query_carries
 from agent.tools.addresses import addresses_in, same, with_scheme
+from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 if TYPE_CHECKING:
