@@ -1,0 +1,136 @@
+"""The service's side of the socket: a workshop that runs elsewhere, or one that this service starts for itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from agent.ports.workshop import Job, JobResult, WorkshopError
+from bot.workshop.limits import clean_environment
+from bot.workshop.protocol import MAX_HEAD, Answer, BadMessage, receive, request_of, send
+
+CONNECT_S: Final = 5.0
+WAITS_S: Final = 90.0
+"""Seconds beside the job's own: it may wait for two others, and its files have to pass."""
+START_S: Final = 20.0
+STOP_S: Final = 5.0
+_REFUSED: Final = {
+    "busy": "Not run: the workshop has too many jobs at once. Try again later.",
+    "no room": "Not run: the workshop can make no room for it any more.",
+}
+
+
+class SocketWorkshop:
+    """A workshop that listens at this path, whoever has started it. It may answer anything: nothing is believed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def run(self, job: Job) -> JobResult:
+        """See Workshop."""
+        try:
+            head = request_of(job)
+        except BadMessage as error:
+            raise WorkshopError("Not run: the program or its files are larger than the workshop takes.") from error
+        try:
+            connecting = asyncio.open_unix_connection(str(self._path), limit=MAX_HEAD)
+            reader, writer = await asyncio.wait_for(connecting, CONNECT_S)
+        except (OSError, TimeoutError) as error:
+            raise WorkshopError("Not run: the workshop does not answer.") from error
+        try:
+            async with asyncio.timeout(job.seconds + WAITS_S):
+                await send(writer, head, job.files)
+                answer, files = await receive(reader, Answer)
+        except (OSError, TimeoutError, BadMessage) as error:
+            told = "The workshop gave no answer that can be used; what came of the program is not known."
+            raise WorkshopError(told) from error
+        finally:
+            # At once: what is still to be written is for a job that nobody waits for.
+            writer.transport.abort()
+        if answer.refused:
+            raise WorkshopError(_REFUSED[answer.refused])
+        return JobResult(
+            answer.ending,
+            answer.code,
+            answer.output,
+            answer.printed,
+            files,
+            tuple(answer.left_out),
+            answer.seconds,
+        )
+
+
+class OwnWorkshop:
+    """A workshop that is started with the first job, as a child without secrets and without network, and ended with
+    `close`. One that has died is started anew with the next job.
+
+    It gets none of the service's environment and no open file of it; it ends by itself when the service is gone.
+    """
+
+    def __init__(self, command: Callable[[Path], tuple[str, ...]] | None = None) -> None:
+        self._command = command or _child
+        self._folder: Path | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process, None while there is none."""
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
+
+    async def run(self, job: Job) -> JobResult:
+        """See Workshop."""
+        return await SocketWorkshop(await self._started()).run(job)
+
+    async def close(self) -> None:
+        """End it, with the jobs that it runs."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            try:
+                await asyncio.wait_for(process.wait(), STOP_S)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def _started(self) -> Path:
+        async with self._starting:
+            if self.pid is None or self._folder is None:
+                await self.close()
+                self._folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="opengui-workshop-"))
+                try:
+                    async with asyncio.timeout(START_S):
+                        await self._start(self._folder / "socket")
+                except (OSError, TimeoutError) as error:
+                    await self.close()
+                    raise WorkshopError("Not run: the workshop could not be started.") from error
+            return self._folder / "socket"
+
+    async def _start(self, path: Path) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command(path),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=clean_environment({"HOME": "/"}),
+            cwd="/",
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        if await self._process.stdout.readline() != b"ready\n":
+            raise OSError("the workshop ended at its start")
+
+
+def _child(path: Path) -> tuple[str, ...]:
+    module = ("-I", "-m", "bot.workshop")
+    return (sys.executable, *module, "--socket", str(path), "--user", str(os.geteuid()), "--child")

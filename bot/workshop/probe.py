@@ -1,0 +1,84 @@
+"""Looks whether a room holds: runs a job in one that tries to get out, and believes only what that saw."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agent.ports.workshop import Job, Lack
+from bot.workshop import seccomp
+from bot.workshop.job import RoomGone, run
+from bot.workshop.room import Room
+
+_LOOK: Final = """
+cat {secret} 2>/dev/null && echo leak: a file outside
+(echo x > /usr/opengui-probe) 2>/dev/null && echo leak: /usr can be written
+(echo x > /opengui-probe) 2>/dev/null && echo leak: / can be written
+kill -0 {outside} 2>/dev/null && echo leak: a process outside
+[ -n "$OPENGUI_PROBE" ] && echo leak: the environment
+grep -qs '[1-9a-z]' /sys/class/net/*/address && echo leak: a network
+unshare -Ur true 2>/dev/null && echo leak: new namespaces
+mount -t tmpfs x /work 2>/dev/null && echo leak: mounting
+echo held
+"""
+VERSION_S: Final = 5.0
+LOOK_S: Final = 10
+
+
+async def find_room() -> Room | Lack:
+    """The room that holds here, else why there is none. Takes some 50 ms, and runs nothing where bwrap is missing."""
+    if not seccomp.known_machine():
+        return Lack.MACHINE
+    bwrap = shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+    if bwrap is None:
+        return Lack.NO_BUBBLEWRAP
+    if not await _fits(bwrap) or shutil.which("prlimit") is None:
+        return Lack.WRONG_BUBBLEWRAP
+    found: Lack = Lack.NO_NAMESPACES
+    for proc in (True, False):  # a container does not let rooms have a /proc of their own
+        room = Room(bwrap, proc)
+        try:
+            if await holds(room):
+                return room
+            found = Lack.LEAKS
+        except RoomGone:
+            continue
+    return found
+
+
+async def holds(room: Room) -> bool:
+    """Whether nothing outside is reached from such a room. Raises RoomGone when none can be made."""
+    with tempfile.TemporaryDirectory(prefix="opengui-probe-") as folder:
+        secret = Path(folder) / "secret"
+        secret.write_text("outside\n", encoding="utf-8")
+        Path(folder).chmod(0o755)
+        look = _LOOK.format(secret=secret, outside=os.getpid())
+        result = await run(room, Job("shell", look, seconds=LOOK_S))
+    return result.ending == "exit" and result.output == "held\n"
+
+
+async def _fits(bwrap: str) -> bool:
+    """Whether it is bubblewrap with --disable-userns (0.8)."""
+    process = None
+    try:
+        process = await asyncio.create_subprocess_exec(
+            bwrap, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL, env=_NOTHING
+        )
+        told, _ = await asyncio.wait_for(process.communicate(), VERSION_S)
+    except (OSError, TimeoutError):
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        return False
+    name, _, version = told.decode("ascii", "replace").strip().partition(" ")
+    numbers = version.split(".")
+    return name == "bubblewrap" and all(map(str.isdigit, numbers)) and tuple(map(int, numbers)) >= (0, 8)
+
+
+_NOTHING: Final[Mapping[str, str]] = {"PATH": os.defpath}

@@ -1,0 +1,84 @@
+"""The system calls that no program in a room makes, as a filter for the kernel.
+
+Namespaces leave some doors open: keys of the kernel, sockets of a virtual machine (vsock), memory that belongs to no
+process. The filter refuses those, and what only makes the kernel easier to attack. All else is allowed.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_ALIKE: Final = {
+    "pidfd_getfd": 438,
+    "io_uring_setup": 425,
+    "io_uring_enter": 426,
+    "io_uring_register": 427,
+    "open_tree": 428,
+    "move_mount": 429,
+    "fsopen": 430,
+    "mount_setattr": 442,
+    "memfd_secret": 447,
+}
+"""Numbers that are the same on every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    audit: int
+    socket: int
+    refused: Mapping[str, int]
+
+
+_MACHINES: Final = {
+    "x86_64": _Machine(
+        0xC000003E,
+        41,
+        {"keyctl": 250, "add_key": 248, "request_key": 249, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323}
+        | {"memfd_create": 319, "shmget": 29, "msgget": 68, "semget": 64, "setns": 308, "unshare": 272, "mount": 165}
+        | {"pivot_root": 155, "kcmp": 312, "open_by_handle_at": 304}
+        | _ALIKE,
+    ),
+    "aarch64": _Machine(
+        0xC00000B7,
+        198,
+        {"keyctl": 219, "add_key": 217, "request_key": 218, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282}
+        | {"memfd_create": 279, "shmget": 194, "msgget": 186, "semget": 190, "setns": 268, "unshare": 97, "mount": 40}
+        | {"pivot_root": 41, "kcmp": 272, "open_by_handle_at": 265}
+        | _ALIKE,
+    ),
+}
+SOCKETS: Final = (1, 2, 10)
+"""AF_UNIX, AF_INET and AF_INET6: those that live in the room's own network."""
+_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050001, 0x80000000
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_X32: Final = 0x40000000
+"""From here on x86_64 counts its calls a second time, for 32-bit addresses."""
+
+
+def known_machine() -> bool:
+    """Whether there is a filter for this machine."""
+    return platform.system() == "Linux" and platform.machine() in _MACHINES
+
+
+def program(machine: str = "") -> bytes:
+    """The filter in the form of the kernel (struct sock_filter), refused calls fail with EPERM.
+
+    Raises KeyError for a machine that is not known.
+    """
+    known = _MACHINES[machine or platform.machine()]
+    refused = sorted(known.refused.values())
+    # Below: one line each for the refused calls, then that for a socket, six for its family, "refuse" and "allow".
+    lines = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
+    to_refuse = len(refused) + 1 + 1 + len(SOCKETS)
+    lines.append((_AT_LEAST, to_refuse, 0, _X32))
+    lines += [(_EQUAL, to_refuse - 1 - at, 0, number) for at, number in enumerate(refused)]
+    lines.append((_EQUAL, 0, len(SOCKETS) + 2, known.socket))
+    lines.append((_LOAD, 0, 0, _FIRST_ARGUMENT))
+    lines += [(_EQUAL, len(SOCKETS) - at, 0, family) for at, family in enumerate(SOCKETS)]
+    lines += [(_RETURN, 0, 0, _REFUSE), (_RETURN, 0, 0, _ALLOW)]
+    return b"".join(struct.pack("=HBBI", *line) for line in lines)

@@ -1,0 +1,113 @@
+"""The workshop's own side of the socket: takes jobs of one user, two at a time, and survives whatever is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from agent.ports.workshop import Job, JobResult
+from bot.workshop.job import RoomGone, run
+from bot.workshop.protocol import Answer, BadMessage, RunRequest, answer_of, receive, send
+from bot.workshop.room import Room
+
+AT_ONCE: Final = 2
+MOST: Final = 16
+"""Connections; one more is told that it is busy."""
+PASS_S: Final = 20.0
+"""Seconds in which a whole request, or a whole answer, must have passed."""
+
+logger = logging.getLogger(__name__)
+
+
+class Server:
+    """Runs the jobs that come through a socket, of the user with this id alone."""
+
+    def __init__(self, room: Room, uid: int) -> None:
+        self._room = room
+        self._uid = uid
+        self._free = asyncio.Semaphore(AT_ONCE)
+        self._open = 0
+
+    @asynccontextmanager
+    async def listening(self, listener: socket.socket) -> AsyncIterator[None]:
+        """Serve this listening socket until the block ends; jobs that run then are ended."""
+        server = await asyncio.start_unix_server(self._serve, sock=listener)
+        try:
+            yield
+        finally:
+            server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if _peer(writer) != self._uid:
+                logger.warning("Somebody else than user %s has connected, and was sent away.", self._uid)
+                return
+            await self._answer(reader, writer)
+        except (BadMessage, TimeoutError) as error:
+            logger.warning("A request was not taken: %s.", error or "it took too long")
+        except OSError:
+            pass  # whoever asked is gone
+        finally:
+            self._open -= 1
+            writer.close()
+            with contextlib.suppress(OSError, TimeoutError):
+                await asyncio.wait_for(writer.wait_closed(), 1)
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._open > MOST:
+            await asyncio.wait_for(send(writer, Answer(refused="busy"), ()), PASS_S)
+            return
+        head, files = await asyncio.wait_for(receive(reader, RunRequest), PASS_S)
+        job = asyncio.create_task(self._run(Job(head.program, head.code, files, head.seconds)))
+        gone = asyncio.create_task(reader.read(1))
+        try:
+            # Nothing more is sent: what comes is the end of the connection, and with it nobody wants the result.
+            await asyncio.wait({job, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not job.done():
+                return
+            try:
+                result = job.result()
+            except RoomGone as error:
+                logger.error("No room can be made any more: %s", error)  # noqa: TRY400 - a sentence, not a trace
+                await asyncio.wait_for(send(writer, Answer(refused="no room"), ()), PASS_S)
+                return
+            await asyncio.wait_for(send(writer, answer_of(result), result.files), PASS_S)
+        finally:
+            job.cancel()
+            gone.cancel()
+            await asyncio.gather(job, gone, return_exceptions=True)
+
+    async def _run(self, job: Job) -> JobResult:
+        async with self._free:
+            return await run(self._room, job)
+
+
+def _peer(writer: asyncio.StreamWriter) -> int:
+    connection = writer.get_extra_info("socket")
+    size = struct.calcsize("3i")
+    return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[1])
+
+
+def bound(path: Path) -> socket.socket:
+    """A socket at this path; one that a former process has left is taken away. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(str(path))
+        # Anybody may knock; whoever is not the one user is sent away. Its folder says who finds it.
+        path.chmod(0o666)
+        listener.listen(MOST)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
