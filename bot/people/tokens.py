@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import logging
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -141,17 +140,17 @@ class Tokens:
         )
         secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.tokens.add(transaction, token, digest_of(secret))
-            await self._store.audit.add(transaction, AuditKind.TOKEN_MADE, by, detail=detail_of(token))
+        async def work(transaction: Transaction) -> bool:
+            added = await self._store.tokens.add(transaction, token, digest_of(secret))
+            if added:
+                await self._store.audit.add(transaction, AuditKind.TOKEN_MADE, by, detail=detail_of(token))
+            return added
 
         async with self._turn:
             if len(self._by_digest) >= MOST:
                 raise TokenRefused(say("token.most", most=MOST))
-            try:
-                await self._store.write(work)
-            except sqlite3.IntegrityError:
-                raise TokenRefused(say("token.taken", name=name)) from None
+            if not await self._store.write(work):
+                raise TokenRefused(say("token.taken", name=name))
             self._by_digest[digest_of(secret)] = token
         return token, secret
 

@@ -24,12 +24,12 @@ class TokenTable:
         rows = await (source or self._database).fetch("SELECT * FROM tokens ORDER BY name")
         return tuple((row["digest"], _token(row)) for row in rows)
 
-    async def add(self, transaction: Transaction, token: Token, digest: str) -> None:
-        """Keep a token. Raises sqlite3.IntegrityError when the name is taken."""
-        await transaction.fetch(
+    async def add(self, transaction: Transaction, token: Token, digest: str) -> bool:
+        """Keep a token. False when the name is taken; then nothing changes."""
+        added = await transaction.fetch(
             "INSERT INTO tokens"
             " (name, digest, platform, person, person_name, rights, phones, approves_by_mcp, made, expires, used)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING RETURNING 1",
             (
                 token.name,
                 digest,
@@ -43,6 +43,7 @@ class TokenTable:
                 token.expires,
             ),
         )
+        return bool(added)
 
     async def remove(self, transaction: Transaction, name: str) -> None:
         """Forget a token."""
