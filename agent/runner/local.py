@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +40,7 @@ from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
+from agent.tools.spec import Tool
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
@@ -105,6 +106,8 @@ class Equipment:
     frames: Frames
     secrets: Secrets
     actions: ActionRegistry = BUILT_IN
+    offered_now: Callable[[], Sequence[Tool[Any]]] = tuple
+    """Tools that come and go: a run has those that are there when it begins or goes on."""
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -275,14 +278,15 @@ class LocalRunner:
             needs_list=run.terms.dialect.needs_list,
             grace=have.grace,
         )
+        actions = have.actions.plus(*have.offered_now())
         return RunContext(
             run=run.id,
             phone=run.phone,
             screen=screen,
             fence=run.lease.fence,
             models=run.terms.models,
-            dialect=run.terms.dialect.offering(have.actions.models),
-            actions=have.actions,
+            dialect=run.terms.dialect.offering(actions.models),
+            actions=actions,
             image_window=run.terms.image_window,
             policy=have.policy,
             journal=have.journal,

@@ -65,9 +65,18 @@ class Remote:
         async with self._session.post("/api/say", json=body) as response:
             await response.read()
 
-    async def command(self, name: str, **options: str) -> str:
+    async def add_token(self, **wish: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON, see bot.web.tokens.TokenWish
+        """Make a token; what it is, with its secret. Raises Refused."""
+        async with self._session.post("/api/tokens", json=wish) as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            made: dict[str, Any] = await response.json()
+            return made
+
+    async def command(self, name: str, text: str = "", **options: str) -> str:
         """Give a command as the operator; what it says. Raises ServiceGone."""
-        async with self._session.post("/api/command", json={"name": name, "options": options}) as response:
+        body = {"name": name, "options": options, "text": text}
+        async with self._session.post("/api/command", json=body) as response:
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))
             return str((await response.json())["text"])

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from agent.error_mapping import fault_of
 from bot.cards.buttons import ButtonData, Deed
-from bot.commands import admin, answers, linking, overview, pairing, people, phones, scheduling, tasks, usage
+from bot.commands import admin, answers, linking, overview, pairing, people, phones, scheduling, tasks, tokens, usage
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
 from bot.commands.completion import Suggestions
 from bot.commands.free_text import Talk, topic_of
@@ -55,6 +55,7 @@ HANDLERS: Mapping[str, Handler] = {
     "whoami": people.whoami,
     "why": people.why,
     "people": people.people,
+    "tokens": tokens.tokens,
     "pair": pairing.pair,
     "set": admin.set_setting,
     "audit": admin.audit,

@@ -203,4 +203,4 @@ def _without_files(reply: Reply, *, carried: bool) -> Reply:
     if not carried or reply.message is None:
         return reply
     words = f"{reply.message.body}\n{say('talk.files_left')}"
-    return replace(reply, message=replace(reply.message, body=words), shows=False)
+    return replace(reply, message=replace(reply.message, body=words), mark_suffices=False)

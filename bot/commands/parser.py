@@ -174,6 +174,10 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
         ("people", "tiers", (), "tier", ()),
         ("people", "tier", (), "tier {who} {tier}", (_WHO, Field("tier", OptionKind.TIER))),
     ),
+    "tokens": (
+        ("tokens", "list", (), "", ()),
+        ("tokens", "revoke", (), "revoke {token}", (Field("token"),)),
+    ),
     "set": (
         ("admin", "settings", (), "", ()),
         ("admin", "set", (), "{setting} {value}", (_SETTING, Field("value"))),

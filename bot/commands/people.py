@@ -13,7 +13,7 @@ from bot.commands.resolve import phone_named, task_meant, task_or_none
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
-from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift
+from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right, TierGift
 from bot.domain.tier import QUOTAS, Tier
 from bot.people.access import Lists, authorize
 from bot.people.subjects import Subject, subject_named
@@ -179,6 +179,8 @@ async def people(request: Request, services: Services) -> Reply:
 
 async def _allow(request: Request, services: Services, who: str, wanted: str) -> Reply:
     subject = subject_meant(request, services, who)
+    if subject.platform == API_PLATFORM:
+        raise Refused(say("token.own_rights"))
     right = next((right for right in Right if right.value == wanted.lower()), None)
     if right is None:
         raise Refused(say("people.no_right", name=wanted[:40]))
@@ -199,6 +201,11 @@ async def _deny(request: Request, services: Services, who: str) -> Reply:
         # Else the rights of the other accounts would let this one in all the same.
         names = listed(str(Subject.of_person(other)) for other in others)
         lines.append(say("link.ended", who=subject, others=names))
+    if not phone and not subject.guild and (made := services.rights.tokens.of(subject.platform, subject.id)):
+        # What is given to a person's token would outlive them.
+        for token in made:
+            await services.rights.revoke_token(token.name, request.person)
+        lines.append(say("token.revoked_with", names=listed(token.name for token in made)))
     lists = services.policy.platforms.get(subject.platform, Lists())
     if not subject.guild and subject.id in lists.users | lists.admins:
         lines.append(say("people.listed_still", who=subject))
@@ -216,7 +223,7 @@ def _shown(services: Services) -> Reply:
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.ADMIN) for one in sorted(lists.admins)]
         users = sorted(lists.users - lists.admins)
         lines += [say("people.from_lists", who=f"{platform}:{one}", right=Right.APPROVE) for one in users]
-    lines += [_line(grant) for grant in services.policy.grants]
+    lines += [_line(grant) for grant in (*services.policy.grants, *services.policy.tokens)]
     lines += [
         say("link.listed", accounts=" = ".join(map(str, map(Subject.of_person, one)))) for one in services.policy.links
     ]

@@ -136,6 +136,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),
+    _command("tokens", text="change", right=Right.ADMIN),
     _command("pair", ("code", OptionKind.TEXT), argument="code"),
     _command("set", text="change", right=Right.ADMIN),
     _command("audit", ("before", OptionKind.TEXT), right=Right.ADMIN),

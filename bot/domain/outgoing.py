@@ -111,7 +111,7 @@ class Reply:
     """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
     turn: Turn = field(default=at_once, compare=False, repr=False)
     """What sending it as a message waits for: it counts in the chat's budget as all that goes there."""
-    shows: bool = False
+    mark_suffices: bool = False
     """What `message` says shows beside it as well, such as in the question that was answered: where the person's own
     message can be marked as seen, that is answer enough.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from bot.domain.address import Address, Person
 
@@ -11,17 +12,24 @@ OPERATOR_PLATFORMS = frozenset({"web", "cli"})
 """Whoever reaches these runs the service: the console needs its start token, the command line the machine."""
 
 
+API_PLATFORM: Final = "api"
+"""The accounts of tokens, by name: programs, and people who sign in with one."""
+
+
 class Right(StrEnum):
-    """What may be done. `admin` includes the others."""
+    """What may be done."""
 
     USE = "use"
+    """Give tasks, and see phones and what comes of one's own tasks."""
     APPROVE = "approve"
+    """Allow what the gate asks about."""
+    OPERATE = "operate"
+    """Touch a phone by hand: tap, type, press keys, open apps."""
     ADMIN = "admin"
 
-
-def rank(right: Right) -> int:
-    """How much a right includes: a higher one includes the lower ones."""
-    return tuple(Right).index(right)
+    def includes(self, other: Right) -> bool:
+        """Whether who has this right has the other one with it: each includes `use`, and `admin` all."""
+        return other in {self, Right.USE} or self is Right.ADMIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,7 @@ class Grant:
 
     def gives(self, right: Right, phone: str) -> bool:
         """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
-        held = rank(self.right) >= rank(right)
-        return held and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
+        return self.right.includes(right) and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ SHORTEST: Final = 4
 """Letters. A shorter value would cover half of every line, and says little where it stands alone."""
 
 _TOKENS: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # keys of models
+    r"(?<![A-Za-z0-9])(?:ogt_|sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # our own tokens, and keys of models
     r"|(?<=Bearer )[\w.~+/=-]{16,}"
 )
 _HEADER: Final = re.compile(

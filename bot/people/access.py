@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.domain.address import Address, Person, Place
-from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift, rank
+from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right, TierGift
 from bot.texts import say
 
 
@@ -33,7 +33,9 @@ class Policy:
     grants: tuple[Grant, ...] = ()
     tiers: tuple[TierGift, ...] = ()
     links: tuple[tuple[Person, ...], ...] = ()
-    """The accounts of each person who has linked several."""
+    """The accounts of each person who has linked several, those of their tokens included."""
+    tokens: tuple[Grant, ...] = ()
+    """What the tokens that hold may do, each for an account of its own."""
 
     def accounts(self, person: Person) -> tuple[Person, ...]:
         """All accounts of the person, the one that is asked about first."""
@@ -50,9 +52,12 @@ class Policy:
         Over a link nobody is an admin: who gets hold of one account gets what belongs to its person, and no more.
         """
         others = self.accounts(person)[1:]
+        if person.platform == API_PLATFORM:
+            # What was given to the person whose token it is counts neither for it nor the other way round.
+            return [grant for grant in self.tokens if grant.names(person, where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
         linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
-        return [*own, *(replace(grant, right=min(grant.right, Right.APPROVE, key=rank)) for grant in linked)]
+        return [*own, *(_over_a_link(grant) for grant in linked)]
 
     def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
         """Whether their roles there may decide the tier: some role has one, and nobody gave the person their own."""
@@ -125,12 +130,18 @@ def is_admin(person: Person, where: Address, policy: Policy) -> bool:
     lists = policy.platforms.get(person.platform, Lists())
     if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
         return True
-    return any(grant.names(person, where) and grant.gives(Right.ADMIN, "") for grant in policy.grants)
+    return any(
+        grant.names(person, where) and grant.gives(Right.ADMIN, "") for grant in (*policy.grants, *policy.tokens)
+    )
 
 
 def same_person(one: Person, other: Person) -> bool:
     """Whether two records mean the same account; names may differ. `Policy.same` asks about people."""
     return (one.platform, one.id) == (other.platform, other.id)
+
+
+def _over_a_link(grant: Grant) -> Grant:
+    return replace(grant, right=Right.APPROVE) if grant.right is Right.ADMIN else grant
 
 
 def _until_refused(checks: Iterable[Check]) -> Iterable[Check]:
@@ -171,6 +182,8 @@ def _checks(
         yield Check("owner", admin or policy.same(person, owner))
     if right is Right.APPROVE:
         yield Check("approve", listed or any(grant.gives(Right.APPROVE, phone) for grant in held))
+    elif right is Right.OPERATE:
+        yield Check("operate", admin or any(grant.gives(Right.OPERATE, phone) for grant in held))
     elif right is Right.ADMIN:
         yield Check("admin", admin)
     yield Check("use", True)

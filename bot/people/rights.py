@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, TierGift
+from bot.domain.right import Grant, Right, TierGift
+from bot.domain.token import Token
 from bot.people.access import Policy
 from bot.people.pairing import Linking, Pairing
 from bot.people.subjects import Subject
+from bot.people.tokens import DAYS, Tokens
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
 from bot.store.store import Store
@@ -28,6 +30,8 @@ class Rights:
         """Codes for people whom nobody knows yet, None while that is off."""
         self.linking = linking or Linking()
         """Codes with which people link their own accounts."""
+        self.tokens = Tokens(store)
+        """What programs bring along, and people who sign in with one."""
         self._lists = self._policy = lists
         self._store = store
         self._turn = asyncio.Lock()
@@ -38,6 +42,7 @@ class Rights:
     ) -> Rights:
         """The lists of the settings with what was given before. Raises StoreError."""
         rights = cls(lists, store, pairing, linking)
+        await rights.tokens.load()
         await rights._read()
         return rights
 
@@ -56,7 +61,7 @@ class Rights:
         return self._policy
 
     async def allow(self, grant: Grant, by: Person) -> None:
-        """Give a right; it takes the place of what was given to the same for the same phone. Raises StoreError."""
+        """Give a right; see `Grants.give` for what it takes the place of. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await self._store.grants.give(transaction, grant)
@@ -128,6 +133,33 @@ class Rights:
             await self._read()
             return others
 
+    async def add_token(
+        self,
+        name: str,
+        rights: Collection[Right],
+        by: Person,
+        *,
+        owner: Person | None = None,
+        phones: Sequence[str] = (),
+        days: int = DAYS,
+        approves_by_mcp: bool = False,
+    ) -> tuple[Token, str]:
+        """Make a token, which holds from now on; it and its secret. Raises TokenRefused or StoreError."""
+        async with self._turn:
+            made = await self.tokens.add(
+                name, rights, by, owner=owner, phones=phones, days=days, approves_by_mcp=approves_by_mcp
+            )
+            await self._read()
+            return made
+
+    async def revoke_token(self, name: str, by: Person) -> Token | None:
+        """Take a token back; None when there is none of this name. Raises StoreError."""
+        async with self._turn:
+            try:
+                return await self.tokens.revoke(name, by)
+            finally:
+                await self._read()
+
     async def _take(self, is_meant: Callable[[Grant], bool], by: Person) -> tuple[Grant, ...]:
         async def work(transaction: Transaction) -> tuple[Grant, ...]:
             taken = tuple(grant for grant in await self._store.grants.all(transaction) if is_meant(grant))
@@ -147,7 +179,8 @@ class Rights:
             lists,
             grants=await self._store.grants.all(),
             tiers=await self._store.tiers.all(),
-            links=await self._store.links.all(),
+            links=self.tokens.with_accounts(await self._store.links.all()),
+            tokens=self.tokens.grants,
         )
 
 

@@ -46,6 +46,12 @@ class Subject:
         """An account."""
         return cls(person.platform, person.id)
 
+    @property
+    def person(self) -> Person:
+        """The account that is meant; a role is nobody's."""
+        assert not self.guild
+        return Person(self.platform, self.id)
+
     def __str__(self) -> str:
         """As it can be typed."""
         return f"role:{self.guild}/{self.id}" if self.guild else f"{self.platform}:{self.id}"

@@ -43,6 +43,9 @@ class AuditKind(StrEnum):
     ALLOWED_AHEAD = "allowed_ahead"
     REVOKED = "revoked"
     PASSED = "passed"
+    TOKEN_MADE = "token_made"  # noqa: S105 - the name of what happened
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105 - the same
+    OPERATED = "operated"
 
 
 class FileDetail(BaseModel):

@@ -29,8 +29,8 @@ from bot.texts import words
 MANIFEST = "backup.json"
 FORMAT = 1
 DATABASES = (CHECKPOINTS_NAME, DATABASE_NAME)
-SIGNED_IN = "console_sessions"
-"""The table of who is signed in: a backup that is put back must not open what was closed since."""
+SIGNED_IN = ("console_sessions", "tokens")
+"""The tables of who is signed in, and of tokens: a backup that is put back must not open what was closed since."""
 BUSY_S = 15.0
 """How long a copy waits for a writer that holds the file."""
 
@@ -59,7 +59,8 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
             for name in DATABASES:
                 copy_database(directory / name, Path(folder) / name)
             version = looked_through(Path(folder))
-            empty(Path(folder) / DATABASE_NAME, SIGNED_IN)
+            for table in SIGNED_IN:
+                empty(Path(folder) / DATABASE_NAME, table)
             made = Path(folder) / file.name
             pictures = _pictures(directory) if frames else []
             kept = _pack(made, Path(folder), version, pictures)

@@ -27,7 +27,7 @@ _MANIFEST_BYTES = 64 * 1024
 """Ours has about a hundred; it is read as a whole."""
 _ENCRYPTED = 1
 """Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
-_DOORS = (SIGNED_IN, "offers", "missed")
+_DOORS = (*SIGNED_IN, "offers", "missed")
 """Tables whose rows open the console, or are done as they are kept once somebody presses for them."""
 ASIDE = "before-restore-"
 BESIDE = ("", "-wal", "-shm")

@@ -19,6 +19,8 @@ class Session:
     address: str
     begun: float
     used: float
+    token: str = ""
+    """The name of the token that it was begun with; "" for one of the operator."""
 
 
 class ConsoleSessions:
@@ -30,15 +32,17 @@ class ConsoleSessions:
     async def all(self) -> tuple[Session, ...]:
         """Every one that is kept, by its use."""
         rows = await self._database.fetch("SELECT * FROM console_sessions ORDER BY used")
-        return tuple(Session(row["digest"], row["way"], row["address"], row["begun"], row["used"]) for row in rows)
+        return tuple(
+            Session(row["digest"], row["way"], row["address"], row["begun"], row["used"], row["token"]) for row in rows
+        )
 
     async def keep(self, session: Session) -> None:
         """Add it. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(
-                "INSERT INTO console_sessions (digest, way, address, begun, used) VALUES (?, ?, ?, ?, ?)",
-                (session.digest, session.way, session.address, session.begun, session.used),
+                "INSERT INTO console_sessions (digest, way, address, begun, used, token) VALUES (?, ?, ?, ?, ?, ?)",
+                (session.digest, session.way, session.address, session.begun, session.used, session.token),
             )
 
         await self._database.write(work)

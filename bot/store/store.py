@@ -30,6 +30,7 @@ from bot.store.sessions import ConsoleSessions
 from bot.store.setting_changes import Changes
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
+from bot.store.tokens import TokenTable
 from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"
@@ -54,6 +55,7 @@ class Store:
         self.grants = Grants(database)
         self.tiers = Tiers(database)
         self.links = Links(database)
+        self.tokens = TokenTable(database)
         self.changes = Changes(database, clock)
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)

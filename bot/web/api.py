@@ -28,7 +28,7 @@ from bot.views.tasks import phone_json
 from bot.web.auth import caller_of
 from bot.web.chat import OPERATOR, WebChat, address, place
 from bot.web.dashboard import Dashboard
-from bot.web.http import Refused, get, post, read_body, refuse
+from bot.web.http import RequestRefused, get, post, read_body, refuse
 from bot.web.page_files import locale_of
 from bot.web.views import (
     ConsoleChecks,
@@ -173,7 +173,7 @@ class Api:
             )
         )
         told = await self._changed(reply, message) and not reply.dead
-        return await self._replied(replace(reply, shows=told), pressed.thread, pressed.event)
+        return await self._replied(replace(reply, mark_suffices=told), pressed.thread, pressed.event)
 
     async def _changed(self, reply: Reply, pressed: MessageRef) -> bool:
         """Let the pressed message read as the reply says. False when it says nothing of that, or it was deleted."""
@@ -188,18 +188,18 @@ class Api:
         return reply.shown is not None or reply.dead
 
     async def _replied(self, reply: Reply, thread: str, event: str) -> Response:
-        if reply.message is not None and not reply.shows:
+        if reply.message is not None and not reply.mark_suffices:
             await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
         return JSONResponse({"task": reply.task, "toast": reply.toast})
 
 
 async def body_of(request: Request, model: type[Model]) -> Model:
-    """The request's JSON in its agreed form. Raises Refused."""
+    """The request's JSON in its agreed form. Raises RequestRefused."""
     data = await read_body(request)
     try:
         return model.model_validate_json(data)
     except ValidationError as error:
-        raise Refused(400, _sentence(error)) from error
+        raise RequestRefused(400, _sentence(error)) from error
 
 
 def _sentence(error: ValidationError) -> str:
@@ -210,8 +210,10 @@ def _sentence(error: ValidationError) -> str:
 
 
 def operator(request: Request) -> Person:
-    """The operator, who reads the language that the browser asks for first."""
-    return replace(OPERATOR, language=locale_of(request))
+    """The operator, or by name who signed in as one, with the language that the browser asks for first."""
+    person = replace(OPERATOR, language=locale_of(request))
+    name = caller_of(request).name
+    return replace(person, id=name, name=name) if name else person
 
 
 def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:

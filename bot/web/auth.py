@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from bot.domain.right import Right
+from bot.domain.token import Token
+from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say
 from bot.web.exposure import LOOPBACK_NAMES, Exposure, hosts, is_loopback, url_host
 from bot.web.http import refuse
@@ -34,10 +37,16 @@ SIGN_IN = "/api/sign-in"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a program with the start token ("" as session), or a browser, by what its session is known by."""
+    """Who asks: a program with the start token ("" as session), or a browser, by what its session is known by.
+
+    `name` is that of the token of a person who signed in with their own, "" for the operator; `token` is what a program
+    brought along that works with the service.
+    """
 
     session: str
     way: Way = Way.TOKEN
+    name: str = ""
+    token: Token | None = None
 
 
 def caller_of(request: Request) -> Caller:
@@ -49,8 +58,9 @@ def caller_of(request: Request) -> Caller:
 class ConsoleGate:
     """Checks every request, before any handler sees it."""
 
-    def __init__(self, door: Exposure, token: str, sessions: Sessions) -> None:
+    def __init__(self, door: Exposure, token: str, sessions: Sessions, tokens: Tokens | None = None) -> None:
         self._door = door
+        self._tokens = tokens
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()
         self._elsewhere: frozenset[str] = frozenset()
@@ -73,12 +83,21 @@ class ConsoleGate:
         # Named after the port, since browsers share cookies between ports. Where people come by https the browser
         # itself binds theirs to this host.
         covered = "__Host-" if self._door.covered else ""
-        self._cookies = {Way.TOKEN: f"opengui_console_{port}", Way.PASSWORD: f"{covered}opengui_session_{port}"}
+        self._cookies = {
+            Way.TOKEN: f"opengui_console_{port}",
+            Way.PASSWORD: f"{covered}opengui_session_{port}",
+            Way.PERSON: f"{covered}opengui_person_{port}",
+        }
 
     @property
     def signs_in(self) -> bool:
-        """Whether there is a password."""
-        return self._door.password is not None
+        """Whether there is a password, or somebody has a token to sign in with."""
+        return self._door.password is not None or self.person_may_sign_in
+
+    @property
+    def person_may_sign_in(self) -> bool:
+        """Whether somebody has a token that opens the page."""
+        return self._tokens is not None and any(may_open_page(token) for token in self._tokens.listed())
 
     def right(self, token: str) -> bool:
         """Whether this is the start token; takes the same time for every wrong one."""
@@ -101,11 +120,11 @@ class ConsoleGate:
         """Whether its page was opened by https."""
         return self._door.covered and not self.here(request)
 
-    async def admit(self, request: Request, response: Response, way: Way, address: str) -> None:
+    async def admit(self, request: Request, response: Response, way: Way, address: str, token: str = "") -> None:
         """Begin a session for the browser that is answered."""
         response.set_cookie(
             self._cookies[way],
-            await self.sessions.begin(way, address),
+            await self.sessions.begin(way, address, token),
             path="/",
             max_age=int(LIFETIME_S[way]),
             httponly=True,
@@ -121,6 +140,8 @@ class ConsoleGate:
     def still(self, request: Request) -> bool:
         """Whether whoever opened a stream may still read it."""
         caller = caller_of(request)
+        if caller.token is not None:
+            return self._tokens is not None and self._tokens.holds(caller.token)
         return not caller.session or self.sessions.holds(caller.session)
 
     async def refusal(self, request: Request) -> Response | None:
@@ -128,8 +149,10 @@ class ConsoleGate:
         if refusal := self._misdirected(request):
             return refuse(403, refusal)
         path = request.scope["path"]
+        if is_for_tokens(path):
+            return self._of_a_program(request)
         if not re.match(r"/api(/|$)", path):
-            if path == "/" or path.startswith("/page/") or self.here(request):
+            if path == "/" or path.startswith(("/page/", "/docs")) or self.here(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
         if path != SIGN_IN:
@@ -141,6 +164,21 @@ class ConsoleGate:
             request.state.caller = caller
         if request.method == "POST" and _content_type(request) not in BODY_TYPES:
             return refuse(415, say("refusal.type"))
+        return None
+
+    def _of_a_program(self, request: Request) -> Response | None:
+        """Only a token counts here: a cookie is sent along by any page, and the start token is the operator's own."""
+        if _carries_token(request):
+            return refuse(400, say("refusal.token_in_address"), "token_in_address")
+        scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+        token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
+        if token is None:
+            response = refuse(401, say("refusal.no_token"), "no_token")
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        if request.method in {"POST", "PATCH", "PUT"} and _content_type(request) not in BODY_TYPES:
+            return refuse(415, say("refusal.type"), "unsupported_type")
+        request.state.caller = Caller("", Way.PERSON, token.name, token)
         return None
 
     def _unknown(self) -> Response:
@@ -167,8 +205,27 @@ class ConsoleGate:
             if way is Way.TOKEN and not self.here(request):
                 continue
             if session := await self.sessions.use(request.cookies.get(name, ""), way):
-                return Caller(session, way)
+                return Caller(session, way, self.sessions.token_of(session))
         return None
+
+
+FOR_TOKENS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
+"""Paths that programs use, with a token."""
+
+
+def is_for_tokens(path: str) -> bool:
+    """Whether programs come here, with a token."""
+    return FOR_TOKENS.match(path) is not None
+
+
+def may_open_page(token: Token) -> bool:
+    """Whether the page can be opened with it: it shows everything, so that takes an admin for all phones."""
+    return Right.ADMIN in token.rights and not token.phones
+
+
+def _carries_token(request: Request) -> bool:
+    """Whether a token stands in the address: it would be in histories, and in the logs of proxies."""
+    return any(value.startswith(PREFIX) for value in request.query_params.values())
 
 
 def remote_of(request: Request) -> str:

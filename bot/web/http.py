@@ -31,7 +31,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 Write = Callable[[bytes], Awaitable[None]]
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is answered with a refusal instead: `status` and the sentence that says why."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -50,14 +50,15 @@ def post(path: str, handler: Handler) -> Route:
     return Route(path, handler, methods=["POST"])
 
 
-def refuse(status: int, sentence: str) -> JSONResponse:
-    """A refusal, for people and programs alike."""
-    return JSONResponse({"error": sentence}, status)
+def refuse(status: int, sentence: str, code: str = "") -> JSONResponse:
+    """A refusal for people, or with a `code` in the form that programs get."""
+    body = {"code": code, "message": sentence, "details": None} if code else {"error": sentence}
+    return JSONResponse(body, status)
 
 
-async def refused(_: Request, error: Exception) -> Response:
-    """The answer for a handler that raised Refused."""
-    assert isinstance(error, Refused)
+async def answer_refusal(_: Request, error: Exception) -> Response:
+    """The answer for a handler that raised RequestRefused."""
+    assert isinstance(error, RequestRefused)
     response = refuse(error.status, error.sentence)
     if error.status in {408, 413}:
         # The rest of its body is not waited for.
@@ -65,22 +66,22 @@ async def refused(_: Request, error: Exception) -> Response:
     return response
 
 
-async def left(_: Request, __: Exception) -> Response:
+async def answer_nobody(_: Request, __: Exception) -> Response:
     """Nobody is there any more to read an answer."""
     return Response(status_code=400)
 
 
 async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "") -> bytes:
-    """The whole body of a request. Raises Refused when it has more than `most` bytes or does not come in time."""
+    """The whole body of a request. Raises RequestRefused when it is more than `most` bytes or does not come in time."""
     data = bytearray()
     try:
         async with asyncio.timeout(request.state.arrives_within):
             async for piece in request.stream():
                 data += piece
                 if len(data) > most:
-                    raise Refused(413, too_large or say("refusal.body_large", most=most))
+                    raise RequestRefused(413, too_large or say("refusal.body_large", most=most))
     except TimeoutError as error:
-        raise Refused(408, say("refusal.slow")) from error
+        raise RequestRefused(408, say("refusal.slow")) from error
     return bytes(data)
 
 

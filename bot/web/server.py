@@ -18,23 +18,24 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.finding import Finding
+from bot.people.tokens import Tokens
 from bot.tasks.follow import Runs
 from bot.texts import speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
-from bot.web.auth import ConsoleGate
+from bot.web.auth import ConsoleGate, may_open_page
 from bot.web.cli_endpoint import CliCommands, CliTasks
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
 from bot.web.history import TaskHistory, UsageHistory
-from bot.web.http import HEADERS, Refused, get, left, post, refuse, refused
+from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
 from bot.web.sessions import Kept, Sessions, Way
@@ -66,15 +67,19 @@ class Console:
         *,
         data_dir: Path | None = None,
         language: str = "auto",
-        beside: Sequence[Route] = (),
+        beside: Sequence[BaseRoute] = (),
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         self._door = door
         self._port = port
         self._token = secrets.token_urlsafe(TOKEN_BYTES)
         password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
-        self._gate = ConsoleGate(door, self._token, Sessions(kept, time.time, {Way.TOKEN: b"", **password}))
+        marks = {Way.TOKEN: b"", Way.PERSON: b"", **password}
+        sessions = Sessions(kept, time.time, marks, self._holds_token)
+        self._tokens = tokens
+        self._gate = ConsoleGate(door, self._token, sessions, tokens)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
@@ -83,7 +88,7 @@ class Console:
         self._words = PageTexts(language)
         self._parts = (
             self._words,
-            SignIn(self._gate, door.password),
+            SignIn(self._gate, door.password, tokens=tokens),
             Api(behind, board),
             TaskHistory(behind.tasks, behind.search, behind.steps),
             Events(behind, board, self._stopping, self._gate),
@@ -97,6 +102,7 @@ class Console:
         self._idle = idle
         self._connections = connections
         self._server: HttpServer | None = None
+        self._forget: Callable[[], None] | None = None
 
     async def start(self) -> str:
         """Listen, and return the address to open on this machine, which carries the start token: for the operator's
@@ -106,8 +112,15 @@ class Console:
         """
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
+        if self._tokens is not None:
+            # A page that is open with it ends at once.
+            self._forget = self._tokens.on_change(self._gate.sessions.gone.beat)
         app = Starlette()
-        for error, answer_to in ((Refused, refused), (ClientDisconnect, left), (HTTPException, _not_served)):
+        for error, answer_to in (
+            (RequestRefused, answer_refusal),
+            (ClientDisconnect, answer_nobody),
+            (HTTPException, _not_served),
+        ):
             app.add_exception_handler(error, answer_to)
         app.router.routes += [get("/", self._enter(files[INDEX]))]
         app.router.routes += [get(f"/page/{name}", serve(file)) for name, file in files.items()]
@@ -154,10 +167,18 @@ class Console:
     async def stop(self) -> None:
         """End the streams, close the port and take the note away. Safe to call twice."""
         self._stopping.set()
+        if self._forget is not None:
+            self._forget()
+            self._forget = None
         if self._data_dir is not None and self._note is not None:
             await asyncio.to_thread(handover.remove, self._data_dir, self._note)
         if self._server is not None:
             await self._server.close()
+
+    def _holds_token(self, name: str, begun: float) -> bool:
+        """Whether the token of this name is the one that was there then, and still opens the page."""
+        token = None if self._tokens is None else self._tokens.named(name)
+        return token is not None and token.made <= begun and may_open_page(token)
 
     def _enter(self, page: File) -> Callable[[Request], Awaitable[Response]]:
         """The page itself. A token first becomes a session, so that it leaves the address bar."""

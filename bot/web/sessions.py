@@ -37,11 +37,13 @@ class Way(StrEnum):
     TOKEN = "token"  # noqa: S105 - the name of a way in
     """By the address that the service printed; on its own machine only."""
     PASSWORD = "password"  # noqa: S105 - the name of a way in
+    PERSON = "person"
+    """With a token of one's own."""
 
 
-IDLE_S: Mapping[Way, float] = {Way.TOKEN: 7 * DAY_S, Way.PASSWORD: 12 * HOUR_S}
+IDLE_S: Mapping[Way, float] = {Way.TOKEN: 7 * DAY_S, Way.PASSWORD: 12 * HOUR_S, Way.PERSON: 12 * HOUR_S}
 """Seconds without a request after which one has to sign in again."""
-LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_S}
+LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_S, Way.PERSON: 7 * DAY_S}
 """Seconds after which one has to sign in again whatever happened."""
 
 
@@ -66,12 +68,21 @@ class Kept(Protocol):
 
 
 class Sessions:
-    """Sessions by what is kept of their ids. `now` gives Unix seconds; `marks` are secrets, one for each way in."""
+    """Sessions by what is kept of their ids. `now` gives Unix seconds; `marks` are secrets, one for each way in;
+    `holds_token` says whether the token of that name holds and was made before that time.
+    """
 
-    def __init__(self, kept: Kept, now: Callable[[], float], marks: Mapping[Way, bytes]) -> None:
+    def __init__(
+        self,
+        kept: Kept,
+        now: Callable[[], float],
+        marks: Mapping[Way, bytes],
+        holds_token: Callable[[str, float], bool] = lambda _name, _begun: False,
+    ) -> None:
         self._kept = kept
         self._now = now
         self._marks = marks
+        self._holds_token = holds_token
         self._sessions: dict[str, Session] = {}
         self._noted: dict[str, float] = {}
         """When it was last written down that a session is used."""
@@ -82,11 +93,13 @@ class Sessions:
         """Read who was signed in before the service was started."""
         self._sessions = {session.digest: session for session in await self._kept.all()}
 
-    async def begin(self, way: Way, address: str) -> str:
-        """A new session from that network address; its id is for the browser alone. Those whose time is over go."""
+    async def begin(self, way: Way, address: str, token: str = "") -> str:
+        """A new session from that network address, of whose token this is the name; its id is for the browser alone.
+        Those whose time is over go.
+        """
         gone = self._sessions.keys() - {one.digest for one in self.listed()[: MOST - 1]}
         session = secrets.token_urlsafe(ID_BYTES)
-        began = Session(self._digest(session, way), way, address, self._now(), self._now())
+        began = Session(self._digest(session, way), way, address, self._now(), self._now(), token)
         for digest in gone:
             del self._sessions[digest]
             self._noted.pop(digest, None)
@@ -119,6 +132,11 @@ class Sessions:
         session = self._sessions.get(digest)
         return session is not None and self._lives(session)
 
+    def token_of(self, digest: str) -> str:
+        """The name of the token with which the session that is known by this was begun; "" for one of the operator."""
+        session = self._sessions.get(digest)
+        return "" if session is None else session.token
+
     def listed(self) -> tuple[Session, ...]:
         """The sessions that hold, the one that was used last first."""
         lives = (session for session in self._sessions.values() if self._lives(session))
@@ -142,6 +160,8 @@ class Sessions:
         """A clock that was set back by much ends sessions too, rather than have them live for years."""
         way = next((way for way in self._marks if way == session.way), None)
         now = self._now()
+        if session.token and not self._holds_token(session.token, session.begun):
+            return False
         return way is not None and abs(now - session.used) < IDLE_S[way] and abs(now - session.begun) < LIFETIME_S[way]
 
     def _digest(self, session: str, way: Way) -> str:

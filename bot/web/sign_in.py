@@ -1,4 +1,4 @@
-"""Signing in with the operator's password, how often a wrong one may be tried, and who is signed in."""
+"""Signing in with the operator's password or one's own token, how often a wrong one may be tried, and who is in."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.people.tokens import Tokens
 from bot.store.errors import StoreError
 from bot.texts import say
 from bot.web.api import body_of
-from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, remote_of
+from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, may_open_page, remote_of
 from bot.web.exposure import is_loopback
 from bot.web.http import get, post, refuse
 from bot.web.passwords import MOST, Password
@@ -82,8 +83,15 @@ class Who(BaseModel):
 class SignIn:
     """One try after the other: a password is tried only while its address, and all together, may try."""
 
-    def __init__(self, gate: ConsoleGate, password: Password | None, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        gate: ConsoleGate,
+        password: Password | None,
+        now: Callable[[], float] = time.monotonic,
+        tokens: Tokens | None = None,
+    ) -> None:
         self._gate = gate
+        self._tokens = tokens
         self._password = password
         self._attempts = Attempts(now)
         self._turn = asyncio.Lock()
@@ -97,23 +105,35 @@ class SignIn:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """The right password begins a session; 401 for a wrong one, 429 for too many."""
-        if self._password is None:
+        """The right password, or a token that opens the page, begins a session; 401 for a wrong one, 429 for too many,
+        403 for a token that only programs may use.
+        """
+        if not self._gate.signs_in:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
         address = caller_address(request)
         async with self._turn:
             if wait := self._attempts.wait(address):
                 return _later(wait)
-            if not await asyncio.to_thread(self._password.matches, typed.password):
+            token = None if self._tokens is None else self._tokens.find(typed.password)
+            if token is not None and not may_open_page(token):
+                return refuse(403, say("page.sign.not_for_page"))
+            if token is None and not await self._is_password(typed.password):
                 self._attempts.wrong(address)
                 logger.warning("A wrong password for the console came from %s", address)
                 return refuse(401, say("page.sign.wrong"))
             self._attempts.right(address)
-        logger.info("Signed in to the console from %s", address)
         response = JSONResponse({"signed_in": True})
-        await self._gate.admit(request, response, Way.PASSWORD, address)
+        if token is None:
+            logger.info("Signed in to the console from %s", address)
+            await self._gate.admit(request, response, Way.PASSWORD, address)
+        else:
+            logger.info("%s signed in to the console from %s", token.name, address)
+            await self._gate.admit(request, response, Way.PERSON, address, token.name)
         return response
+
+    async def _is_password(self, typed: str) -> bool:
+        return self._password is not None and await asyncio.to_thread(self._password.matches, typed)
 
     async def sign_out(self, request: Request) -> Response:
         """The session ends, with every page that is open in it; or all the others."""
@@ -136,7 +156,14 @@ class SignIn:
         """Who is signed in, the last used first. Nothing of it opens anything."""
         own = caller_of(request).session
         listed = [
-            {"way": one.way, "address": one.address, "begun": one.begun, "used": one.used, "own": one.digest == own}
+            {
+                "way": one.way,
+                "name": one.token,
+                "address": one.address,
+                "begun": one.begun,
+                "used": one.used,
+                "own": one.digest == own,
+            }
             for one in self._gate.sessions.listed()
         ]
         return JSONResponse({"sessions": listed})

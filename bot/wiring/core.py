@@ -37,7 +37,7 @@ from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
-from bot.wiring.tools import actions_of
+from bot.wiring.tools import actions_of, mcp_tools
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -111,6 +111,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             frames=store.frames.patient(),
             secrets=secrets,
             actions=actions_of(settings),
+            offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
         )
         agent = GraphAgent(
             terms,

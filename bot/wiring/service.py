@@ -22,6 +22,8 @@ from bot.config.settings import Settings
 from bot.domain.chat import Chat
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.money import counting_in
+from bot.domain.right import API_PLATFORM
+from bot.domain.token import NAME
 from bot.domain.zones import zone_named
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
@@ -34,6 +36,7 @@ from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits
 from bot.outbox.rate_limited_chat import ReplyTurns
 from bot.people.roles import asker
+from bot.people.subjects import Naming
 from bot.platform import Platform
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
@@ -42,6 +45,7 @@ from bot.web.chat import WebChat
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.server import Console
+from bot.web.tokens import TokenMaking
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import connections, end, keep
 from bot.wiring.core import Core, open_core
@@ -112,7 +116,7 @@ async def _chats(
         press_turns=turns.for_a_press,
         transcriber=transcriber,
         standstill=OutageNotice(core.task_service, waits).now,
-        namings={platform.name: platform.naming for platform in platforms},
+        namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
@@ -150,7 +154,7 @@ async def _chats(
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
         checks = ServiceCheck(core.live, core.phones, waits, platforms)
-        await _console(core, web, commands, following, watch, checks, stack, announce, alone=not connected)
+        await _console(core, web, commands, services, following, watch, checks, stack, announce, alone=not connected)
         yield
 
 
@@ -158,6 +162,7 @@ async def _console(
     core: Core,
     web: WebChat,
     commands: Commands,
+    services: Services,
     following: TaskFollowers,
     watch: WatchPages,
     checks: ServiceCheck,
@@ -194,7 +199,8 @@ async def _console(
             core.store.sessions,
             data_dir=settings.data_dir,
             language=settings.language,
-            beside=watch.routes(),
+            beside=[*watch.routes(), *TokenMaking(services).routes()],
+            tokens=core.rights.tokens,
         )
         address = await console.start()
     except ConsoleError as error:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.tools.compute import CALCULATE, PYTHON
+from agent.tools.spec import Tool
 from agent.tools.web import read_page, web_search
 from bot.config.settings import Settings
+from bot.mcp_servers.configuration import FILE, read_mcp_file
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
     from agent.tools.searching import Search
+
+logger = logging.getLogger(__name__)
 
 
 def actions_of(settings: Settings) -> ActionRegistry:
@@ -41,3 +50,26 @@ def _search(settings: Settings) -> Search:
     if settings.searxng_url:
         return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
     return Tavily(settings.tavily_api_key.get_secret_value(), _public())
+
+
+@asynccontextmanager
+async def mcp_tools(data_dir: Path) -> AsyncGenerator[Callable[[], tuple[Tool[Any], ...]]]:
+    """Keep the servers of `mcp.json` connected until the block ends; the function gives the tools of those that live.
+
+    Nothing is loaded or started where there is no such file.
+    """
+    named = await asyncio.to_thread(read_mcp_file, data_dir / FILE)
+    for name, why in (named.refused if named else {}).items():
+        logger.error("%s is not used: %s", f"The server {name} of {FILE}" if name else FILE, why)
+    if named is None or not named.servers:
+        yield tuple
+        return
+    try:
+        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
+    except ImportError:
+        logger.error("%s is not used: install the extra opengui-bot[mcp].", FILE)  # noqa: TRY400 - a sentence
+        yield tuple
+        return
+    servers = McpServers(named.servers)
+    async with servers.connected():
+        yield servers.tools

@@ -158,10 +158,10 @@ class Messages:
         return self._albums.around(above)
 
     async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
-        if reply.task or reply.shows:
+        if reply.task or reply.mark_suffices:
             await self._sender.react(own)
         answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
-        if answer is not None and not reply.task and not reply.shows:
+        if answer is not None and not reply.task and not reply.mark_suffices:
             await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}", reply.turn)
         # Said only to people who are answered at all: strangers must not learn that a bot listens here.
         if lost and (reply.task or answer is not None):

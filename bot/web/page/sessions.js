@@ -35,7 +35,7 @@ export class SignedIn {
 
 function row(one) {
   const name = h("b");
-  setText(name, say(`page.sessions.by_${one.way}`, { address: one.address }));
+  setText(name, say(`page.sessions.by_${one.way}`, { address: one.address, name: one.name }));
   const own = one.own ? h("span", { class: "badge working" }, say("page.sessions.own")) : null;
   const times = say("page.sessions.times", { begun: moment(one.begun), used: moment(one.used) });
   return h("li", {}, h("div", { class: "words" }, name, h("small", {}, times)), own);

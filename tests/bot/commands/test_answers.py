@@ -383,10 +383,10 @@ async def test_an_answer_in_words_is_told_by_its_question_alone(world: World) ->
     """Where the question stands; elsewhere it is told."""
     task = await world.working()
     first = await world.ask(task)
-    assert (await world.say("blue", reply_to=first.message)).shows
+    assert (await world.say("blue", reply_to=first.message)).mark_suffices
     second = await world.working("read mail", place=PRIVATE)
     await world.ask(second)
-    assert not (await world.type(f"answer --task {second.id} red")).shows
+    assert not (await world.type(f"answer --task {second.id} red")).mark_suffices
 
 
 BOB = Recipient(name="Bob", app="com.android.messaging")

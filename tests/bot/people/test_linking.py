@@ -112,7 +112,8 @@ async def test_rights_that_admins_gave_follow_but_never_admin_and_never_the_list
     for right in Right:
         given = replace(open_group, grants=(Grant("discord", "42", right),))
         assert may(given, Right.USE)
-        assert may(given, Right.APPROVE) is (right is not Right.USE)
+        assert may(given, Right.APPROVE) is (right in {Right.APPROVE, Right.ADMIN})
+        assert may(given, Right.OPERATE) is (right is Right.OPERATE)
         assert not may(given, Right.ADMIN)
         assert may(given, Right.USE, TELE_GROUP)
         assert not may(given, Right.USE, Place(Address("telegram", "bot", "-999"))), "lists of chats hold all the same"

@@ -309,7 +309,7 @@ async def test_nobody_is_signed_in_and_no_press_waits_after_a_restore(store: Sto
     file = forged(
         tmp_path,
         DATABASE_NAME,
-        "INSERT INTO console_sessions VALUES ('digest', 'token', '203.0.113.7', 9e9, 9e9)",
+        "INSERT INTO console_sessions VALUES ('digest', 'token', '203.0.113.7', 9e9, 9e9, '')",
         f"INSERT INTO offers VALUES {offer}",
         "INSERT INTO missed (person_platform, person_id, person_name, person_language, place, private, event, message,"
         f" text, prefix, command, options, rest, files, written) VALUES {missed}",

@@ -55,6 +55,10 @@ TYPED: Final = frozenset(
         *(name.upper() for name in model_of(installed()).model_fields),
         *[
             "allow",
+            "operate",
+            "token",
+            "add",
+            "ci",
             "deny",
             "tier",
             "default",

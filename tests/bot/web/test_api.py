@@ -155,7 +155,7 @@ async def test_a_message_for_what_is_over_loses_its_buttons_alone(world: World, 
 
 async def test_an_answer_that_the_question_shows_is_told_once(world: World, client: aiohttp.ClientSession) -> None:
     """ "Answered by operator: blue" stands in the question alone."""
-    world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), shows=True)
+    world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), mark_suffices=True)
     await post(client, "/api/say", text="blue", thread="t1", event="event-0001")
     assert [entry["author"] for entry in (await get(client, "/api/messages?thread=t1"))["messages"]] == ["operator"]
 

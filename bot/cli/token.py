@@ -1,0 +1,39 @@
+"""`opengui token`: make a token for a program or a person, or revoke one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+
+from bot.cli.exits import OK, UNAVAILABLE, Refused
+from bot.cli.remote import running_service
+from bot.config.settings import Settings
+from bot.texts import say
+
+
+async def token(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, which keeps the tokens. The secret alone goes to standard output."""
+    async with running_service(settings.data_dir) as remote:
+        if remote is None:
+            print(say("cli.failed", prog="opengui token", why=say("cli.token.away")), file=sys.stderr)
+            return UNAVAILABLE
+        if options.what == "revoke":
+            print(await remote.command("tokens", f"revoke {options.token}"))
+            return OK
+        try:
+            made = await remote.add_token(
+                name=options.token,
+                rights=options.right or ["use"],
+                phones=options.phone,
+                days=options.days,
+                person=options.person,
+                approves_by_mcp=options.approves_by_mcp,
+            )
+        except Refused as refused:
+            print(say("cli.failed", prog="opengui token", why=refused), file=sys.stderr)
+            return UNAVAILABLE
+    until = f"{datetime.fromtimestamp(made['expires']).astimezone():%Y-%m-%d %H:%M}"
+    print(say("cli.token.made", name=made["name"], until=until), file=sys.stderr)
+    print(made["secret"])
+    return OK

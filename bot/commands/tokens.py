@@ -1,0 +1,49 @@
+"""tokens: who works with the service through a token, and taking one back."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from bot.commands.request import Refused, Request, Services, aside
+from bot.domain.outgoing import Reply
+from bot.domain.right import API_PLATFORM
+from bot.domain.token import Token
+from bot.people.subjects import Subject
+from bot.texts import listed, say
+
+
+async def tokens(request: Request, services: Services) -> Reply:
+    """Show all tokens, or revoke one. None is made here: chats keep what is said in them."""
+    words = request.call.rest.split()
+    match [word.lower() for word in words[:1]]:
+        case []:
+            now = services.clock()
+            lines = [_line(token, now, services.zone) for token in services.rights.tokens.listed()]
+            return aside("\n".join(lines) or say("token.none"), heading=say("token.heading"))
+        case ["revoke"] if len(words) == 2:
+            revoked = await services.rights.revoke_token(words[1].lower(), request.person)
+            if revoked is None:
+                raise Refused(say("token.unknown", name=words[1][:40]))
+            return aside(say("token.revoked", name=revoked.name))
+    raise Refused(say("token.usage", prefix=request.prefix))
+
+
+def _line(token: Token, now: float, zone: tzinfo) -> str:
+    used = say("token.unused") if token.used is None else say("token.used", time=moment(token.used, zone))
+    told = {
+        "name": token.name,
+        "rights": listed(sorted(token.rights)),
+        "until": moment(token.expires, zone),
+        "used": used,
+    }
+    line = say("token.line" if now < token.expires else "token.expired", **told)
+    if token.owner.platform != API_PLATFORM:
+        line = say("token.of", line=line, who=Subject.of_person(token.owner))
+    if token.phones:
+        line = say("token.phones", line=line, phones=listed(token.phones))
+    return say("token.mcp", line=line) if token.approves_by_mcp else line
+
+
+def moment(at: float, zone: tzinfo) -> str:
+    """A time as people read it in lists."""
+    return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M")

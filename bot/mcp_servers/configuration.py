@@ -1,0 +1,123 @@
+"""Reading `mcp.json`: the servers of others whose tools may be used, in the usual form `{"mcpServers": {NAME: …}}`.
+
+The operator writes it with an editor; no page, no command and no tool does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+FILE: Final = "mcp.json"
+"""Its name in the data directory."""
+MOST_BYTES: Final = 200_000
+MOST_SERVERS: Final = 20
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")
+
+
+class ToolEntry(BaseModel):
+    """What the operator says of one tool of a server."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ask: bool = True
+    """Whether a person has to allow each call, with exactly its arguments."""
+
+
+class ServerEntry(BaseModel):
+    """One server: a program that is started (`command`), or an address (`url`). What else clients of this file know,
+    such as `type` or `autoApprove`, means nothing here.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    """All that the program gets beside PATH, HOME and the language."""
+    cwd: Path | None = None
+    url: str = Field(default="", repr=False)
+    headers: Mapping[str, str] = Field(default_factory=dict, repr=False)
+    disabled: bool = False
+    tools: Mapping[str, ToolEntry] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> ServerEntry:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("name either a command or a url")
+        if self.url:
+            parts = urlsplit(self.url)
+            if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+                raise ValueError("the url has to be one of http or https, without a name or password in it")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class McpFile:
+    """What the file says: the servers by name, and why others, or all of it ("" as the name), are not used."""
+
+    servers: Mapping[str, ServerEntry]
+    refused: Mapping[str, str]
+
+
+def read_mcp_file(path: Path) -> McpFile | None:
+    """The servers of this file, None where there is no file. What is wrong with it stands in the answer."""
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            text = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return _refused(f"it cannot be read ({error.strerror})")
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return _refused("others may write to it: chmod 600 it")
+    if len(text) > MOST_BYTES:
+        return _refused(f"it is larger than {MOST_BYTES:,} bytes")
+    try:
+        named = json.loads(text)["mcpServers"]
+    except (ValueError, RecursionError) as error:
+        return _refused(f"it is no JSON ({error})" if isinstance(error, json.JSONDecodeError) else "it is no JSON")
+    except (KeyError, TypeError):
+        return _refused('it has no "mcpServers"')
+    if not isinstance(named, dict) or len(named) > MOST_SERVERS:
+        return _refused(f'"mcpServers" has to be an object with at most {MOST_SERVERS} servers')
+    return _servers(named)
+
+
+def part_of_name(name: str) -> str:
+    """The name of a server as it stands in the names of its tools."""
+    return name.lower().replace("-", "_")
+
+
+def _servers(named: Mapping[str, Any]) -> McpFile:
+    servers: dict[str, ServerEntry] = {}
+    refused: dict[str, str] = {}
+    taken: set[str] = set()
+    for name, data in named.items():
+        if not _NAME.fullmatch(name) or part_of_name(name) in taken:
+            refused[name] = "its name has to be one of its own: up to 20 letters, digits, - and _"
+            continue
+        try:
+            entry = ServerEntry.model_validate(data)
+        except ValidationError as error:
+            # Never what was given: it may hold a key.
+            wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            refused[name] = f"{'.'.join(map(str, wrong['loc'])) or 'the entry'}: {wrong['msg']}"
+            continue
+        if not entry.disabled:
+            taken.add(part_of_name(name))
+            servers[name] = entry
+    return McpFile(servers, refused)
+
+
+def _refused(why: str) -> McpFile:
+    return McpFile({}, {"": why})

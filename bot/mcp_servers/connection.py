@@ -1,0 +1,253 @@
+"""Connections to the servers of `mcp.json`: kept up with growing pauses, so that none of them holds up anything."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import anyio
+import mcp_types as wire
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from agent.tools.shortening import in_a_line
+from agent.tools.spec import ActionError, Tool
+from bot.mcp_servers.configuration import ServerEntry
+from bot.mcp_servers.http import http_streams
+from bot.mcp_servers.process import process_streams
+from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool
+from bot.workshop.limits import NoLimits
+
+logger = logging.getLogger(__name__)
+for _library in ("mcp.client", "mcp.shared"):
+    # They log what servers send, word for word and as often as they send it; what matters is logged here.
+    logging.getLogger(_library).setLevel(logging.CRITICAL + 1)
+
+CONNECT_S: Final = 30.0
+READ_S: Final = 10.0
+"""For each request of the handshake, and for each page of tools."""
+CALL_S: Final = 60.0
+LOOK_EVERY_S: Final = 30.0
+"""Between two looks whether a server still answers, and with which tools."""
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 300.0
+STEADY_S: Final = 60.0
+"""A connection that has held so long was a good one: the next pause is the first again."""
+MOST_TOOLS: Final = 40
+MOST_PAGES: Final = 5
+AWAY: Final = "Not done: the server {server} cannot be reached now. Do without it, or say that it is missing."
+UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
+
+Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
+"""Opens the streams of a connection; the event is set when nothing more can come."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """A server as it is now: `why` it is not there, "" when it is; and the names of its tools."""
+
+    name: str
+    why: str
+    tools: tuple[str, ...]
+
+
+class ServerConnection:
+    """One server, connected for as long as `keep` runs."""
+
+    def __init__(
+        self, name: str, entry: ServerEntry, streams: Streams | None = None, *, connect_within: float = CONNECT_S
+    ) -> None:
+        self.name = name
+        self._entry = entry
+        self._streams = streams or streams_of(entry)
+        self._connect_within = connect_within
+        self._client: Client | None = None
+        self._offered: dict[str, OfferedTool] = {}
+        self._tools: dict[str, Tool[Any]] = {}
+        self._first: dict[str, OfferedTool] = {}
+        """Each tool as it was when it was seen first: one that has changed since is not the one that was trusted."""
+        self._why = "it is not connected yet"
+        self.changed = asyncio.Event()
+        """Set whenever it comes or goes."""
+
+    @property
+    def tools(self) -> tuple[Tool[Any], ...]:
+        """Its tools while it lives. They are the same objects until the server describes them otherwise."""
+        return tuple(self._tools.values()) if self._client is not None else ()
+
+    @property
+    def state(self) -> ServerState:
+        """How it is now."""
+        return ServerState(self.name, "" if self._client else self._why, tuple(tool.kind for tool in self.tools))
+
+    async def keep(self) -> None:
+        """Connect, and again whenever the connection has ended, until this is cancelled."""
+        now = asyncio.get_running_loop().time
+        pause = FIRST_PAUSE_S
+        while True:
+            began = now()
+            try:
+                await self._connection()
+                self._why = "it has ended"
+            except Exception as error:  # noqa: BLE001 - what a foreign server sends makes its library raise anything
+                self._why = _reason(error)
+            self.changed.set()
+            if now() - began > STEADY_S:
+                pause = FIRST_PAUSE_S
+            logger.warning("The MCP server %s is not there: %s. Tried again in %.0f s.", self.name, self._why, pause)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_S)
+
+    async def _connection(self) -> None:
+        gone = asyncio.Event()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self._connect_within):
+                client = await stack.enter_async_context(
+                    Client(self._streams(gone), read_timeout_seconds=READ_S, cache=None)
+                )
+                self._take(await _listed(client))
+            self._client = client
+            stack.callback(self._let_go)
+            self.changed.set()
+            logger.info("The MCP server %s is there, with %d tools.", self.name, len(self._tools))
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(gone.wait(), LOOK_EVERY_S)
+                if gone.is_set():
+                    return
+                async with asyncio.timeout(CONNECT_S):
+                    self._take(await _listed(client))
+
+    def _let_go(self) -> None:
+        self._client = None
+
+    def _take(self, listed: list[OfferedTool]) -> None:
+        tools: dict[str, Tool[Any]] = {}
+        for offered in listed:
+            try:
+                same = self._offered.get(offered.name) == offered
+                known = self._tools.get(offered.name) if same else None
+                tools[offered.name] = known or foreign_tool(
+                    self.name, offered, self._call, ask=partial(self._asks, offered)
+                )
+            except Exception as error:  # noqa: BLE001 - a schema can be anything, and pydantic raise anything of it
+                logger.warning("A tool of the MCP server %s is left out: %s", self.name, in_a_line(str(error), 200))
+        kinds = [tool.kind for tool in tools.values()]
+        self._tools = {name: tool for name, tool in tools.items() if kinds.count(tool.kind) == 1}
+        self._offered = {offered.name: offered for offered in listed}
+        for offered in listed:
+            if self._first.setdefault(offered.name, offered) != offered:
+                logger.warning("The MCP server %s describes a tool otherwise than before.", self.name)
+
+    def _asks(self, offered: OfferedTool) -> bool:
+        entry = self._entry.tools.get(offered.name)
+        return entry is None or entry.ask or self._first.get(offered.name) != offered
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        client = self._client
+        if client is None:
+            raise ActionError(AWAY.format(server=self.name))
+        request = wire.CallToolRequest(params=wire.CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        try:
+            async with asyncio.timeout(CALL_S):
+                # Not call_tool: that checks the answer by a schema of the server's own, and its patterns may never end.
+                result = await client.session.send_request(
+                    request, wire.CallToolResult, request_read_timeout_seconds=CALL_S
+                )
+        except TimeoutError as error:
+            told = UNCERTAIN.format(server=self.name, why=f"has not answered within {CALL_S:.0f} seconds")
+            raise ActionError(told, uncertain=True) from error
+        except ValidationError as error:
+            told = UNCERTAIN.format(server=self.name, why="has answered something that nobody can read")
+            raise ActionError(told, uncertain=True) from error
+        except (MCPError, RuntimeError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            if isinstance(error, MCPError) and error.code in {wire.INVALID_PARAMS, wire.METHOD_NOT_FOUND}:
+                return ToolAnswer(in_a_line(str(error), 500), failed=True)
+            told = UNCERTAIN.format(server=self.name, why="has not answered")
+            raise ActionError(told, uncertain=True) from error
+        return ToolAnswer("\n".join(map(_text_of, result.content)) or _structured(result), bool(result.is_error))
+
+
+class McpServers:
+    """All servers of the file."""
+
+    def __init__(self, servers: Mapping[str, ServerEntry]) -> None:
+        self._connections = [ServerConnection(name, entry) for name, entry in servers.items()]
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[None]:
+        """Keep them connected until the block ends; nobody waits for one."""
+        keeping = [asyncio.create_task(one.keep(), name=f"mcp {one.name}") for one in self._connections]
+        try:
+            yield
+        finally:
+            for task in keeping:
+                task.cancel()
+            if keeping:
+                await asyncio.wait(keeping)
+
+    def tools(self) -> tuple[Tool[Any], ...]:
+        """The tools of all servers that live now."""
+        return tuple(tool for one in self._connections for tool in one.tools)
+
+    def states(self) -> tuple[ServerState, ...]:
+        """Every server as it is now."""
+        return tuple(one.state for one in self._connections)
+
+
+def streams_of(entry: ServerEntry) -> Streams:
+    """How the server of this entry is spoken with."""
+    if entry.url:
+        return lambda _gone: http_streams(entry)
+    return lambda gone: process_streams(entry, gone)
+
+
+async def _listed(client: Client) -> list[OfferedTool]:
+    tools: list[OfferedTool] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [OfferedTool(tool.name, tool.description or "", tool.input_schema) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None or len(tools) >= MOST_TOOLS:
+            break
+    return tools[:MOST_TOOLS]
+
+
+def _text_of(block: object) -> str:
+    match block:
+        case wire.TextContent():
+            return block.text
+        case wire.EmbeddedResource(resource=wire.TextResourceContents() as resource):
+            return f"{in_a_line(resource.uri, 200)}\n{resource.text}"
+        case wire.ResourceLink():
+            return in_a_line(f"{block.name}: {block.uri}", 300)
+    return f"[{in_a_line(str(getattr(block, 'type', '')), 20)}, which is not shown]"
+
+
+def _structured(result: wire.CallToolResult) -> str:
+    return "" if result.structured_content is None else json.dumps(result.structured_content, ensure_ascii=False)
+
+
+def _reason(error: BaseException) -> str:
+    """Why a connection has failed, without a word of the server's."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case TimeoutError():
+            return "it has not answered in time"
+        case NoLimits():
+            return "it is not started, since this machine has no prlimit to hold it to limits"
+        case FileNotFoundError():
+            return "its command is not installed"
+        case OSError():
+            return f"it could not be started or reached ({error.strerror or type(error).__name__})"
+    return f"its connection has failed ({type(error).__name__})"

@@ -1,0 +1,201 @@
+"""The tokens that hold now: made, found by their secret, used, and taken back.
+
+A secret is 256 random bits behind `ogt_`. It is shown once; kept is its SHA-256, which for so many random bits needs
+neither salt nor slowness.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.domain.address import Person
+from bot.domain.right import API_PLATFORM, Grant, Right
+from bot.domain.token import NAME, Token
+from bot.store.audit import AuditKind
+from bot.store.connection import Transaction
+from bot.store.errors import StoreError
+from bot.store.store import Store
+from bot.texts import say
+
+PREFIX: Final = "ogt_"
+SECRET_BYTES: Final = 32
+LONGEST: Final = 200
+"""Characters of a secret that are looked at: ours are shorter."""
+DAYS: Final = 90
+"""How long a token holds when nothing else is said."""
+MOST_DAYS: Final = 3650
+MOST: Final = 200
+"""Tokens at once: they are held in memory."""
+DAY_S: Final = 86400.0
+USE_KEPT_EVERY_S: Final = 60.0
+"""Seconds between two notes on the disk that a token is used."""
+
+logger = logging.getLogger(__name__)
+
+
+class TokenRefused(Exception):
+    """The token was not made; the text says why."""
+
+
+class Tokens:
+    """Holds all tokens in memory, so that a request asks no disk. `clock` gives Unix seconds."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+        self._by_digest: dict[str, Token] = {}
+        self._noted: dict[str, float] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._turn = asyncio.Lock()
+        self._touching: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Read what is kept. Raises StoreError."""
+        self._by_digest = dict(await self._store.tokens.all())
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after a token was taken back; it must be quick. Returns what ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def listed(self) -> tuple[Token, ...]:
+        """Every token that is kept, by name; those that have expired too."""
+        return tuple(sorted(self._by_digest.values(), key=lambda token: token.name))
+
+    def named(self, name: str) -> Token | None:
+        """The token of this name while it holds."""
+        return next((token for token in self._by_digest.values() if token.name == name and self._holds(token)), None)
+
+    def find(self, secret: str) -> Token | None:
+        """The token with this secret while it holds; that it was used counts."""
+        if not secret.startswith(PREFIX) or len(secret) > LONGEST:
+            return None
+        digest = digest_of(secret)
+        token = self._by_digest.get(digest)
+        if token is None or not self._holds(token):
+            return None
+        now = self._clock()
+        token = self._by_digest[digest] = replace(token, used=now)
+        if abs(now - self._noted.get(token.name, 0.0)) >= USE_KEPT_EVERY_S:
+            self._noted[token.name] = now
+            touching = asyncio.ensure_future(self._touch(token.name, now))
+            self._touching.add(touching)
+            touching.add_done_callback(self._touching.discard)
+        return token
+
+    def holds(self, token: Token) -> bool:
+        """Whether this very token still holds: one that was made later under its name is another."""
+        now = self.named(token.name)
+        return now is not None and now.made == token.made
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """What the tokens that hold may do."""
+        return tuple(grant for token in self.listed() if self._holds(token) for grant in token.grants)
+
+    def with_accounts(self, links: Sequence[tuple[Person, ...]]) -> tuple[tuple[Person, ...], ...]:
+        """The accounts of each person, those of their tokens added: what they use is counted with the person's."""
+        people = [list(accounts) for accounts in links]
+        for token in self.listed():
+            owner = (token.owner.platform, token.owner.id)
+            found = next((one for one in people if owner in {(each.platform, each.id) for each in one}), None)
+            if found is None:
+                people.append(found := [token.owner])
+            # The account of the token itself, and that of whoever signs in to the console with it.
+            found += [each for each in (token.person, Person("web", token.name)) if each not in found]
+        return tuple(tuple(accounts) for accounts in people)
+
+    async def add(
+        self,
+        name: str,
+        rights: Collection[Right],
+        by: Person,
+        *,
+        owner: Person | None = None,
+        phones: Sequence[str] = (),
+        days: int = DAYS,
+        approves_by_mcp: bool = False,
+    ) -> tuple[Token, str]:
+        """Make a token; it and its secret, which is nowhere else. Raises TokenRefused or StoreError."""
+        if not NAME.fullmatch(name):
+            raise TokenRefused(say("token.name", name=name[:40]))
+        if not 1 <= days <= MOST_DAYS:
+            raise TokenRefused(say("token.days", most=MOST_DAYS))
+        now = self._clock()
+        token = Token(
+            name,
+            owner or Person(API_PLATFORM, name, name),
+            frozenset(rights),
+            tuple(phones),
+            now,
+            now + days * DAY_S,
+            approves_by_mcp,
+        )
+        secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+
+        async def work(transaction: Transaction) -> bool:
+            added = await self._store.tokens.add(transaction, token, digest_of(secret))
+            if added:
+                await self._store.audit.add(transaction, AuditKind.TOKEN_MADE, by, detail=detail_of(token))
+            return added
+
+        async with self._turn:
+            if len(self._by_digest) >= MOST:
+                raise TokenRefused(say("token.most", most=MOST))
+            if not await self._store.write(work):
+                raise TokenRefused(say("token.taken", name=name))
+            self._by_digest[digest_of(secret)] = token
+        return token, secret
+
+    async def revoke(self, name: str, by: Person) -> Token | None:
+        """Take a token back: from now on it opens nothing. None when there is none of this name. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._store.tokens.remove(transaction, name)
+            await self._store.audit.add(transaction, AuditKind.TOKEN_REVOKED, by, detail=name)
+
+        async with self._turn:
+            digest, token = next(
+                ((digest, token) for digest, token in self._by_digest.items() if token.name == name), ("", None)
+            )
+            if token is None:
+                return None
+            del self._by_digest[digest]
+            self._noted.pop(name, None)
+            for listener in tuple(self._listeners):
+                listener()
+            await self._store.write(work)
+        return token
+
+    def of(self, platform: str, person: str) -> tuple[Token, ...]:
+        """The tokens that belong to this account."""
+        return tuple(token for token in self.listed() if (token.owner.platform, token.owner.id) == (platform, person))
+
+    def _holds(self, token: Token) -> bool:
+        """A clock that was set back before the token was made lets nobody in either."""
+        return token.made - DAY_S <= self._clock() < token.expires
+
+    async def _touch(self, name: str, used: float) -> None:
+        try:
+            await self._store.tokens.touch(name, used)
+        except StoreError as error:
+            logger.warning("It is not kept that the token %s is used: %s", name, error)
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a secret."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def detail_of(token: Token) -> str:
+    """What was made for whom, for the audit: `ci discord:42 approve,use pixel`."""
+    owner = "" if token.owner.platform == API_PLATFORM else f"{token.owner.platform}:{token.owner.id}"
+    rights = ",".join(sorted(token.rights))
+    return " ".join(part for part in (token.name, owner, rights, ",".join(token.phones)) if part)

@@ -1,0 +1,80 @@
+"""Making tokens, for the operator's command line: the secret is in the answer, and nowhere else."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.commands.request import Refused, Services
+from bot.commands.resolve import phone_named
+from bot.domain.address import Address
+from bot.domain.right import Right
+from bot.people.subjects import subject_named
+from bot.people.tokens import DAYS, MOST_DAYS, TokenRefused
+from bot.texts import say
+from bot.web.api import ID_LIMIT, body_of, operator
+from bot.web.auth import caller_of
+from bot.web.http import RequestRefused, post, refuse
+from bot.web.sessions import Way
+
+logger = logging.getLogger(__name__)
+
+
+class TokenWish(BaseModel):
+    """A token that is to be made. `person` is whose it is, as PLATFORM:ID; "" makes a service account."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(max_length=ID_LIMIT)
+    rights: frozenset[Right] = Field(min_length=1)
+    phones: tuple[Annotated[str, Field(min_length=1, max_length=ID_LIMIT)], ...] = Field(default=(), max_length=100)
+    days: int = Field(default=DAYS, ge=1, le=MOST_DAYS)
+    person: str = Field(default="", max_length=ID_LIMIT)
+    approves_by_mcp: bool = False
+
+
+class TokenMaking:
+    """Makes tokens for the operator alone: who signed in with a token cannot make others."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [post("/api/tokens", self.add)]
+
+    async def add(self, request: Request) -> Response:
+        """Make one; its secret is shown this once."""
+        if caller_of(request).way is Way.PERSON:
+            return refuse(403, say("refusal.operator"))
+        wish = await body_of(request, TokenWish)
+        rights = self._services.rights
+        owner = None
+        if wish.person:
+            # No platform is near: a number alone names nobody.
+            subject = subject_named(wish.person, Address("", "", ""), self._services.namings)
+            if subject is None or subject.guild:
+                raise RequestRefused(409, say("token.person", name=wish.person[:40]))
+            owner = subject.person
+        try:
+            phones = tuple(phone_named(phone, self._services.phones.list()).id for phone in wish.phones)
+            made, secret = await rights.add_token(
+                wish.name,
+                wish.rights,
+                operator(request),
+                owner=owner,
+                phones=phones,
+                days=wish.days,
+                approves_by_mcp=wish.approves_by_mcp,
+            )
+        except (Refused, TokenRefused) as refused:
+            return refuse(409, str(refused))
+        logger.info("The token %s was made", made.name)
+        return JSONResponse(
+            {"name": made.name, "secret": secret, "expires": made.expires}, headers={"Cache-Control": "no-store"}
+        )
