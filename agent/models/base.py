@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Final, Literal, Protocol
 
@@ -55,12 +55,59 @@ class Message:
     parts: tuple[str | ImagePart, ...]
 
 
+ROLE_OF: Final[Mapping[Purpose, str]] = {
+    Purpose.ACT: "vision",
+    Purpose.VERIFY: "vision",
+    Purpose.GUARD: "guard",
+    Purpose.PLAN: "reasoning",
+    Purpose.INTENT: "basic",
+    Purpose.SUPERVISE: "basic",
+    Purpose.SUMMARIZE: "basic",
+    Purpose.CAPTION: "basic",
+}
+"""On which role a call for this purpose is booked. The independent reader is one of its own, whatever model it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one role has taken of one model. `cost` is None when that model has no price."""
+
+    role: str
+    """vision, basic, reasoning, guard, or the name of a member; "" where nobody has said it (former versions)."""
+    model: str
+    """The name as the endpoint knows it; "" as above."""
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    calls: int = 0
+    cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """In and out together."""
+        return self.input + self.output
+
+    def __add__(self, other: Share) -> Share:
+        """The sum of two shares of the same role and model."""
+        return Share(
+            self.role,
+            self.model,
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.calls + other.calls,
+            _sum(self.cost, other.cost),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call or a sum of calls. Cached is part of input, reasoning is part of output.
 
     `cost` is in the currency of the price table, None when the model has no price there. What the independent reader of
-    presses has used of it is told apart, with the seconds for which presses have waited for it.
+    presses has used of it is told apart, with the seconds for which presses have waited for it. `booked` is the same
+    tokens by role and model, each pair once, in the order of their first call; what a former version has summed up is
+    in none of them (see `shares`).
     """
 
     input: int = 0
@@ -73,6 +120,7 @@ class Usage:
     guard_tokens: int = 0
     guard_seconds: float = 0.0
     guard_cost: float | None = None
+    booked: tuple[Share, ...] = ()
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -86,11 +134,58 @@ class Usage:
             self.guard_tokens + other.guard_tokens,
             self.guard_seconds + other.guard_seconds,
             _sum(self.guard_cost, other.guard_cost),
+            _together((*self.booked, *other.booked)),
         )
+
+    @property
+    def tokens(self) -> int:
+        """In and out together."""
+        return self.input + self.output
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """All of it by role and model; what is booked nowhere is a share without names."""
+        taken = [sum(getattr(each, name) for each in self.booked) for name in ("input", "output", "cached", "calls")]
+        rest = Share(
+            "",
+            "",
+            max(0, self.input - taken[0]),
+            max(0, self.output - taken[1]),
+            max(0, self.cached - taken[2]),
+            max(0, self.calls - taken[3]),
+        )
+        if not rest.tokens:
+            return self.booked
+        known = sum(each.cost or 0.0 for each in self.booked)
+        cost = None if self.cost is None or (self.booked and self.cost <= known) else self.cost - known
+        return (*self.booked, replace(rest, cost=cost))
+
+    def booked_on(self, role: str, model: str) -> Usage:
+        """The same with all of it booked on one role and model."""
+        share = Share(role, model, self.input, self.output, self.cached, self.calls, self.cost)
+        return replace(self, booked=(share,) if self.tokens else ())
 
     def read_by_guard(self, seconds: float) -> Usage:
         """The usage as that of the independent reader, for which a press has waited so many seconds."""
         return replace(self, guard_tokens=self.input + self.output, guard_seconds=seconds, guard_cost=self.cost)
+
+    def data(self) -> dict[str, Any]:
+        """It as plain data, ready for JSON; a share is a list."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "booked"}
+        return {**plain, "booked": [list(astuple(share)) for share in self.booked]} if self.booked else plain
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Usage:
+        """What `data` has made, or a former version of it, which knew no shares."""
+        return cls(**{**data, "booked": tuple(Share(*share) for share in data.get("booked", ()))})
+
+
+def _together(shares: Iterable[Share]) -> tuple[Share, ...]:
+    sums: dict[tuple[str, str], Share] = {}
+    for share in shares:
+        key = share.role, share.model
+        sums[key] = sums[key] + share if key in sums else share
+    return tuple(sums.values())
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
@@ -113,6 +208,13 @@ class ModelRequest:
     """The task that it is asked for."""
     deep: bool = False
     """Worth more thought than usual: endpoints that can be told so are."""
+    member: str = ""
+    """The member of the team whose call it is; "" for a call that is booked on the role of its purpose."""
+
+    @property
+    def role(self) -> str:
+        """On whom the call is booked (see Share.role)."""
+        return self.member or ROLE_OF[self.purpose]
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class OpenAIModel:
         if isinstance(outcome, CallFailure):
             raise error_of(outcome, self._settings, request)
         logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)
-        return outcome
+        return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
 
     async def close(self) -> None:
         """Delete what the endpoint keeps of open conversations, and close the connections."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field, field_validator
 
-from agent.models.base import Message, ModelReply, Usage
+from agent.models.base import Message, ModelReply, ModelRequest, Usage
 from agent.models.limits import MAX_TOKENS_REPORTED
 from agent.picture import ImagePart
 
@@ -61,6 +61,11 @@ def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply:
         calls=1,
         estimated=given.input is None or given.output is None,
     )
+
+
+def hung_up(request: ModelRequest, model: str) -> Usage:
+    """What a call has used that was cut off: the endpoint has read it all, and tells those who hang up nothing."""
+    return usage_of(None, request.messages, ModelReply("")).booked_on(request.role, model)
 
 
 def _estimated_input(messages: Iterable[Message]) -> int:

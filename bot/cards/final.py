@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import outcome_line, receipt, title_of, tone_of
+from bot.cards.formatting import by_role, outcome_line, receipt, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task
@@ -42,7 +42,11 @@ async def render_final(
     return Message(
         heading=f"{outcome_line(task.outcome)} · {title_of(task, titled=titled)}",
         body="\n".join(body),
-        footer="\n".join(part for part in (receipt(task, now), say("final.repeated") if repeated else "") if part),
+        footer="\n".join(
+            part
+            for part in (receipt(task, now), by_role(task.usage), say("final.repeated") if repeated else "")
+            if part
+        ),
         picture=recap if moving else await _last_screens(task, screens, frames),
         files=() if recap is None or moving else (recap,),
         buttons=((again_button(task.id),),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from agent.events import ModelAway
-from agent.models.base import Usage
+from agent.models.base import Share, Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
 from bot.domain.outgoing import Tone
@@ -117,6 +117,29 @@ def reader_share(usage: Usage) -> str:
         return ""
     words = say("receipt.reader", number=_number(usage.guard_tokens), seconds=f"{usage.guard_seconds:.1f}")
     return words if usage.guard_cost is None else f"{words}, {say('receipt.cost', cost=money(usage.guard_cost))}"
+
+
+def by_role(usage: Usage) -> str:
+    """What each role has taken of which model; "" where one model did all of it, which the receipt has said."""
+    shares = [share for share in usage.shares if share.tokens]
+    if len({share.model for share in shares}) < 2:
+        return ""
+    return " · ".join(_share(share) for share in shares)
+
+
+def _share(share: Share) -> str:
+    named = say("receipt.share", role=role_name(share.role), model=share.model).strip()
+    if share.cost is None:
+        return say("receipt.taken", name=named, number=_number(share.tokens))
+    return say("receipt.taken_for", name=named, number=_number(share.tokens), cost=money(share.cost))
+
+
+def role_name(role: str) -> str:
+    """What people call a role; a member of the team has its own name."""
+    return say(f"role.{role or 'unknown'}") if role in _ROLES else role
+
+
+_ROLES = frozenset({"", "vision", "basic", "reasoning", "guard"})
 
 
 def _number(tokens: int) -> str:

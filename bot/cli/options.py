@@ -82,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     waiting = add("pair")
     waiting.add_argument("code", nargs="?", default="", metavar="CODE", help=say("cli.option.pair_code"))
     used = add("usage")
-    by = ("day", "person", "phone", "model")
+    by = ("day", "person", "phone", "role", "model")
     used.add_argument("--by", choices=by, default="day", help=say("cli.option.usage_by"))
     used.add_argument("--days", type=_number, default=30, metavar="N", help=say("cli.option.usage_days"))
     add_json(used)

@@ -7,6 +7,7 @@ import json
 import time
 from typing import Any
 
+from bot.cards.formatting import role_name
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
@@ -25,7 +26,7 @@ async def usage(options: argparse.Namespace, settings: Settings) -> int:
     """Ask the running service, or read the data directory."""
     rows = await _rows(settings, options.by, options.days)
     for row in rows:
-        print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
+        print(json.dumps(row, ensure_ascii=False) if options.json else _line(row, options.by))
     if not rows and not options.json:
         print(say("cli.usage.none"))
     return OK
@@ -45,7 +46,7 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
             await store.close()
 
 
-def _line(row: dict[str, Any]) -> str:
+def _line(row: dict[str, Any], by: str) -> str:
     tokens, voice = row["tokens"], row["voice"]
     used = say(
         "cli.usage.line",
@@ -54,7 +55,8 @@ def _line(row: dict[str, Any]) -> str:
         minutes=f"{row['seconds'] / 60:>7.1f}",
         tokens=f"{tokens['input'] + tokens['output']:>10}",
     )
-    line = f"{padded(row['label'] or '-', LABEL_CELLS)}  {used}{_cost(tokens['cost'])}"
+    label = role_name(row["key"]) if by == UsageBy.ROLE else row["label"] or "-"
+    line = f"{padded(label, LABEL_CELLS)}  {used}{_cost(tokens['cost'])}"
     if not voice["notes"]:
         return line
     spoken = say("cli.usage.voice", notes=f"{voice['notes']:>5}", minutes=f"{voice['seconds'] / 60:>7.1f}")

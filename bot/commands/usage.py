@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.cards.formatting import duration, tokens
+from bot.cards.formatting import by_role, duration, role_name, tokens
 from bot.commands.request import Refused, Request, Services, aside, verdict
 from bot.domain.money import money
 from bot.domain.outgoing import Reply
@@ -27,7 +27,7 @@ async def usage(request: Request, services: Services) -> Reply:
     admin = verdict(request, services.policy, Right.ADMIN).allowed
     people = None if admin else services.policy.accounts(request.person)
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
-    everything = sum((row.totals for row in rows), UsageTotals())
+    everything = await services.store.usage.total(begin, end, people)
     heading = say("usage.all" if admin else "usage.own", days=counted("day", days))
     own = await _own_quota(request, services)
     if not rows:
@@ -38,6 +38,8 @@ async def usage(request: Request, services: Services) -> Reply:
     if len(rows) > len(shown):
         lines.append(say("usage.more", number=len(rows) - len(shown)))
     footer = [say("usage.total", line=" · ".join(_lines(everything)))]
+    if by not in {UsageBy.ROLE, UsageBy.MODEL} and (shares := by_role(everything.tokens)):
+        footer.append(shares)
     if everything.unpriced and everything.tokens.cost is not None:
         footer.append(say("usage.unpriced", tasks=counted("task", everything.unpriced)))
     return aside("\n".join(lines), heading=heading, footer="\n".join([*footer, *own]))
@@ -70,7 +72,7 @@ def _days(request: Request) -> int:
 
 def _label(row: UsageRow, by: UsageBy, names: dict[str, str]) -> str:
     if row.key:
-        return names.get(row.key, row.label)
+        return role_name(row.key) if by is UsageBy.ROLE else names.get(row.key, row.label)
     if not row.totals.tasks:
         return say("usage.spoken")
     return say("usage.no_phone" if by is UsageBy.PHONE else "usage.no_model")

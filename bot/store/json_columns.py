@@ -49,12 +49,12 @@ def message_of(text: str) -> MessageRef:
 
 def usage_text(usage: Usage) -> str:
     """Tokens and cost as text."""
-    return json_text(asdict(usage))
+    return json_text(usage.data())
 
 
 def usage_of(text: str) -> Usage:
     """The tokens and cost in such a text."""
-    return Usage(**json.loads(text))
+    return Usage.of(json.loads(text))
 
 
 def files_text(files: tuple[GivenFile, ...]) -> str:

@@ -1,14 +1,14 @@
-"""What the tasks have used: totals of steps, tokens, cost and minutes, by person, phone, model or day."""
+"""What the tasks have used: totals of steps, tokens, cost and minutes, by person, phone, role, model or day."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from agent.models.base import Usage
+from agent.models.base import Share, Usage
 from agent.models.transcription import Transcript
 from bot.domain.address import Person
 from bot.domain.zones import day_of
@@ -22,6 +22,7 @@ class UsageBy(StrEnum):
 
     PERSON = "person"
     PHONE = "phone"
+    ROLE = "role"
     MODEL = "model"
     DAY = "day"
 
@@ -48,7 +49,7 @@ class UsageTotals:
     tokens: Usage = field(default_factory=Usage)
     """`tokens.cost` sums what has a price, None when nothing has."""
     unpriced: int = 0
-    """Tasks that used tokens without a price: the cost is then too low."""
+    """Tasks that used tokens of a model without a price: the cost is then too low."""
     voice: VoiceTotals = field(default_factory=VoiceTotals)
     """What was spoken to the bot, beside the tasks."""
 
@@ -82,8 +83,11 @@ def _sum(*costs: float | None) -> float | None:
 class UsageRow:
     """The totals of one group.
 
-    `key` is the phone's id, the model's name, the day (YYYY-MM-DD), or the person as `platform:id`; "" where it was
-    not known. `label` is a person's last known name, else the key.
+    `key` is the phone's id, the role (agent.models.base.Share.role), the model's name, the day (YYYY-MM-DD), or the
+    person as `platform:id`; "" where it was not known. `label` is a person's last known name, else the key.
+
+    A task stands in the row of each role or model that it used, with its tokens there; its steps and its time stand
+    in one of them, that of who acted. So the rows of these two groups have more tasks together than there were.
     """
 
     key: str
@@ -142,10 +146,12 @@ class UsageTable:
         labels: dict[str, str] = {}
         sums: dict[str, UsageTotals] = {}
         now = self._clock()
-        tasks = [(row, _totals(row, now)) for row in await self._rows(begin, end, people, self._database)]
-        spoken = [(row, _spoken(row)) for row in await self._voices(begin, end, people, self._database)]
-        for row, used in (*spoken, *tasks):
-            name = key(row)
+        parts = [(row, key(row), _spoken(row)) for row in await self._voices(begin, end, people, self._database)]
+        for row in await self._rows(begin, end, people, self._database):
+            used = _totals(row, now)
+            split = _split(by, row, used) if by in {UsageBy.ROLE, UsageBy.MODEL} else {key(row): used}
+            parts += [(row, name, part) for name, part in split.items()]
+        for row, name, used in parts:
             labels[name] = (row["person_name"] or row["person_id"]) if by is UsageBy.PERSON else name
             sums[name] = sums.get(name, UsageTotals()) + used
         found = [UsageRow(name, labels[name], totals) for name, totals in sums.items()]
@@ -195,8 +201,37 @@ def _totals(row: sqlite3.Row, now: float) -> UsageTotals:
     tokens = usage_of(row["usage"])
     began = row["started"]
     seconds = 0.0 if began is None else max(0.0, (now if row["ended"] is None else row["ended"]) - began)
-    unpriced = int(tokens.cost is None and tokens.input + tokens.output > 0)
-    return UsageTotals(1, row["steps"], seconds, tokens, unpriced)
+    return UsageTotals(1, row["steps"], seconds, tokens, int(_lacks_price(tokens)))
+
+
+def _lacks_price(tokens: Usage) -> bool:
+    return any(share.cost is None and share.tokens for share in tokens.shares)
+
+
+def _split(by: UsageBy, row: sqlite3.Row, used: UsageTotals) -> dict[str, UsageTotals]:
+    """What one task used, by role or model. What nobody has booked on a model is of the one that was set for acting."""
+
+    def key(share: Share) -> str:
+        return share.role if by is UsageBy.ROLE else share.model or str(row["model"])
+
+    shares = used.tokens.shares or (Share("", ""),)
+    names = list(dict.fromkeys(map(key, shares)))
+    if len(names) == 1:
+        return {names[0]: used}
+    acting = key(next((share for share in shares if share.role in {"", "vision"}), shares[0]))
+    split = {}
+    for name in names:
+        tokens = sum((_usage_of_share(share, used.tokens) for share in shares if key(share) == name), Usage())
+        part = UsageTotals(1, tokens=tokens, unpriced=int(_lacks_price(tokens)))
+        split[name] = replace(part, steps=used.steps, seconds=used.seconds) if name == acting else part
+    return split
+
+
+def _usage_of_share(share: Share, whole: Usage) -> Usage:
+    usage = Usage(share.input, share.output, share.cached, 0, share.calls, whole.estimated, share.cost)
+    if share.role == "guard":
+        usage = usage.read_by_guard(whole.guard_seconds)
+    return replace(usage, booked=(share,)) if share.role else usage
 
 
 def _rank(totals: UsageTotals) -> tuple[int, int]:
@@ -205,6 +240,7 @@ def _rank(totals: UsageTotals) -> tuple[int, int]:
 
 _Key = Callable[[sqlite3.Row], str]
 _KEYS: Mapping[UsageBy, Callable[[ZoneInfo], _Key]] = {
+    UsageBy.ROLE: lambda _zone: lambda _row: "",
     UsageBy.PERSON: lambda _zone: lambda row: f"{row['person_platform']}:{row['person_id']}",
     UsageBy.PHONE: lambda _zone: lambda row: str(row["phone"]),
     UsageBy.MODEL: lambda _zone: lambda row: str(row["model"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import reduce
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -121,7 +122,9 @@ Json = dict[str, Any]
 
 
 def tokens_json(usage: Usage) -> Json:
-    """Tokens of a task or step; `cost` is null when the price is unknown."""
+    """Tokens of a task or step, and the same by role and model; a `cost` is null when the price is unknown. What former
+    versions have counted is a share without names.
+    """
     return {
         "input": usage.input,
         "output": usage.output,
@@ -131,11 +134,12 @@ def tokens_json(usage: Usage) -> Json:
         "estimated": usage.estimated,
         "cost": usage.cost,
         "guard": {"tokens": usage.guard_tokens, "seconds": usage.guard_seconds, "cost": usage.guard_cost},
+        "shares": [asdict(share) for share in usage.shares],
     }
 
 
 def usage_json(row: UsageRow) -> Json:
-    """What one day, person, phone or model has used."""
+    """What one day, person, phone, role or model has used."""
     return {"key": row.key, "label": row.label} | totals_json(row.totals)
 
 

@@ -13,7 +13,7 @@ from agent.outcome import Outcome
 from bot.domain.task import TaskState
 from bot.domain.zones import last_days
 from bot.store.search import TaskFilter
-from bot.store.usage import UsageBy, UsageTable, UsageTotals
+from bot.store.usage import UsageBy, UsageTable
 from bot.texts import listed, say
 from bot.views.tasks import step_json, totals_json, usage_json
 from bot.web.http import get, refuse
@@ -91,7 +91,7 @@ MOST_DAYS = 366
 
 
 class UsageHistory:
-    """Sums of the last days, by day, person, phone or model."""
+    """Sums of the last days, by day, person, phone, role or model."""
 
     def __init__(self, usage: UsageTable, zone: ZoneInfo) -> None:
         self._usage = usage
@@ -112,5 +112,5 @@ class UsageHistory:
             return refuse(400, say("refusal.one_of", name="by", known=listed(UsageBy)))
         begin, end = last_days(int(days), time.time(), self._zone)
         rows = await self._usage.grouped(by, begin, end, self._zone)
-        total = sum((row.totals for row in rows), UsageTotals())
+        total = await self._usage.total(begin, end)
         return JSONResponse({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose, ToolCall, Usage
@@ -64,6 +64,12 @@ class ScriptedModel:
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         self.requests.append(request)
+        reply = await self._answer(request)
+        if on_delta is not None:
+            on_delta(Delta(text=reply.text))
+        return replace(reply, usage=reply.usage.booked_on(request.role, self.name))
+
+    async def _answer(self, request: ModelRequest) -> ModelReply:
         script = self.scripts.get(request.purpose)
         if not script:
             if request.purpose is Purpose.VERIFY:
@@ -80,8 +86,6 @@ class ScriptedModel:
         if isinstance(answer, ModelError):
             raise answer
         reply: ModelReply = answer(request) if callable(answer) else answer
-        if on_delta is not None:
-            on_delta(Delta(text=reply.text))
         return reply
 
     def asked(self, purpose: Purpose) -> list[ModelRequest]:

@@ -6,18 +6,19 @@ import asyncio
 from dataclasses import dataclass, field
 
 from agent.guards.reading import PressReading
-from agent.models.base import ModelReply, ModelRequest, Usage
-from agent.models.tokens import usage_of
+from agent.models.base import ModelRequest, Usage
+from agent.models.tokens import hung_up
 
 
 @dataclass
 class EarlyReading:
     """The reading of one press, known by its `key`: control, window and all words that are bound to it.
 
-    `sent` is the request once it has gone out. The task raises nothing of the model's.
+    `sent` is the request once it has gone out to `model`. The task raises nothing of the model's.
     """
 
     key: str
+    model: str
     task: asyncio.Task[tuple[PressReading, Usage]]
     sent: list[ModelRequest] = field(default_factory=list)
 
@@ -30,8 +31,7 @@ class EarlyReading:
         if self.task.done() and not self.task.cancelled() and self.task.exception() is None:
             return self.task.result()[1]
         self.task.cancel()
-        # The endpoint has read it all; what it charges for is not told to those who hang up.
-        spent = sum((usage_of(None, each.messages, ModelReply("")) for each in self.sent), Usage())
+        spent = sum((hung_up(each, self.model) for each in self.sent), Usage())
         return spent.read_by_guard(0.0) if self.sent else Usage()
 
 

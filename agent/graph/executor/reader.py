@@ -76,12 +76,13 @@ async def read_press(
 def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
     """Begin to read a press that is not decided yet, unless it is known from before."""
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
-    key = pressed.key(context.models.for_purpose(Purpose.GUARD).name)
+    name = context.models.for_purpose(Purpose.GUARD).name
+    key = pressed.key(name)
     if key is None or context.readings.of(key) is not None:
         return
     sent: list[ModelRequest] = []
     task = asyncio.create_task(_ask(context, sight, pressed, sent.append), name=f"early reading of {context.run}")
-    context.live.early.begin(EarlyReading(key, task, sent))
+    context.live.early.begin(EarlyReading(key, name, task, sent))
 
 
 async def _ask(

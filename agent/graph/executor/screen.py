@@ -14,7 +14,7 @@ from agent.events import RunEvent, Told
 from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
 from agent.guards.masking import Mask
 from agent.models.base import Model, ModelReply, ModelRequest
-from agent.models.tokens import usage_of
+from agent.models.tokens import hung_up
 from agent.observing import ScreenView, screen_of
 from agent.picture import ImagePart
 from agent.ports.frames import Frames
@@ -357,8 +357,7 @@ class PhoneScreen:
             )
             if answering.done() and answering.exception() is None:
                 return StaleAnswer(answering.result().usage)
-            # The endpoint has read it all; what it charges for is not told to those who hang up.
-            return StaleAnswer(usage_of(None, request.messages, ModelReply("")))
+            return StaleAnswer(hung_up(request, model.name))
         finally:
             answering.cancel()
             await asyncio.wait({answering})

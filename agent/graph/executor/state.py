@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, Literal, NotRequired, TypedDict
 
 from agent.dialects.base import BadReply
@@ -203,12 +202,12 @@ def ended_by(error: Exception) -> ResultData:
 
 def spent(state: Mapping[str, Any]) -> Usage:
     """The tokens spent so far, by the state of a sub-task or of a whole task."""
-    return Usage(**state.get("usage", {}))
+    return Usage.of(state.get("usage", {}))
 
 
 def usage_data(usage: Usage) -> dict[str, Any]:
     """Tokens as plain data."""
-    return asdict(usage)
+    return usage.data()
 
 
 def reply_of(state: ExecutorState) -> ModelReply:

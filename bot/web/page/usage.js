@@ -1,4 +1,4 @@
-// What the tasks have used: by day as bars, by person, phone and model as tables.
+// What the tasks have used: by day as bars, by person, phone, role and model as tables.
 
 import { bar, dayChart, dayName } from "./chart.js";
 import { h, setText } from "./dom.js";
@@ -6,7 +6,7 @@ import { load } from "./service.js";
 import { duration, tokens } from "./when.js";
 import { say, whole } from "./words.js";
 
-const GROUPS = ["day", "person", "phone", "model"];
+const GROUPS = ["day", "person", "phone", "role", "model"];
 const SPANS = [7, 30, 90];
 
 export class Consumption {
@@ -70,11 +70,20 @@ export class Consumption {
 
   name(row) {
     if (this.by === "day") return dayName(row.key);
+    if (this.by === "role") return roleName(row.key);
     if (this.by === "phone") return this.model.phone(row.key)?.name || row.label || say("page.usage.no_phone");
     return row.label || say("page.usage.no_model");
   }
 
   draw() {}
+}
+
+const ROLES = new Set(["vision", "basic", "reasoning", "guard"]);
+
+// A member of the team has its own name.
+export function roleName(role) {
+  if (role === "") return say("page.role.unknown");
+  return ROLES.has(role) ? say(`page.role.${role}`) : role;
 }
 
 function sums(total) {

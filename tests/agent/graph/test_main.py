@@ -57,6 +57,28 @@ async def test_a_budget_ends_the_task_between_two_steps(
     assert rig.leases.held == {}
 
 
+async def test_money_of_every_role_counts_and_is_told_by_role(rig: Rig) -> None:
+    """Neither model has used up the budget by itself: the planner's 0.3 and two steps of 0.1 each have."""
+    planner = ScriptedModel(
+        {
+            Purpose.INTENT: [costing(data(kind="complex"), 0.0)],
+            Purpose.PLAN: [costing(text("the plan"), 0.3)],
+            Purpose.SUPERVISE: [data(decision="continue", remaining=["all of it"])],
+        },
+        name="planner",
+    )
+    actor = ScriptedModel({Purpose.ACT: [costing(NOTE, 0.1) for _ in range(9)]}, name="actor")
+    end = await Work(
+        rig.agent(Models(actor, planner, planner), limits=TaskLimits(cost=0.5)), order("x", quick=False)
+    ).ended()
+    assert (end.outcome, "MAX_COST" in end.summary) == (Outcome.BLOCKED, True)
+    shares = {(share.role, share.model): share for share in end.usage.shares}
+    assert set(shares) == {("basic", "planner"), ("reasoning", "planner"), ("vision", "actor")}
+    assert sum(share.tokens for share in shares.values()) == end.usage.tokens
+    assert shares["reasoning", "planner"].cost == pytest.approx(0.3)
+    assert shares["vision", "actor"].cost == pytest.approx(0.2)
+
+
 class Quota:
     """An allowance of so many steps; it is gone at once when `gone` says so of what it is asked at."""
 

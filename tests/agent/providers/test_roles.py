@@ -60,6 +60,12 @@ async def test_each_role_has_its_own_model(rig: Rig) -> None:
         assert not any(request.images for request in (*basic.requests, *reasoning.requests))
         assert end.usage.calls == sum(len(server.requests) for server in servers)
         assert end.usage.input == sum(server.tokens.input for server in servers)
+        for server, name, roles in zip(servers, names, ({"vision"}, {"basic"}, {"reasoning"}), strict=True):
+            shares = [share for share in end.usage.shares if share.model == name]
+            assert {share.role for share in shares} == roles
+            assert sum(share.input for share in shares) == server.tokens.input
+            assert sum(share.calls for share in shares) == len(server.requests)
+            assert all((share.cost is None) == (name not in PRICES) for share in shares)
     thoughts = "".join(event.reasoning for event in work.events if isinstance(event, Thinking))
     assert "Bluetooth is in the settings." in thoughts
     assert end.usage.reasoning > 0

@@ -19,6 +19,7 @@ from agent.standing_yes import Recipient
 from bot.cards.buttons import Deed, locator, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
+from bot.cards.formatting import by_role
 from bot.cards.picture import screen_picture
 from bot.cards.question import render_answered, render_question
 from bot.domain.outgoing import Message, Picture
@@ -383,3 +384,15 @@ async def test_the_recap_is_the_finals_own_picture_where_files_are_messages_of_t
     recap = Picture("recap.gif", b"GIF")
     final = await render_final(an_ended_task(), frames=frames, now=1.0, recap=recap, one_message=True)
     assert (final.picture, final.files) == (recap, ())
+
+
+def test_a_receipt_names_roles_where_their_models_differ() -> None:
+    acting = Usage(12_000, 345, calls=3, cost=0.5).booked_on("vision", "big")
+    reading = Usage(300, 10, calls=1).booked_on("basic", "small")
+    member = Usage(700, calls=1, cost=0.25).booked_on("researcher", "small")
+    assert by_role(acting + replace(acting, booked=()).booked_on("basic", "big")) == ""
+    assert by_role(acting + reading + member) == (
+        "acting big: 12.3k, cost 0.5000 · reading and summing up small: 310 · researcher small: 700, cost 0.2500"
+    )
+    with speaking("zh"):
+        assert by_role(acting + reading) == "操作 big：12.3k，费用 0.5000 · 阅读与总结 small：310"

@@ -57,6 +57,6 @@ async def test_only_the_latest_days_are_listed(world: World) -> None:
 
 
 async def test_what_cannot_be_grouped_or_counted_is_told(world: World) -> None:
-    assert "Known: person, phone, model, day." in words(await world.type("usage --by moon"))
+    assert "Known: person, phone, role, model, day." in words(await world.type("usage --by moon"))
     for days in ("0", "367", "-1", "x", "٣", "9999999"):
         assert "from 1 to 366" in words(await world.type(f"usage --days {days}"))

@@ -149,3 +149,39 @@ def test_zones_by_name_and_days_without_a_midnight() -> None:
     begins = day_begins(date(2026, 9, 6), santiago)
     assert day_of(begins, santiago) == date(2026, 9, 6)
     assert day_of(begins - 1.0, santiago) == date(2026, 9, 5)
+
+
+async def test_roles_and_models_are_told_apart_to_the_token(store: Store) -> None:
+    acting = Usage(1_000, 50, 400, calls=2, cost=0.02).booked_on("vision", "big")
+    planning = Usage(300, 10, calls=1, cost=0.001).booked_on("reasoning", "small")
+    reading = Usage(40, 4, calls=1).booked_on("basic", "free")
+    checking = Usage(60, 6, calls=1, cost=0.002).booked_on("guard", "big").read_by_guard(1.5)
+    old = await worked(store, NOW - 30.0, model="big", tokens=500)
+    new = await worked(store, NOW - 20.0, model="big")
+    whole = acting + planning + reading + checking
+    await store.write(lambda transaction: store.tasks.save(transaction, replace(new, usage=whole), now=NOW))
+    again = await store.tasks.get(new.id)
+    assert again is not None
+    assert again.usage == whole
+    models = {row.key: row.totals for row in await store.usage.grouped(UsageBy.MODEL, 0, NOW, BERLIN)}
+    assert {name: used.tokens.tokens for name, used in models.items()} == {"big": 1_116 + 510, "small": 310, "free": 44}
+    assert {name: (used.tasks, used.steps, used.unpriced) for name, used in models.items()} == {
+        "big": (2, 6, 0),
+        "small": (1, 0, 0),
+        "free": (1, 0, 1),
+    }
+    assert models["big"].cost == pytest.approx(0.02 + 0.002 + 0.5)
+    roles = {row.key: row.totals for row in await store.usage.grouped(UsageBy.ROLE, 0, NOW, BERLIN)}
+    assert {name: used.tokens.tokens for name, used in roles.items()} == {
+        "vision": 1_050,
+        "": old.usage.tokens,
+        "reasoning": 310,
+        "guard": 66,
+        "basic": 44,
+    }
+    assert (roles["guard"].tokens.guard_tokens, roles["guard"].tokens.guard_seconds) == (66, 1.5)
+    total = await store.usage.total(0, NOW)
+    assert total.tokens.tokens == sum(used.tokens.tokens for used in roles.values())
+    assert (total.tasks, total.steps, total.unpriced) == (2, 6, 1)
+    [anna] = await store.usage.grouped(UsageBy.PERSON, 0, NOW, BERLIN)
+    assert {(share.role, share.model) for share in anna.totals.tokens.shares} >= {("vision", "big"), ("", "")}

@@ -45,7 +45,7 @@ async def test_a_phones_state_is_told_in_the_browsers_language(world: World, cli
         ("/api/state", {"Authorization": "Bearer wrong"}, 401, "请打开服务启动时显示的地址：令牌就在其中。"),
         ("/api/state", {"Origin": "http://evil.example"}, 403, "其他网页不能使用控制台。"),
         ("/api/devices/nothing/glance", {}, 404, "没有这部手机。"),
-        ("/api/usage?by=moon", {}, 400, "`by` 应为其中之一：person、phone、model、day。"),
+        ("/api/usage?by=moon", {}, 400, "`by` 应为其中之一：person、phone、role、model、day。"),
     ],
 )
 async def test_refusals_are_in_the_language_of_the_browser(

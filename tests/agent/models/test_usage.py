@@ -1,0 +1,53 @@
+"""Usage by role and model: booked where a model is asked, folded without losing a token, kept and read again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.events import RunEnded
+from agent.graph.executor.state import spent, usage_data
+from agent.models.base import ROLE_OF, ModelRequest, Purpose, Share, Usage
+from agent.outcome import Outcome
+from agent.run_id import RunId
+
+BIG = Usage(input=1_000, output=50, cached=400, reasoning=20, calls=1, cost=0.02).booked_on("vision", "big")
+SMALL = Usage(input=300, output=10, calls=1, cost=0.001).booked_on("basic", "small")
+FREE = Usage(input=77, output=3, calls=1).booked_on("researcher", "local")
+
+
+def test_a_sum_keeps_each_role_and_model_once() -> None:
+    whole = BIG + SMALL + BIG + FREE + SMALL
+    assert whole.shares == (
+        Share("vision", "big", 2_000, 100, 800, 2, 0.04),
+        Share("basic", "small", 600, 20, 0, 2, 0.002),
+        Share("researcher", "local", 77, 3, 0, 1, None),
+    )
+    assert sum(share.tokens for share in whole.shares) == whole.tokens == 2_800
+    assert whole.cost == pytest.approx(0.042)
+
+
+def test_what_a_former_version_has_summed_up_stays_a_share_without_names() -> None:
+    former = {"input": 500, "output": 20, "cached": 0, "reasoning": 0, "calls": 4, "estimated": False, "cost": 0.01}
+    before = spent({"usage": former})
+    assert before.shares == (Share("", "", 500, 20, 0, 4, 0.01),)
+    booked, rest = (before + SMALL).shares
+    assert booked == SMALL.booked[0]
+    assert rest == replace(before.shares[0], cost=rest.cost)
+    assert rest.cost == pytest.approx(0.01)
+    assert spent({}).shares == ()
+
+
+def test_it_is_the_same_after_a_checkpoint_and_on_the_way_to_another_machine() -> None:
+    whole = BIG + SMALL
+    assert spent({"usage": usage_data(whole)}) == whole
+    assert "booked" not in usage_data(Usage(input=1))
+    ended = RunEnded(run=RunId("1"), subtask=1, outcome=Outcome.SUCCEEDED, summary="Done.", usage=whole)
+    assert RunEnded.model_validate_json(ended.model_dump_json()).usage == whole
+
+
+def test_every_purpose_has_a_role_and_a_member_is_one_of_its_own() -> None:
+    assert set(ROLE_OF) == set(Purpose)
+    assert ModelRequest(Purpose.GUARD, ()).role == "guard"
+    assert ModelRequest(Purpose.ACT, (), member="researcher").role == "researcher"
