@@ -52,7 +52,7 @@ class Server:
                 return
             await self._answer(reader, writer)
         except (BadMessage, TimeoutError) as error:
-            logger.warning("A request was not taken: %s.", error or "it took too long")
+            logger.warning("A request was not taken: %s.", str(error) or "it took too long")
         except OSError:
             pass  # whoever asked is gone
         finally:
@@ -110,4 +110,3 @@ def bound(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
-
