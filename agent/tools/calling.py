@@ -187,8 +187,8 @@ class ToolCaller:
     async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
         """Write the call down, run it and write down what came of it; and whether that comes from an equal call.
 
-        One with an effect is never run twice. Raises ActionError where nothing came of it, with `uncertain` where no one
-        knows whether it was done, and Stopped.
+        One with an effect is never run twice. Raises ActionError where nothing came of it, with `uncertain` where
+        nobody knows whether it was done, and Stopped.
         """
         mask = context.mask
         call = new_call(tool, action, mask)

@@ -38,7 +38,7 @@ class Write(Action):
     """Write something down."""
 
     kind: Literal["write"] = "write"
-    what: str
+    what: str = Field(description="What to write.")
 
 
 @dataclass
