@@ -11,6 +11,7 @@ from bot.cards.buttons import Deed, button
 from bot.commands import tasks
 from bot.commands.answers import give_answer, sole
 from bot.commands.backlog import STEER, attached
+from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
 from bot.commands.spec import BY_NAME
 from bot.commands.stray_secrets import late_code, misplaced_code, stray_code
@@ -114,6 +115,8 @@ class Talk:
             return _without_files(told, carried=request.carries)
         if (code := await self._code(request, text, stray_code)) is not None:
             return code
+        if asks_for_all(text):
+            return await memories(request, self._services)
         words = say("talk.offer")
         if (name := text.strip().lower()) in BY_NAME and request.lead:
             words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{name}")])

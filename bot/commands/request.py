@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
+from agent.ports.memory import Memory
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Chat
@@ -60,6 +61,11 @@ class Services:
     def policy(self) -> Policy:
         """Who may do what at this moment."""
         return self.rights.policy
+
+    @property
+    def memory(self) -> Memory:
+        """What people have told the service to remember."""
+        return self.store.memory(self.policy.subjects)
 
     @property
     def frames(self) -> Frames:

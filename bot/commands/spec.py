@@ -133,6 +133,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "name", ("device", OptionKind.PHONE), argument="device", text="name", text_required=True, right=Right.ADMIN
     ),
+    _command("remember", ("device", OptionKind.PHONE), text="fact", text_required=True),
+    _command("forget", text="facts", text_required=True),
+    _command("memories"),
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),

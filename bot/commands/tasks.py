@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.cards.card import part_lines, state_line
+from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
 from bot.commands.resolve import entitlement, left_out_words, phones_meant, task_meant, wished, with_leading_task
 from bot.commands.task_permissions import require_to_go_on, require_to_hold
@@ -22,6 +23,8 @@ async def do(request: Request, services: Services) -> Reply:
     text = request.call.rest.strip()
     if not text:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
+    if asks_for_all(text):
+        return await memories(request, services)
     check([(file.name, len(file.data)) for file in request.files])
     meant = phones_meant(request, services)
     one = meant.phones[0].id if len(meant.phones) == 1 else ""

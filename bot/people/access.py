@@ -42,6 +42,11 @@ class Policy:
         linked = next((one for one in self.links if any(same_person(person, account) for account in one)), ())
         return (person, *(account for account in linked if not same_person(person, account)))
 
+    def subjects(self, subject: str) -> tuple[str, ...]:
+        """All accounts of a person as `platform:id`, given any of them in that form."""
+        platform, _, account = subject.partition(":")
+        return tuple(f"{one.platform}:{one.id}" for one in self.accounts(Person(platform, account)))
+
     def same(self, one: Person, other: Person) -> bool:
         """Whether both accounts are one person's."""
         return any(same_person(account, other) for account in self.accounts(one))

@@ -111,6 +111,13 @@ class Database:
         """
         return await patiently(lambda: self._write(work), seconds=patience)
 
+    async def empty_log(self) -> None:
+        """Write what the log (-wal) holds into the file and empty it: what was overwritten there stands nowhere then.
+        While somebody reads an older state it stays for now. Raises StoreError.
+        """
+        with explained(self._path):
+            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @property
     def trouble(self) -> str:
         """Why nothing can be written now, in SQLite's words; "" while it can, or nobody has tried."""

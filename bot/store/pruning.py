@@ -44,11 +44,14 @@ class Pruning:
         self._database = database
 
     async def with_checkpoints(self, before: float, limit: int) -> tuple[str, ...]:
-        """Tasks that ended before that time and whose checkpoints were not removed yet, the oldest first."""
+        """Tasks that ended before that time and whose checkpoints were not removed yet, the oldest first; and those
+        whose person has had something forgotten since they began.
+        """
         return await self._ids(
             # An index of a part of the rows is used when that part is named as in the index: `pruned < 2`.
-            "SELECT id FROM tasks WHERE state = 'ended' AND pruned < 2 AND pruned < 1 AND ended < ?1"
-            " ORDER BY ended LIMIT ?2",
+            "SELECT id FROM tasks WHERE state = 'ended' AND pruned < 2 AND pruned < 1 AND (ended < ?1"
+            " OR EXISTS (SELECT 1 FROM forgettings WHERE person = person_platform || ':' || person_id"
+            " AND at >= tasks.created)) ORDER BY ended LIMIT ?2",
             before,
             limit,
         )

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from agent.models.embedding import Embedder
+from agent.ports.memory import Accounts, only_that
 from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.audit import Audit
 from bot.store.backlog import MissedTable
@@ -18,6 +20,7 @@ from bot.store.database import Database
 from bot.store.frames import FrameFiles
 from bot.store.journal import ActionJournal
 from bot.store.leases import LeaseTable
+from bot.store.memory import MemoryTable
 from bot.store.offers import Offers
 from bot.store.outbox import Cards, Outbox
 from bot.store.people import Grants, Links, Tiers
@@ -45,6 +48,7 @@ class Store:
 
     def __init__(self, database: Database, frames: FrameFiles, clock: Callable[[], float]) -> None:
         self._database = database
+        self._clock = clock
         self.tasks = Tasks(database)
         self.steps = Steps(database)
         self.journal = ActionJournal(database, clock)
@@ -93,6 +97,10 @@ class Store:
         store = cls(database, frames, clock)
         await store.outbox.recover(clock(), patience=patience)
         return store
+
+    def memory(self, accounts: Accounts = only_that, embedder: Embedder | None = None) -> MemoryTable:
+        """What people have told the service to remember."""
+        return MemoryTable(self._database, self._clock, accounts=accounts, embedder=embedder)
 
     async def close(self) -> None:
         """Finish what is being written and close."""

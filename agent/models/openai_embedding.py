@@ -1,0 +1,74 @@
+"""Texts as vectors from an OpenAI-compatible endpoint (embeddings)."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import httpx2
+from openai import APIError, AsyncOpenAI
+
+from agent.models.call_failure import call_failure_of
+from agent.models.connection import CONNECT_TIMEOUT, bounded_client
+from agent.models.embedding import EmbeddingFailed, Vector
+from agent.models.endpoint import NO_KEY, EndpointSettings
+
+PATIENCE_S: Final = 3.0
+"""Seconds for one call; words alone find most, so nobody waits long."""
+MAX_PARTS: Final = 8192
+"""Numbers of one vector; the longest of known models has 4,096."""
+
+
+class OpenAIEmbedder:
+    """Implements Embedder. Asked once: recall has its words beside it."""
+
+    def __init__(self, settings: EndpointSettings, *, patience: float = PATIENCE_S) -> None:
+        self._settings = settings
+        self._patience = patience
+        self._client = AsyncOpenAI(
+            api_key=settings.key or NO_KEY, base_url=settings.url, max_retries=0, http_client=bounded_client()
+        )
+
+    @property
+    def name(self) -> str:
+        """See Embedder."""
+        return f"{self._settings.host}/{self._settings.model}"
+
+    async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
+        """See Embedder."""
+        timeout = httpx2.Timeout(self._patience, connect=CONNECT_TIMEOUT)
+        try:
+            async with asyncio.timeout(self._patience):
+                answer = await self._client.embeddings.create(
+                    model=self._settings.model, input=list(texts), encoding_format="float", timeout=timeout
+                )
+            rows: Any = [row.embedding for row in sorted(answer.data, key=lambda row: row.index)]
+        except TimeoutError:
+            raise EmbeddingFailed(f"{self._settings.host} did not answer in time") from None
+        except (APIError, httpx2.HTTPError) as error:
+            # Cut off: an SDK error in the chain would carry the request with its key along.
+            raise EmbeddingFailed(
+                f"{self._settings.host}: {call_failure_of(error, self._settings.key).reason}"
+            ) from None
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise EmbeddingFailed(f"{self._settings.host} answered with something else than vectors") from None
+        vectors = tuple(map(_unit, rows))
+        if len(vectors) != len(texts) or not all(vectors) or len(set(map(len, vectors))) > 1:
+            raise EmbeddingFailed(f"{self._settings.host} answered with something else than vectors")
+        return vectors
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+
+def _unit(row: object) -> Vector:
+    """The vector at length 1, () for anything that is none; an endpoint may answer with anything."""
+    if not isinstance(row, list) or not 0 < len(row) <= MAX_PARTS:
+        return ()
+    if not all(isinstance(part, int | float) and math.isfinite(part) for part in row):
+        return ()
+    length = math.sqrt(math.fsum(part * part for part in row))
+    return tuple(part / length for part in row) if length else ()

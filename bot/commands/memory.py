@@ -1,0 +1,99 @@
+"""What a person has told the service to remember: keeping it, showing it, and forgetting it for good."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from agent.ports.memory import MAX_FACT, MAX_FACTS, Fact, MemoryFull
+from bot.commands.request import Refused, Request, Services, aside, refuse_late
+from bot.commands.resolve import phones_meant
+from bot.domain.outgoing import Reply
+from bot.people.subjects import Subject
+from bot.texts import counted, listed, say
+
+SHOWN: Final = 40
+"""Facts that are listed when one has to be chosen."""
+_ALL: Final = frozenset({"all", "everything", "全部", "所有"})
+_ABOUT_ME: Final = re.compile(
+    r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
+    r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
+    re.IGNORECASE,
+)
+
+
+def asks_for_all(text: str) -> bool:
+    """Whether the text asks what is known about the person, and nothing else."""
+    return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
+
+
+async def remember(request: Request, services: Services) -> Reply:
+    """Keep a fact; with a phone it holds for that one alone."""
+    refuse_late(request)
+    text = " ".join(request.call.rest.split())
+    if not text or len(text) > MAX_FACT:
+        raise Refused(say("memory.no_fact", limit=MAX_FACT))
+    phone = ""
+    if request.option("device"):
+        meant = phones_meant(request, services)
+        if len(meant.phones) != 1:
+            raise Refused(say("memory.one_phone"))
+        phone = meant.phones[0].id
+    try:
+        fact = await services.memory.remember(_subject(request), text, phone=phone)
+    except MemoryFull:
+        raise Refused(say("memory.full", limit=MAX_FACTS)) from None
+    return aside(say("memory.kept", fact=_line(fact, services)))
+
+
+async def memories(request: Request, services: Services) -> Reply:
+    """All that is remembered of whoever asks, where nobody else reads along."""
+    if not (request.place.private or request.picked):
+        raise Refused(say("memory.in_private"))
+    facts = await services.memory.all(_subject(request))
+    if not facts:
+        return aside(say("memory.none"))
+    lines = [_line(fact, services) for fact in facts]
+    return aside("\n".join(lines), heading=say("memory.heading", facts=counted("fact", len(facts))))
+
+
+async def forget(request: Request, services: Services) -> Reply:
+    """Remove facts for good: by number, all, or the one with these words. Several are listed, and none is removed."""
+    refuse_late(request)
+    wanted = request.call.rest.strip()
+    facts = await services.memory.all(_subject(request))
+    meant = _meant(wanted, facts)
+    if not wanted or not meant:
+        raise Refused(say("memory.unknown", name=wanted[:40]))
+    if len(meant) > 1 and wanted.casefold() not in _ALL:
+        if not (request.place.private or request.picked):
+            raise Refused(say("memory.several_here", number=len(meant)))
+        lines = "\n".join(_line(fact, services) for fact in meant[:SHOWN])
+        raise Refused(f"{say('memory.several')}\n{lines}")
+    gone = await services.memory.forget(_subject(request), [fact.id for fact in meant])
+    return aside(f"{say('memory.forgotten', facts=counted('fact', len(gone)))}\n{say('memory.elsewhere')}")
+
+
+def _meant(wanted: str, facts: Sequence[Fact]) -> list[Fact]:
+    if wanted.casefold() in _ALL:
+        return list(facts)
+    number = wanted.removeprefix("#")
+    if number.isascii() and number.isdigit():
+        return [fact for fact in facts if str(fact.id) == number]
+    words = wanted.casefold().split()
+    return [fact for fact in facts if all(word in fact.text.casefold() for word in words)]
+
+
+def _subject(request: Request) -> str:
+    return str(Subject.of_person(request.person))
+
+
+def _line(fact: Fact, services: Services) -> str:
+    names = {phone.id: phone.name for phone in services.phones.list()}
+    day = f"{datetime.fromtimestamp(fact.created, services.zone):%Y-%m-%d}"
+    about = [say(f"memory.source.{fact.source}"), day]
+    if fact.phone:
+        about.append(say("memory.only_for", phone=names.get(fact.phone, fact.phone)))
+    return f"#{fact.id} {fact.text} ({listed(about)})"
