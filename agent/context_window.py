@@ -6,6 +6,8 @@ A member's loop asks `summed_up` before each of its calls and keeps the messages
     if found is not None:
         messages, usage = found.messages, usage + found.usage   # into the state: nothing is summed up a second time
 
+(where messages are kept as plain data: `found.summary` takes the place of those from `found.before` to `found.since`)
+
 and once more with `refused=True` when the model raises InputTooLong; a second InputTooLong is the end. What is summed
 up leaves the messages only: each call and its result stay where calls are recorded.
 
@@ -97,10 +99,16 @@ async def sum_up(
 
 @dataclass(frozen=True, slots=True)
 class SummedUp:
-    """A conversation whose old turns have become one message, and what that has used."""
+    """A conversation whose old turns have become one message of the user, `summary`, and what that has used.
+
+    `before` of the messages stay in front of it, and those from number `since` on behind it.
+    """
 
     messages: tuple[Message, ...]
     usage: Usage
+    summary: str
+    before: int
+    since: int
 
 
 async def summed_up(
@@ -140,8 +148,9 @@ async def summed_up(
             raise
         logger.warning("task %s: old turns could not be summed up: %s", task, error)
         return None
-    summary = Message("user", (f"{HEADING}\n<earlier>\n{_plain(cover(made.text))}\n</earlier>",))
-    return SummedUp((*head, summary, *messages[last:]), made.usage)
+    summary = f"{HEADING}\n<earlier>\n{_plain(cover(made.text))}\n</earlier>"
+    kept_messages = (*head, Message("user", (summary,)), *messages[last:])
+    return SummedUp(kept_messages, made.usage, summary, len(head), last)
 
 
 def _said(message: Message) -> str:

@@ -46,6 +46,8 @@ async def test_at_sixty_percent_old_turns_become_one_message_and_calls_keep_thei
     kept = found.messages
     assert kept[:2] == tuple(messages[:2])
     assert kept[3:] == tuple(messages[-8:]), "four calls, each with its result"
+    assert (found.before, found.since) == (2, len(messages) - 8)
+    assert kept[2].parts == (found.summary,)
     summary = "\n".join(map(str, kept[2].parts))
     assert summary.startswith(HEADING)
     assert "A COSTS 5" in summary, "what nobody may see is covered"
@@ -66,6 +68,7 @@ async def test_nothing_is_summed_up_twice() -> None:
     more = (*found.messages, *(Message(m.role, (f"later {m.parts[0]}",)) for m in talk(24)[2:]))
     again = await summed_up(more, model, clerk, task="1", conversation="c")
     assert again is not None
+    assert again.before == 2, "the former summary is in the new one"
     assert sum(HEADING in str(message.parts) for message in again.messages) == 1
     one, two = map(told, clerk.requests)
     for number in range(1, 23):
