@@ -34,7 +34,7 @@ attacks: $(VENV)/.installed-dev
 # Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
 # three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -s -m chaos tests/chaos $(ARGS)
+	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
 
 # Works without a pause for SOAK_MINUTES (15), and looks whether it needs more memory, threads or files than before.
 soak: $(VENV)/.installed-dev

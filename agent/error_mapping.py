@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.files import FileLost
-from agent.models.errors import ModelError, ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
+from agent.models.errors import InputTooLong, ModelError, ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
@@ -77,6 +77,7 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
     (PhoneError, _Form("phone", FaultKind.PHONE)),
     (ModelKeyRejected, _Form("model_key", FaultKind.MODEL, Outcome.BLOCKED)),
     (UnknownModel, _Form("model_unknown", FaultKind.MODEL, Outcome.BLOCKED)),
+    (InputTooLong, _Form("model_too_long", FaultKind.MODEL)),
     (NoVision, _Form("model_blind", FaultKind.MODEL, Outcome.BLOCKED)),
     (ModelUnreachable, _Form("model_unreachable", FaultKind.MODEL)),
     (ModelError, _Form("model", FaultKind.MODEL)),

@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
+from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
+from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
@@ -61,6 +63,10 @@ class PatientModel:
     def name(self) -> str:
         """The model's name as the endpoint knows it."""
         return self._model.name
+
+    async def window(self, sent: int = MOST_WINDOW) -> int:
+        """Tokens that fit into the model's context window."""
+        return await window_of(self._model, sent)
 
     @measured("model")
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:

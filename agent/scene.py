@@ -132,5 +132,7 @@ class Scene:
     (`devices.wording.Words`). The new ones are in `told`, too."""
     files: tuple[str, ...] = ()
     """Paths on the phone of what came with the task."""
+    earlier: str = ""
+    """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
     read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

@@ -22,6 +22,7 @@ from agent.graph.executor.nodes.execute_action import execute_action
 from agent.graph.executor.nodes.exit import executor_exit
 from agent.graph.executor.nodes.parse_action import parse_action
 from agent.graph.executor.nodes.screenshot import screenshot
+from agent.graph.executor.nodes.sum_up_past import sum_up_past
 from agent.graph.executor.nodes.vision_model import vision_model
 from agent.graph.executor.state import ExecutorState
 from agent.graph.main.build import build_main
@@ -43,6 +44,7 @@ EXECUTOR = (
     execute_action,
     call_user,
     check_loop,
+    sum_up_past,
     executor_exit,
 )
 WRITTEN_BY_DATACLASSES = frozenset({"__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"})

@@ -18,7 +18,7 @@ from devices.geometry import Point
 
 IMAGE_REMOVED = "[image removed]"
 
-_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|notes|files|read)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read)\b)", re.IGNORECASE)
 
 
 def numbered(element: ScreenElement) -> str:
@@ -66,6 +66,11 @@ def step_line(past: PastStep) -> str:
 def steps_text(past: Sequence[PastStep]) -> str:
     """One line for each step, "" when there was none."""
     return f"Steps so far:\n{_block('steps', chr(10).join(map(step_line, past)))}" if past else ""
+
+
+def earlier_text(scene: Scene) -> str:
+    """What the steps before those that are shown have come to, "" when all are shown."""
+    return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.earlier)}" if scene.earlier else ""
 
 
 def effect_text(past: PastStep) -> str:
@@ -118,7 +123,7 @@ def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement]
     """
     first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
     messages = [Message("system", (instructions,))]
-    parts: list[str | ImagePart] = [goal_text(scene), steps_text(scene.past[:first])]
+    parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), steps_text(scene.past[:first])]
     for past in scene.past[first:]:
         parts += then(past)
         messages += [user(parts), Message("assistant", (past.reply or past.done,))]

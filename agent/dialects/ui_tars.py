@@ -11,7 +11,7 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
-from agent.dialects.scene_text import IMAGE_REMOVED, effect_text, goal_text, now, then, unnumbered, user
+from agent.dialects.scene_text import IMAGE_REMOVED, earlier_text, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import ImagePart
@@ -213,7 +213,7 @@ class UiTarsDialect:
         """A conversation: every past step is a screenshot (or a note that it was removed) and the model's reply."""
         space = scene.screen.space
         messages = [Message("system", (self._instructions(space),))]
-        parts: list[str | ImagePart] = [goal_text(scene)]
+        parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene)]
         for past in scene.past:
             parts += then(past) if past.in_window else (f"Screenshot {past.number}:", IMAGE_REMOVED)
             messages += [user(parts), Message("assistant", (past.reply or past.done,))]

@@ -60,12 +60,9 @@ ROLE_OF: Final[Mapping[Purpose, str]] = {
     Purpose.VERIFY: "vision",
     Purpose.GUARD: "guard",
     Purpose.PLAN: "reasoning",
-    Purpose.INTENT: "basic",
-    Purpose.SUPERVISE: "basic",
-    Purpose.SUMMARIZE: "basic",
-    Purpose.CAPTION: "basic",
 }
-"""On which role a call for this purpose is booked. The independent reader is one of its own, whatever model it has."""
+"""On which role a call for this purpose is booked, "basic" for the others. The independent reader is one of its own,
+whatever model it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +211,7 @@ class ModelRequest:
     @property
     def role(self) -> str:
         """On whom the call is booked (see Share.role)."""
-        return self.member or ROLE_OF[self.purpose]
+        return self.member or ROLE_OF.get(self.purpose, "basic")
 
 
 @dataclass(frozen=True, slots=True)

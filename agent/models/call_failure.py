@@ -22,6 +22,26 @@ KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}"
 QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}
 
 
+TOO_LONG_CODES = {
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "request_too_large",
+    "string_above_max_length",
+}
+TOO_LONG = re.compile(
+    r"context.{0,3}(?:length|window|size).{0,40}(?:exceed|only|overflow)|exceed\w*.{0,60}(?:context|token limit|max\w*"
+    r" (?:number of |message )?tokens|limit of [\d,]+ tokens)|maximum (?:context|prompt|model) length"
+    r"|(?:prompt|input|request|message)s?\b.{0,40}(?:is |are )?too long|longer than the (?:model'?s |maximum )"
+    r"|reduce (?:the )?length of (?:the |your )?(?:messages|prompt|input)|too (?:large|many tokens) for (?:the )?model"
+    r"|context the overflows|greater than the context length|max_new_tokens`? must be <=|range of input length"
+    r"|input tokens exceed|context limit|prompt exceeds max|超长|超过.{0,12}(?:长度|上下文)",
+    re.IGNORECASE,
+)
+"""How endpoints say that a request does not fit into the window: OpenAI, vLLM, SGLang, TGI, llama.cpp, LM Studio,
+Anthropic, Gemini, Bedrock, OpenRouter, xAI, Groq, Mistral, Moonshot, DashScope, Zhipu, Volcengine."""
+ABOUT_RATES = re.compile(r"rate.?limit|per (?:minute|day|hour|second)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
+
+
 class CutShort(ValueError):
     """The answer ended before it was complete."""
 
@@ -61,9 +81,16 @@ class CallFailure:
         """Whether trying again may help: no 4xx but 408 and 429, no 501, no empty account."""
         if self.kind is not Kind.STATUS:
             return self.kind is not Kind.TOO_MUCH
-        if self.code in QUOTA_CODES:
+        if self.code in QUOTA_CODES or self.too_long:
             return False
         return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the request did not fit into the model's context window. How fast one may ask is another matter."""
+        if self.kind is not Kind.STATUS or self.status in {401, 403, 429} or ABOUT_RATES.search(self.reason):
+            return False
+        return self.status == 413 or self.code in TOO_LONG_CODES or TOO_LONG.search(self.reason) is not None
 
 
 def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:

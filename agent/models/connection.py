@@ -94,6 +94,15 @@ class Connection:
             logger.info("%s: attempt %d failed (%s), again in %.1f s", self._host, attempt, outcome, wait)
             await self._retry.sleep(wait)
 
+    async def get(self, path: str) -> object:
+        """The JSON value there, asked for once; None when there is none, for whatever reason."""
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                return (await self._client.get(path, cast_to=httpx2.Response)).json()
+        except (APIError, httpx2.HTTPError, TimeoutError, ValueError, RecursionError) as error:
+            logger.info("%s: nothing was read at %s (%s)", self._host, path, type(error).__name__)
+            return None
+
     async def delete(self, path: str) -> None:
         """DELETE, at most once and without telling whether it worked."""
         try:

@@ -47,6 +47,8 @@ class EndpointSettings:
     api: Api = "chat"
     timeout: float = 120.0
     prices: Mapping[str, Price] = field(default_factory=dict)
+    context: int | None = None
+    """Tokens that fit into the model's window; None is what the endpoint tells (agent.models.window)."""
 
     @property
     def url(self) -> str:
@@ -67,9 +69,13 @@ class EndpointSettings:
         """Seconds that a call for this purpose may take in all."""
         return self.timeout * SHARE_OF_TIMEOUT[purpose]
 
-    def overridden(self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET) -> EndpointSettings:
+    def overridden(
+        self, *, model: str = "", base_url: str = "", api_key: SecretStr = NOT_SET, context: int | None = None
+    ) -> EndpointSettings:
         """The settings with what another role sets of its own. A key stays with its endpoint: at another base URL
-        only the role's own key is sent.
+        only the role's own key is sent. A window is that of its model.
         """
         key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key
-        return replace(self, model=model or self.model, base_url=base_url or self.base_url, api_key=key)
+        other = model not in {"", self.model} or base_url not in {"", self.base_url}
+        window = context or (None if other else self.context)
+        return replace(self, model=model or self.model, base_url=base_url or self.base_url, api_key=key, context=window)

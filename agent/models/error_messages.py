@@ -8,6 +8,7 @@ from agent.models.base import ModelRequest
 from agent.models.call_failure import QUOTA_CODES, CallFailure, Kind
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import (
+    InputTooLong,
     ModelError,
     ModelKeyRejected,
     ModelRefused,
@@ -59,6 +60,8 @@ def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelReq
         if not settings.key:
             return ModelKeyRejected(words("model.wants_key", host=host))
         return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=failure.status))
+    if failure.too_long:
+        return InputTooLong(words("model.too_long", host=host, model=model))
     if is_unknown_model(failure):
         return UnknownModel(words("model.unknown", host=host, model=model))
     if _is_no_vision(failure, request):

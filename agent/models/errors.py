@@ -5,6 +5,7 @@ ModelError
 ├── ModelRefused         the endpoint said no and will say no again (4xx)
 │   ├── ModelKeyRejected     401, 403, or no key
 │   ├── UnknownModel         404, model_not_found
+│   ├── InputTooLong         more than fits into the model's context window
 │   └── NoVision             the model does not take pictures
 └── ModelAnswerUnusable  an answer came, but not of the asked form
 """
@@ -39,6 +40,10 @@ class ModelKeyRejected(ModelRefused):
 
 class UnknownModel(ModelRefused):
     """The endpoint does not know the model."""
+
+
+class InputTooLong(ModelRefused):
+    """The request does not fit into the model's context window."""
 
 
 class NoVision(ModelRefused):

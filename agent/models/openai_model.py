@@ -17,6 +17,7 @@ from agent.models.endpoint_quirks import Adapting
 from agent.models.error_messages import error_of, is_unknown_model, settings_problem, too_slow
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.stream_dedup import Show, ShownOnce
+from agent.models.window import MOST_WINDOW, ContextWindow
 
 logger = logging.getLogger(__name__)
 
@@ -117,6 +118,7 @@ class OpenAIModel:
         self._settings = settings
         self._connection = Connection(settings, retry or RetryPolicy())
         self._router = Router(settings, self._connection)
+        self._window = ContextWindow(settings, self._connection)
 
     @property
     def name(self) -> str:
@@ -134,9 +136,15 @@ class OpenAIModel:
         except TimeoutError:
             raise too_slow(self._settings, limit) from None
         if isinstance(outcome, CallFailure):
+            if outcome.too_long:
+                self._window.refused(request, outcome)
             raise error_of(outcome, self._settings, request)
         logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)
         return replace(outcome, usage=outcome.usage.booked_on(request.role, self.name))
+
+    async def window(self, sent: int = MOST_WINDOW) -> int:
+        """Tokens that fit into the model's context window, those of its answer included; see ContextWindow."""
+        return await self._window.tokens(sent)
 
     async def close(self) -> None:
         """Delete what the endpoint keeps of open conversations, and close the connections."""

@@ -51,7 +51,7 @@ class ReportedUsage(BaseModel):
 def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply: ModelReply) -> Usage:
     """The usage of one call. What the endpoint did not report is estimated, and marked so."""
     given = reported or ReportedUsage()
-    tokens_in = _estimated_input(messages) if given.input is None else given.input
+    tokens_in = estimated_input(messages) if given.input is None else given.input
     tokens_out = _estimated_output(reply) if given.output is None else given.output
     return Usage(
         input=tokens_in,
@@ -68,9 +68,10 @@ def hung_up(request: ModelRequest, model: str) -> Usage:
     return usage_of(None, request.messages, ModelReply("")).booked_on(request.role, model)
 
 
-def _estimated_input(messages: Iterable[Message]) -> int:
+def estimated_input(messages: Iterable[Message]) -> int:
+    """About how many tokens these messages are, pictures included."""
     return sum(
-        _image_tokens(part) if isinstance(part, ImagePart) else _text_tokens(part)
+        _image_tokens(part) if isinstance(part, ImagePart) else text_tokens(part)
         for message in messages
         for part in message.parts
     )
@@ -78,10 +79,11 @@ def _estimated_input(messages: Iterable[Message]) -> int:
 
 def _estimated_output(reply: ModelReply) -> int:
     calls = "".join(call.name + call.arguments for call in reply.tool_calls)
-    return _text_tokens(reply.text + reply.reasoning + calls)
+    return text_tokens(reply.text + reply.reasoning + calls)
 
 
-def _text_tokens(text: str) -> int:
+def text_tokens(text: str) -> int:
+    """About how many tokens this text is."""
     wide = sum(ord(sign) >= FIRST_WIDE_SIGN for sign in text)
     return wide + math.ceil((len(text) - wide) / LETTERS_PER_TOKEN)
 

@@ -124,11 +124,12 @@ def by_role(usage: Usage) -> str:
     shares = [share for share in usage.shares if share.tokens]
     if len({share.model for share in shares}) < 2:
         return ""
-    return " · ".join(_share(share) for share in shares)
+    return " · ".join(map(_share, sorted(shares, key=lambda share: -share.tokens)))
 
 
 def _share(share: Share) -> str:
-    named = say("receipt.share", role=role_name(share.role), model=share.model).strip()
+    role = role_name(share.role)
+    named = say("receipt.share", model=share.model, role=role) if share.model else role
     if share.cost is None:
         return say("receipt.taken", name=named, number=_number(share.tokens))
     return say("receipt.taken_for", name=named, number=_number(share.tokens), cost=money(share.cost))

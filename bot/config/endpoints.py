@@ -24,14 +24,21 @@ def model_settings(settings: Settings) -> ModelSettings:
         api=settings.vlm_api,
         timeout=settings.vlm_timeout,
         prices=settings.prices,
+        context=settings.vlm_context,
     )
     return ModelSettings(
         vision=vision,
         basic=vision.overridden(
-            model=settings.basic_model, base_url=settings.basic_base_url, api_key=settings.basic_api_key
+            model=settings.basic_model,
+            base_url=settings.basic_base_url,
+            api_key=settings.basic_api_key,
+            context=settings.basic_context,
         ),
         reasoning=vision.overridden(
-            model=settings.reasoning_model, base_url=settings.reasoning_base_url, api_key=settings.reasoning_api_key
+            model=settings.reasoning_model,
+            base_url=settings.reasoning_base_url,
+            api_key=settings.reasoning_api_key,
+            context=settings.reasoning_context,
         ),
     )
 

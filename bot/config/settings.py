@@ -41,6 +41,8 @@ from devices.wording import Words
 
 logger = logging.getLogger(__name__)
 
+LEAST_WINDOW: Final = 1_024
+"""Tokens; no model that works here takes fewer."""
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
 
@@ -65,6 +67,9 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
     "vlm_timeout": "above_zero",
+    "vlm_context": "context",
+    "basic_context": "context",
+    "reasoning_context": "context",
     "prices": "prices",
     "tiers": "tiers",
     "default_tier": "default_tier",
@@ -125,13 +130,16 @@ class Settings(BaseSettings):
     vlm_image_window: Annotated[int, Field(ge=1)] | None = None
     vlm_api: Literal["chat", "responses", "auto"] = "chat"
     vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
+    vlm_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None
     prices: Prices = Field(default_factory=dict)
     basic_api_key: SecretStr = SecretStr("")
     basic_base_url: BaseUrl = ""
     basic_model: str = ""
+    basic_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None
     reasoning_api_key: SecretStr = SecretStr("")
     reasoning_base_url: BaseUrl = ""
     reasoning_model: str = ""
+    reasoning_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None
     transcribe_api_key: SecretStr = SecretStr("")
     transcribe_base_url: BaseUrl = ""
     transcribe_model: str = "whisper-1"

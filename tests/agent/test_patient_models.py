@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import Delta, Message, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelKeyRejected, ModelUnreachable
 from agent.outage_retry import PATIENCE_S, PatientModel, patient
+from tests.fakes.scripted_model import Windowed
 
 MINUTE = 60.0
 NOON = 1_800_000_000.0
@@ -164,3 +166,8 @@ def test_roles_that_share_a_model_share_its_patience() -> None:
     assert models.vision is models.reasoning
     assert len(each) == 2
     assert models.basic.name == "a-model"
+
+
+async def test_the_window_is_that_of_the_model_behind_it() -> None:
+    models, _ = patient(Models(*[Windowed({}, tokens=9_000)] * 3), lambda _request, _away: None)
+    assert await window_of(models.vision) == 9_000

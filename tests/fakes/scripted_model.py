@@ -93,6 +93,18 @@ class ScriptedModel:
         return [request for request in self.requests if request.purpose is purpose]
 
 
+@dataclass
+class Windowed(ScriptedModel):
+    """A model that knows its window."""
+
+    tokens: int = 10_000
+
+    async def window(self, sent: int = 0) -> int:
+        """See agent.context_window.window_of."""
+        del sent
+        return self.tokens
+
+
 def models(act: list[Any], **others: list[Any]) -> tuple[Models, ScriptedModel]:
     """The same scripted model in every role; other purposes by their name (intent=…, plan=…)."""
     model = ScriptedModel({Purpose.ACT: act} | {Purpose(name): script for name, script in others.items()})

@@ -15,6 +15,7 @@ from agent.graph.executor.nodes.execute_action import execute_action
 from agent.graph.executor.nodes.exit import executor_exit
 from agent.graph.executor.nodes.parse_action import parse_action
 from agent.graph.executor.nodes.screenshot import screenshot
+from agent.graph.executor.nodes.sum_up_past import sum_up_past
 from agent.graph.executor.nodes.vision_model import vision_model
 from agent.graph.executor.state import ExecutorState
 
@@ -32,6 +33,7 @@ def build_executor(checkpointer: BaseCheckpointSaver[str] | None) -> ExecutorGra
     graph.add_node("execute_action", execute_action)
     graph.add_node("call_user", call_user)
     graph.add_node("check_loop", check_loop)
+    graph.add_node("sum_up_past", sum_up_past)
     graph.add_node("executor_exit", executor_exit)
     graph.add_edge(START, "executor_entry")
     graph.add_edge("executor_exit", END)

@@ -24,6 +24,7 @@ Node = Literal[
     "execute_action",
     "call_user",
     "check_loop",
+    "sum_up_past",
     "executor_exit",
 ]
 
@@ -73,6 +74,14 @@ class DecisionData(TypedDict):
     actions: list[dict[str, Any]]
 
 
+class EarlierData(TypedDict):
+    """What the first `steps` of the past have come to, summed up. It is not tried again before so many `tried`."""
+
+    steps: int
+    text: str
+    tried: int
+
+
 class ResultData(TypedDict):
     """How the sub-task ended."""
 
@@ -104,6 +113,9 @@ class ExecutorState(TypedDict, total=False):
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
     searches returned; the whole run keeps the latter;
+    `earlier` is what the first steps of `past` were summed up to, which keeps all of them as the record; `sent` is how
+    many tokens the acting model was last sent, `refused` what became of a request that was too long for it ("refused",
+    then "summed up" until the model has answered), and `narrow` says that it is shown no past pictures because of that;
     `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
     """
 
@@ -155,6 +167,10 @@ class ExecutorState(TypedDict, total=False):
     notes: list[str]
     past: list[PastData]
     history: list[list[str]]
+    earlier: EarlierData | None
+    sent: int
+    refused: str
+    narrow: bool
     gathered: str | None
     read: list[str]
     found: list[str]
@@ -182,6 +198,12 @@ def fate_of(state: PastData | ExecutorState) -> StepFate:
         return StepFate(fate)
     kinds = {each.kind for each in did_of(state["did"]) if isinstance(each, Words)}
     return next((each for each in StepFate if f"did.{each}" in kinds), StepFate.DONE)
+
+
+def unsummed(state: ExecutorState) -> list[PastData]:
+    """The steps of the past that are shown as they were."""
+    earlier = state.get("earlier")
+    return state["past"][earlier["steps"] :] if earlier else state["past"]
 
 
 def past_line(step: PastData) -> str:

@@ -86,13 +86,18 @@ export function roleName(role) {
   return ROLES.has(role) ? say(`page.role.${role}`) : role;
 }
 
+// What a single role took is often less than a hundredth.
+function money(cost) {
+  return cost.toFixed(cost > 0 && cost < 1 ? 4 : 2);
+}
+
 function sums(total) {
   return [
     [say("page.place.tasks"), whole(total.tasks)],
     [say("page.stage.steps"), whole(total.steps)],
     [say("page.replay.time"), duration(total.seconds)],
     [say("page.replay.tokens"), tokens(total.tokens)],
-    [say("page.usage.cost"), total.tokens.cost === null ? say("page.usage.unknown") : total.tokens.cost.toFixed(2)],
+    [say("page.usage.cost"), total.tokens.cost === null ? say("page.usage.unknown") : money(total.tokens.cost)],
   ];
 }
 
@@ -119,7 +124,7 @@ function table(rows, group) {
   return h("div", { class: "panel scrolls", tabindex: 0, role: "region", "aria-label": group }, h("table", {},
     h("thead", {}, h("tr", {}, ...heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, row.name), h("td", { class: "bars" }, bar((row.tokens.input + row.tokens.output) / most)),
-      ...[tokens(row.tokens), whole(row.tasks), whole(row.steps), duration(row.seconds), row.tokens.cost === null ? "–" : row.tokens.cost.toFixed(2)]
+      ...[tokens(row.tokens), whole(row.tasks), whole(row.steps), duration(row.seconds), row.tokens.cost === null ? "–" : money(row.tokens.cost)]
         .map((value) => h("td", {}, value)))))));
 }
 

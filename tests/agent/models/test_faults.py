@@ -13,7 +13,15 @@ from pydantic import SecretStr
 
 from agent.models.base import Delta, Purpose
 from agent.models.endpoint import EndpointSettings
-from agent.models.errors import ModelError, ModelKeyRejected, ModelRefused, ModelUnreachable, NoVision, UnknownModel
+from agent.models.errors import (
+    InputTooLong,
+    ModelError,
+    ModelKeyRejected,
+    ModelRefused,
+    ModelUnreachable,
+    NoVision,
+    UnknownModel,
+)
 from agent.models.openai_model import OpenAIModel
 from tests.agent.models.endpoints import KEY, Collected, VirtualTime, asking, model_at, picture
 from tests.fakes.model_server import NO_VISION, Answer, ModelServer, Personality, rate_limited, refused
@@ -73,7 +81,7 @@ async def test_after_four_attempts_the_endpoint_is_unreachable(fault: Answer) ->
         (refused(404, "No endpoints found that support image input"), NoVision),
         (refused(400, "This model does not support the invalid image_url part."), NoVision),
         (refused(400, "The image is too large: 40 MB exceeds 20 MB."), ModelRefused),
-        (refused(400, "This model's maximum context length is 8192 tokens."), ModelRefused),
+        (refused(400, "This model's maximum context length is 8192 tokens."), InputTooLong),
         (refused(422, "temperature: out of range"), ModelRefused),
         (refused(429, "You exceeded your current quota.", code="insufficient_quota"), ModelRefused),
         (refused(501, "Not implemented."), ModelRefused),

@@ -11,6 +11,7 @@ from tests.agent.providers.speaking import Think, acting, switcher
 from tests.agent.providers.world import World, world
 from tests.fakes.model_server import Answer, ModelServer, Recorded, rate_limited, refused
 
+TOO_LONG = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens."
 HANGS = Answer(hang="before", times=0)
 
 
@@ -44,6 +45,15 @@ async def test_what_passes_is_tried_again(rig: Rig, fault: Answer) -> None:
         assert len(there.time.waits) == 1
 
 
+async def test_what_was_too_long_is_made_shorter_and_the_window_is_remembered(rig: Rig) -> None:
+    async with world(rig, ModelServer(after(refused(400, TOO_LONG))), image_window=3) as there:
+        assert (await there.do()).outcome is Outcome.SUCCEEDED
+        assert done_once(there)
+        assert there.time.waits == []
+        assert await there.model.window() == 8_192
+        assert [len(request.images) for request in acting(there.server.requests)] == [1, 1, 1, 1]
+
+
 async def test_the_wait_that_is_asked_for_is_kept(rig: Rig) -> None:
     async with world(rig, ModelServer(after(rate_limited("7")))) as there:
         assert (await there.do()).outcome is Outcome.SUCCEEDED
@@ -59,8 +69,9 @@ async def test_the_wait_that_is_asked_for_is_kept(rig: Rig) -> None:
         (Answer(garbage=True, times=0), Outcome.FAILED, ["not a model's answer", "base URL"]),
         (refused(429, "No credit.", code="insufficient_quota", times=0), Outcome.FAILED, ["no credit left"]),
         (refused(400, "Too many tokens.", times=0), Outcome.FAILED, ["refused the request (400)", "Too many tokens."]),
+        (refused(400, TOO_LONG, times=0), Outcome.FAILED, ["context window of fake-vl", "larger window"]),
     ],
-    ids=["500", "429", "reset", "no API", "no credit", "400"],
+    ids=["500", "429", "reset", "no API", "no credit", "400", "too long"],
 )
 async def test_what_does_not_pass_ends_the_task_with_its_sentence(
     rig: Rig, fault: Answer, outcome: Outcome, words: list[str]

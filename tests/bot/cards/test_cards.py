@@ -392,7 +392,7 @@ def test_a_receipt_names_roles_where_their_models_differ() -> None:
     member = Usage(700, calls=1, cost=0.25).booked_on("researcher", "small")
     assert by_role(acting + replace(acting, booked=()).booked_on("basic", "big")) == ""
     assert by_role(acting + reading + member) == (
-        "acting big: 12.3k, cost 0.5000 · reading and summing up small: 310 · researcher small: 700, cost 0.2500"
+        "big (acting): 12.3k, cost 0.5000 · small (researcher): 700, cost 0.2500 · small (reading and summing up): 310"
     )
     with speaking("zh"):
-        assert by_role(acting + reading) == "操作 big：12.3k，费用 0.5000 · 阅读与总结 small：310"
+        assert by_role(acting + reading) == "big（操作）：12.3k，费用 0.5000 · small（阅读与总结）：310"

@@ -26,6 +26,7 @@ class ModelServer:
     """`async with ModelServer(script) as server:` then point a client at `server.base_url`.
 
     `requests` holds what arrived, refused requests included. `key` and `models` are checked when they are given.
+    `listed` is what `GET /v1/models` answers; None where it has no list.
     `GET /requests` lists the same for a test in another process.
     """
 
@@ -36,6 +37,7 @@ class ModelServer:
         personality: Personality = OPENAI,
         key: str = "",
         models: Iterable[str] = (),
+        listed: object = None,
         port: int = 0,
     ) -> None:
         self.personality = personality
@@ -47,6 +49,7 @@ class ModelServer:
         """Input tokens of all requests that the model saw."""
         self.ear = Ear(key)
         """What it hears and says of recordings."""
+        self._listed = listed
         self._answer = script if callable(script) else Deck(script)
         self._key = key
         self._models = frozenset(models)
@@ -56,6 +59,8 @@ class ModelServer:
         app = web.Application(client_max_size=MAX_BODY)
         app.router.add_get("/requests", self._list)
         app.router.add_post("/v1/chat/completions", self._chat)
+        if listed is not None:
+            app.router.add_get("/v1/models", self._models_listed)
         app.router.add_post("/v1/audio/transcriptions", self.ear.transcribe)
         if personality.responses != "absent":
             app.router.add_post("/v1/responses", self._responses)
@@ -97,6 +102,9 @@ class ModelServer:
         async with self._arrived:
             self._arrived.notify_all()
         return recorded
+
+    async def _models_listed(self, _: web.Request) -> web.Response:
+        return web.json_response(self._listed)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         recorded = await self._record(request)

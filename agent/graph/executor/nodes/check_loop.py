@@ -10,6 +10,7 @@ from langgraph.types import Command
 from agent.effect_facts import effects_of
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.past import is_past_long
 from agent.graph.executor.state import ExecutorState, did_of, ended
 from agent.graph.executor.steps import close_step, tell
 from agent.guards.loop_detection import Level, Move, level
@@ -30,7 +31,7 @@ REPLAN = (
 
 async def check_loop(
     state: ExecutorState, runtime: Runtime[RunContext]
-) -> Command[Literal["screenshot", "call_user", "executor_exit"]]:
+) -> Command[Literal["screenshot", "sum_up_past", "call_user", "executor_exit"]]:
     """Close the step, then go on or end."""
     context = runtime.context
     tell(state, context)
@@ -68,7 +69,9 @@ async def check_loop(
     update["told"] = [*told, *(f"The person writes: {note}" for note in notes)]
     update["said"] = [*state.get("said", []), *notes]
     update["steers"] = [*state.get("steers", []), *map(kept, notes)]
-    return Command(goto="screenshot", update=update)
+    now = ExecutorState(**{**state, **update})  # type: ignore[typeddict-item]  # what the graph makes of the two
+    due = await is_past_long(now, context)
+    return Command(goto="sum_up_past" if due else "screenshot", update=update)
 
 
 def _closed(state: ExecutorState, context: RunContext) -> dict[str, Any]:

@@ -16,7 +16,16 @@ from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, ended, past_line, reply_of, spent, usage_data, why_unusable
+from agent.graph.executor.state import (
+    ExecutorState,
+    ended,
+    past_line,
+    reply_of,
+    spent,
+    unsummed,
+    usage_data,
+    why_unusable,
+)
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
@@ -46,7 +55,9 @@ async def verify(
     """
     if sight.screen.image is None and not sight.screen.elements:
         return sentence("verify.nothing"), Usage()
-    steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in state["past"])
+    steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in unsummed(state))
+    if earlier := state.get("earlier"):
+        steps = f"(1 to {earlier['steps']}, summed up) {earlier['text']}\n{steps}"
     elements = "\n".join(element.line for element in sight.screen.elements or ())
     facts = (
         f"Task: {state['task']}\nThis part: {state['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"

@@ -13,13 +13,14 @@ from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
+from agent.graph.executor.past import REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import ExecutorState, did_of, ended_by, fate_of, not_done_of, spent, usage_data
 from agent.graph.executor.steps import confirm_step
 from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.errors import ModelError
+from agent.models.errors import InputTooLong, ModelError
 from agent.observing import ScreenView
 from agent.scene import PastStep, Scene
 from agent.wording import restored
@@ -29,8 +30,9 @@ from devices.phone import Observation
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
     """Everything one acting call is about; pictures only for the steps inside the image window."""
-    past = state["past"]
-    first = first_in_window(len(past), context.image_window)
+    past, earlier = state["past"], state.get("earlier")
+    begin = earlier["steps"] if earlier else 0
+    first = first_in_window(len(past), 1 if state.get("narrow") else context.image_window)
     said = context.live.shown
     light = context.dialect.lightens_past
     steps = [
@@ -47,7 +49,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
             not_done=not_done_of(step.get("not_done")),
             memo=step.get("memo", {}),
         )
-        for i, step in enumerate(past)
+        for i, step in enumerate(past[begin:], begin)
     ]
     return Scene(
         task=state["task"],
@@ -61,6 +63,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         told=tuple(state["told"]),
         steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
+        earlier=earlier["text"] if earlier else "",
         read=tuple(state.get("read", ())),
     )
 
@@ -95,7 +98,7 @@ logger = logging.getLogger(__name__)
 
 async def vision_model(
     state: ExecutorState, runtime: Runtime[RunContext]
-) -> Command[Literal["action_summary", "parse_action", "screenshot", "check_loop", "executor_exit"]]:
+) -> Command[Literal["action_summary", "parse_action", "screenshot", "check_loop", "sum_up_past", "executor_exit"]]:
     """One call with the image window. After a restart there is nothing seen yet: then look first."""
     context = runtime.context
     view = context.screen.view
@@ -129,6 +132,12 @@ async def vision_model(
         return Command(goto="check_loop", update={**_told(context), **known})
     except PhoneError as error:
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
+    except InputTooLong as error:
+        if state.get("refused") == SUMMED_UP:
+            logger.warning("run %s: too long for the model also after summing up: %s", state["run"], error)
+            return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
+        context.screen.forget()
+        return Command(goto="sum_up_past", update={"refused": REFUSED, **_told(context), **known})
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
@@ -151,6 +160,8 @@ async def vision_model(
             },
             "decision": {"thought": "", "summary": "", "actions": []},
             "usage": usage_data(spent(state) + reply.usage),
+            "sent": reply.usage.input,
+            "refused": "",
             "told": [],
             "untold": None,
             **known,
