@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from PIL import Image
 
@@ -34,10 +35,12 @@ from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.measuring import measured
-from devices.phone import Done, Element, Health, Judged, Observation, PhoneInfo
+from devices.phone import Done, Element, Judged, Observation, PhoneInfo
 from devices.storage import FoundFiles
 from devices.thumbnail import black as all_black
 from devices.wording import words
+
+_T = TypeVar("_T")
 
 logger = logging.getLogger(__name__)
 
@@ -68,11 +71,7 @@ class AdbPhone:
         self._camera = Camera(self._shell, self._lane)
         self._trees = Trees(self._shell, self._lane, first_limit=first_limit)
         self._preparation = Preparation(self._shell)
-        self._ownership = None if shell is not None else Ownership(self._shell)
-        """None where no other service can reach the phone."""
-        self._owning = asyncio.Lock()
-        self._taken = False
-        """Whether another service was at work on it when that was last looked for."""
+        self._ownership = Ownership(self._shell, shared=shell is None)
         apps = Apps(self._shell, aliases)
         self._titles = Titles(apps)
         self._inputs = InputDriver(self._shell, self._trees, self._lane, self._preparation, apps, clock)
@@ -134,9 +133,7 @@ class AdbPhone:
 
     def _learn(self, state: State) -> None:
         self.heard = asyncio.get_running_loop().time()
-        health, reason, fix = health_of(state)
-        if self._taken:
-            health, reason, fix = Health.BUSY_ELSEWHERE, words("phone.taken.reason"), words("phone.taken.fix")
+        health, reason, fix = self._ownership.condition or health_of(state)
         self._info = dataclasses.replace(
             self._info,
             health=health,
@@ -147,6 +144,16 @@ class AdbPhone:
             app=state.package,
             app_name=self._titles.of(state.package),
         )
+
+    async def _known_when_taken(self, asking: Awaitable[_T]) -> _T:
+        """What comes of asking for the lock; `info` tells at once when another service has it."""
+        try:
+            return await asking
+        except PhoneTaken:
+            assert self._ownership.condition is not None
+            health, reason, fix = self._ownership.condition
+            self._info = dataclasses.replace(self._info, health=health, reason=reason, fix=fix)
+            raise
 
     async def observe(
         self,
@@ -382,7 +389,7 @@ class AdbPhone:
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
-        await self._own()
+        await self._known_when_taken(self._ownership.take())
         self._learn(await self._preparation.prepare(self._seen.size or self._info.size))
         self._titles.begin()
         self._titles.met(self._info.app)
@@ -394,64 +401,31 @@ class AdbPhone:
         await self._titles.end()
         await self._lane.end()
         try:
-            await self._own()
+            await self._known_when_taken(self._ownership.take())
         except PhoneTaken as taken:
             logger.info("%s is not put back: %s", self._info.name, taken)
             return
         try:
             await self._preparation.restore()
         finally:
-            await self._disown()
+            await self._ownership.release()
 
     async def mend(self) -> bool:
         """Puts back what a run that crashed has left, unless a run has the phone prepared now. Raises as `restore`, and
         PhoneTaken when it is one of another service.
         """
-        return await self._between_runs(self._preparation.mend)
+        return await self._known_when_taken(self._ownership.between_runs(self._preparation.mend))
 
     async def look_for_others(self) -> None:
         """Raises PhoneTaken while another service works on the phone."""
-        await self._between_runs(None)
-
-    async def _between_runs(self, work: Callable[[], Awaitable[bool]] | None) -> bool:
-        """Do it while the phone is owned for just that; not at all while a run of this process has it."""
-        if self._ownership is None:
-            return work is not None and await work()
-        async with self._owning:
-            if self._ownership.held:
-                return False
-            await self._take(self._ownership)
-            try:
-                return work is not None and await work()
-            finally:
-                await self._ownership.release()
+        await self._known_when_taken(self._ownership.between_runs())
 
     async def let_go(self) -> None:
         """Ends what runs for this phone in the background."""
         await self._drop_late()
         await self._titles.end()
         await self._lane.end()
-        await self._disown()
-
-    async def _own(self) -> None:
-        if self._ownership is not None:
-            async with self._owning:
-                await self._take(self._ownership)
-
-    async def _take(self, ownership: Ownership) -> None:
-        """Own it, and remember whether that was possible."""
-        try:
-            await ownership.take()
-        except PhoneTaken:
-            self._taken = True
-            reason, fix = words("phone.taken.reason"), words("phone.taken.fix")
-            self._info = dataclasses.replace(self._info, health=Health.BUSY_ELSEWHERE, reason=reason, fix=fix)
-            raise
-        self._taken = False
-
-    async def _disown(self) -> None:
-        if self._ownership is not None:
-            await self._ownership.release()
+        await self._ownership.release()
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         """See `Phone.push`."""

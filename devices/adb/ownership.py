@@ -11,6 +11,7 @@ import contextlib
 import logging
 import socket
 import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import adbutils
@@ -18,14 +19,20 @@ import adbutils
 from devices.adb.connection import Call
 from devices.adb.shell import Shell
 from devices.errors import PhoneError, PhoneTaken
+from devices.phone import Health
 from devices.wording import words
 
+AGAIN_AFTER: Final = 1
+"""Seconds until a lock that was not free is tried once more. Whoever only looks whether a phone is in use holds its
+lock for less than that.
+"""
 HOLD: Final = (
-    "{ command -v flock >/dev/null || echo none; flock -n 9 && echo held && read -r _ || echo taken; } "
+    "{ command -v flock >/dev/null || echo none; "
+    f"{{ flock -n 9 || {{ sleep {AGAIN_AFTER}; flock -n 9; }}; }} && echo held && read -r _ || echo taken; }} "
     "9>>/data/local/tmp/opengui.lock"
 )
 """Holds the lock until a line comes or the stream ends. The descriptor belongs to the braces: Android's shell hands one
-that `exec` has opened to no other program.
+that `exec` has opened to no other program. Its `flock` cannot wait for a time (toybox has no `-w`).
 """
 HELD: Final = b"held\n"
 TAKEN: Final = b"taken\n"
@@ -39,10 +46,15 @@ logger = logging.getLogger(__name__)
 class Ownership:
     """The lock of one phone. A phone that knows no locks is used without."""
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, *, shared: bool = True) -> None:
+        """Not `shared` is a phone that no other service can reach."""
         self._shell = shell
+        self._shared = shared
+        self._taking = asyncio.Lock()
         self._call: Call | None = None
         self._stream: adbutils.AdbConnection | None = None
+        self.condition: tuple[Health, str, str] | None = None
+        """Health, reason and fix of a phone that another service was at work on when that was last looked for."""
 
     def __del__(self) -> None:
         """Nobody holds it any more who could give it back."""
@@ -55,6 +67,27 @@ class Ownership:
 
     async def take(self) -> None:
         """Hold the lock from now on; nothing changes when it is held. Raises PhoneTaken."""
+        if self._shared:
+            async with self._taking:
+                await self._take()
+
+    async def between_runs(self, work: Callable[[], Awaitable[bool]] | None = None) -> bool:
+        """Do this work while the lock is held for just that; not at all while a run of this process holds it.
+
+        Without work it is only looked whether another service holds it. Raises PhoneTaken, and what the work raises.
+        """
+        if not self._shared:
+            return work is not None and await work()
+        async with self._taking:
+            if self.held:
+                return False
+            await self._take()
+            try:
+                return work is not None and await work()
+            finally:
+                await self.release()
+
+    async def _take(self) -> None:
         if self._stream is not None and not _ended(self._stream):
             return
         self._drop()
@@ -64,16 +97,19 @@ class Ownership:
             stream, answer = await asyncio.to_thread(_ask, call)
         except (PhoneError, adbutils.AdbError, OSError, EOFError) as silent:
             logger.debug("%s tells nothing of its lock: %s", connection.serial, silent)
+            self.condition = None
             return  # whatever is asked of it next tells what is wrong
         except BaseException:
             call.sever()
             raise
         if answer == HELD:
-            self._call, self._stream = call, stream
+            self._call, self._stream, self.condition = call, stream, None
             return
         call.close()
         if answer == TAKEN:
+            self.condition = Health.BUSY_ELSEWHERE, words("phone.taken.reason"), words("phone.taken.fix")
             raise PhoneTaken(words("phone.error.taken", serial=connection.serial), uncertain=False)
+        self.condition = None
         logger.info("%s knows no locks: nothing keeps two services from using it at once", connection.serial)
 
     async def release(self) -> None:

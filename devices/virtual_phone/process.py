@@ -10,10 +10,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from devices.geometry import Size
-from devices.virtual_phone.client import PhoneControl
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue, fault_text
+
+if TYPE_CHECKING:
+    from devices.virtual_phone.client import PhoneControl
 
 START_SECONDS = 20.0
 STOP_SECONDS = 5.0
@@ -36,6 +39,9 @@ class StartedPhone:
 
     def open(self) -> PhoneControl:
         """A client of its control interface: `async with phone.open() as control:`."""
+        # Only who changes the phone from outside needs it, and it loads an HTTP client and all apps.
+        from devices.virtual_phone.client import PhoneControl  # noqa: PLC0415 - see above
+
         return PhoneControl(self.control)
 
 

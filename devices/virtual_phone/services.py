@@ -5,9 +5,10 @@ Names and framing: AOSP packages/modules/adb/SERVICES.TXT and shell_protocol.h.
 
 from __future__ import annotations
 
+import asyncio
 import struct
 
-from devices.adb.ownership import HELD, HOLD, TAKEN
+from devices.adb.ownership import AGAIN_AFTER, HELD, HOLD, TAKEN
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.happenings import reboot_soon
@@ -36,6 +37,8 @@ def find_service(phone: Device, name: str) -> Service | None:
             await stream.write(output.of(OUT, ERR))
 
     async def lock(stream: Stream) -> None:
+        if phone.locked_by_service:
+            await asyncio.sleep(AGAIN_AFTER)
         if phone.locked_by_service:
             await stream.write(TAKEN)
             return

@@ -9,7 +9,7 @@ from agent.actions import AskUser, TakeOver
 from agent.effect_facts import Appeared, effects_of
 from agent.graph.executor.approval_words import question_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ExecutorState, did_of
+from agent.graph.executor.state import ExecutorState
 from agent.guards.binding import Around
 from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
@@ -21,7 +21,7 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, Questio
 from agent.standing_yes import Recipient
 from agent.wording import sentence, shortened
 from devices.phone import Element
-from devices.wording import Words, said
+from devices.wording import said
 
 FIELD_LETTERS = 60
 """Of the name of a field in a question."""
@@ -151,7 +151,7 @@ def _said_since(state: ExecutorState, sight: ScreenView) -> str:
     for step in reversed(state["past"]):
         facts = effects_of(step["effect"])
         new[:0] = [word for fact in facts if isinstance(fact, Appeared) for word in fact.words if word in shown]
-        if any(isinstance(each, Words) and each.kind == "did.secret" for each in did_of(step["did"])):
+        if step["number"] == state.get("entered_at"):
             break
     told = [shortened(word, SAID_LETTERS) for word in dict.fromkeys(new)]
     return in_one_line(sentence("ask.phone_says", words=" · ".join(told[:SAID_MOST]))) if told else ""

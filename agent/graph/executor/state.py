@@ -98,7 +98,8 @@ class ExecutorState(TypedDict, total=False):
     `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
     `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
     questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
-    waits to be typed, `entered` the fields that got one, `held` that of one which was given before it had a field,
+    waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last one
+    (a state of a former version has none), `held` that of one which was given before it had a field,
     `covered` the places where secrets were seen (see agent.guards.masking), `said` what the person has answered or
     written in this run; the last three are kept for the whole run as is `given_up`, the sub-tasks that ended because
     nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
@@ -151,6 +152,7 @@ class ExecutorState(TypedDict, total=False):
     secret: str | None
     held: str | None
     entered: list[list[str]]
+    entered_at: int | None
     said: list[str]
     seen: Seen
     handed_out: list[list[str]]

@@ -10,7 +10,7 @@ import pytest
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
-from devices.adb.ownership import Ownership
+from devices.adb.ownership import AGAIN_AFTER, Ownership
 from devices.adb.server import ServerAddress
 from devices.adb.shell import Shell
 from devices.errors import PhoneTaken
@@ -129,4 +129,23 @@ async def test_a_lock_that_the_cable_took_is_taken_again(adb_server: AdbServer) 
             await mine.take()
         assert phone.locked_by_service
         await mine.release()
+        await adb_server.disconnect(phone.address)
+
+
+async def test_who_only_looks_keeps_nobody_from_beginning(adb_server: AdbServer) -> None:
+    """Every service looks at its phones now and then, and holds the lock for that moment.
+
+    Seen failing without the second try in `HOLD`: `prepare` raised PhoneTaken.
+    """
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        looking = Ownership(Shell(Connection(ServerAddress("127.0.0.1", adb_server.port), phone.address)))
+        await looking.take()
+        mine = _phone(adb_server, phone)
+        beginning = asyncio.create_task(mine.prepare())
+        await asyncio.wait((beginning,), timeout=AGAIN_AFTER / 2)
+        await looking.release()
+        await beginning
+        assert mine.info.health is Health.READY
+        await mine.restore()
         await adb_server.disconnect(phone.address)

@@ -44,6 +44,7 @@ async def executor_entry(
         "secret": None,
         "held": state.get("held"),
         "entered": [],
+        "entered_at": None,
         "said": state.get("said", []),
         "seen": state.get("seen", {}),
         "handed_out": state.get("handed_out", []),

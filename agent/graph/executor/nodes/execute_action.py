@@ -227,5 +227,6 @@ async def _type_secret(
     if where.element is not None:
         place = place_of(sight.observation.package, where.element)
         step.changed["entered"] = [*step.state.get("entered", []), place]
+        step.changed["entered_at"] = step.state["step"]
     step.effect += effect
     step.told += [*told, *([waits] if waits else [])]
