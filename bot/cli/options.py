@@ -12,7 +12,6 @@ from bot.cli.exits import USAGE
 from bot.texts import say
 from devices.virtual_phone.options import add_options as add_phone_options
 
-
 SOCKET: Final = Path("/run/opengui-workshop/socket")
 """Where the unit and the container have the workshop's socket."""
 

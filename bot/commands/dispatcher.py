@@ -9,8 +9,20 @@ from typing import TypeVar
 
 from agent.error_mapping import fault_of
 from bot.cards.buttons import ButtonData, Deed
-from bot.commands import admin, answers, linking, overview, pairing, people, phones, scheduling, tasks, tokens, usage
-from bot.commands import admin, answers, linking, memory, overview, pairing, people, phones, scheduling, tasks, usage
+from bot.commands import (
+    admin,
+    answers,
+    linking,
+    memory,
+    overview,
+    pairing,
+    people,
+    phones,
+    scheduling,
+    tasks,
+    tokens,
+    usage,
+)
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
 from bot.commands.completion import Suggestions
 from bot.commands.free_text import Talk, topic_of

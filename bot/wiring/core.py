@@ -38,7 +38,6 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.wiring.tools import actions_of, mcp_tools
-from bot.wiring.tools import actions_of
 from bot.workshop.offer import look_for_workshop
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
@@ -115,7 +114,6 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             journal=store.journal,
             frames=store.frames.patient(),
             secrets=secrets,
-            actions=actions_of(settings),
             offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
             actions=actions_of(settings, offer.workshop),
         )

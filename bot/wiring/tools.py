@@ -14,8 +14,8 @@ from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.ports.workshop import Workshop
 from agent.tools.compute import CALCULATE, PYTHON
-from agent.tools.spec import Tool
 from agent.tools.shell import shell_tools
+from agent.tools.spec import Tool
 from agent.tools.web import read_page, web_search
 from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file

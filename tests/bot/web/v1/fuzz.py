@@ -34,7 +34,7 @@ async def fuzz(api: ApiWorld, cases: int, number: int = 0) -> dict[int, int]:
     loop = asyncio.get_running_loop()
     counts: dict[int, int] = {}
 
-    async def send(case: Any) -> None:  # noqa: ANN401 - schemathesis' own
+    async def send(case: Any) -> None:
         sent = case.as_transport_kwargs(base_url=str(api.url.with_path(API)))
         headers = {str(name): str(value) for name, value in (sent.get("headers") or {}).items()}
         headers = {name: value for name, value in headers.items() if value.isprintable() and value.isascii()}
@@ -78,7 +78,7 @@ async def fuzz(api: ApiWorld, cases: int, number: int = 0) -> dict[int, int]:
                 suppress_health_check=list(HealthCheck),
             )
             @given(case=st.one_of(operation.as_strategy(), operation.as_strategy(generation_mode=_NEGATIVE)))
-            def one(case: Any) -> None:  # noqa: ANN401 - schemathesis' own
+            def one(case: Any) -> None:
                 asyncio.run_coroutine_threadsafe(send(case), loop).result(30)
 
             one()
