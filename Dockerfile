@@ -10,9 +10,14 @@ COPY devices ./devices
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim-bookworm
+# For the workshop's rooms.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap \
+    && rm -rf /var/lib/apt/lists/*
 # `plugdev` may open phones on USB where the host's udev rule gives them to that group.
 RUN useradd --create-home --uid 10001 --groups plugdev opengui \
-    && install -d -o opengui -g opengui -m 700 /data /home/opengui/.android
+    && install -d -o opengui -g opengui -m 700 /data /home/opengui/.android /run/opengui-workshop
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ def test_the_dockerfile_has_no_fault_that_the_linter_knows() -> None:
 
 def test_every_variant_runs_without_rights_that_it_does_not_need() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    del services["workshop"]
     assert {profile for service in services.values() for profile in service["profiles"]} == {"adb-server", "usb"}
     for name, service in services.items():
         assert service["cap_drop"] == ["ALL"], name
@@ -31,9 +33,24 @@ def test_every_variant_runs_without_rights_that_it_does_not_need() -> None:
 def test_the_data_is_in_the_volume_whatever_the_file_of_settings_says() -> None:
     """A copy of `.env.example` names another folder, which cannot be written there."""
     assert "DATA_DIR=data\n" in (ROOT / ".env.example").read_text(encoding="utf-8")
-    for service in yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"].values():
+    for name, service in yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"].items():
+        if name == "workshop":
+            continue
         assert service["environment"]["DATA_DIR"] == "/data"
         assert "data:/data" in service["volumes"]
+
+
+def test_the_workshop_has_no_secret_no_network_and_no_data() -> None:
+    workshop = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["workshop"]
+    assert workshop["network_mode"] == "none"
+    assert "env_file" not in workshop
+    assert "environment" not in workshop
+    assert workshop["volumes"] == ["workshop:/run/opengui-workshop"]
+    assert workshop["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in workshop["security_opt"]
+    assert workshop["read_only"] is True
+    refused = json.loads((ROOT / "docker" / "workshop-seccomp.json").read_text(encoding="utf-8"))["syscalls"][0]
+    assert {"bpf", "keyctl", "kexec_load"} <= set(refused["names"])
 
 
 def test_only_the_program_goes_into_the_image() -> None:

@@ -43,6 +43,9 @@ def _guarded(arguments: Sequence[str] | None) -> int:
     """The exit code, also of what went wrong. Raises BrokenPipeError when nobody reads what is printed."""
     options = parser().parse_args(arguments)
     try:
+        if options.name == "workshop":
+            # Before any setting is read: it is to have no secret. Nothing else of the service is loaded for it.
+            return int(import_module("bot.cli.workshop").workshop(options))
         return _run(options, load_settings(model=model_of(installed())))
     except SettingsError as error:
         _complain(error)

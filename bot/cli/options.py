@@ -6,11 +6,14 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from bot.cli.exits import USAGE
 from bot.texts import say
 from devices.virtual_phone.options import add_options as add_phone_options
+
+SOCKET: Final = Path("/run/opengui-workshop/socket")
+"""Where the unit and the container have the workshop's socket."""
 
 
 class _Help(argparse.HelpFormatter):
@@ -88,6 +91,10 @@ def parser() -> argparse.ArgumentParser:
     add_json(used)
     add_json(add("schedules"))
     add_phone_options(add("phone"))
+    rooms = add("workshop")
+    rooms.set_defaults(child=False)
+    rooms.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH", help=say("cli.option.workshop_socket"))
+    rooms.add_argument("--user", default="opengui", metavar="NAME", help=say("cli.option.workshop_user"))
     add("password")
     add("signout")
     add("setup")

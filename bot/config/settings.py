@@ -79,6 +79,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "deep_thinking": "yes_no",
     "web_tools": "yes_no",
     "searxng_url": "url",
+    "workshop": "workshop",
     "pairing": "yes_no",
     "max_steps": "positive",
     "max_minutes": "above_zero",
@@ -155,6 +156,7 @@ class Settings(BaseSettings):
     web_tools: bool = True
     searxng_url: Url = ""
     tavily_api_key: SecretStr = SecretStr("")
+    workshop: Annotated[str, Field(max_length=100, pattern=r"^(auto|off|/\S+)$")] = "auto"
     max_steps: Annotated[int, Field(ge=1)] = 60
     max_minutes: Annotated[float, Field(gt=0)] | None = 120
     max_tokens: Annotated[int, Field(ge=1)] | None = 2_000_000

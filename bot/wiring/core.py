@@ -38,6 +38,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.wiring.tools import actions_of
+from bot.workshop.offer import look_for_workshop
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -102,6 +103,9 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
+        offer = await look_for_workshop(settings.workshop)
+        if offer.own is not None:
+            stack.push_async_callback(offer.own.close)
         equipment = Equipment(
             phones=phones,
             leases=leases,
@@ -110,7 +114,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             journal=store.journal,
             frames=store.frames.patient(),
             secrets=secrets,
-            actions=actions_of(settings),
+            actions=actions_of(settings, offer.workshop),
         )
         agent = GraphAgent(
             terms,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
+from agent.ports.workshop import Workshop
 from agent.tools.compute import CALCULATE, PYTHON
+from agent.tools.shell import shell_tools
 from agent.tools.web import read_page, web_search
 from bot.config.settings import Settings
 
@@ -16,9 +18,13 @@ if TYPE_CHECKING:
     from agent.tools.searching import Search
 
 
-def actions_of(settings: Settings) -> ActionRegistry:
-    """What a run can do on the phone and without it. Pages are read from the public internet alone."""
+def actions_of(settings: Settings, workshop: Workshop | None = None) -> ActionRegistry:
+    """What a run can do on the phone and without it. Pages are read from the public internet alone; shell and full
+    Python are there with a workshop.
+    """
     actions = BUILT_IN.plus(CALCULATE, PYTHON)
+    if workshop is not None:
+        actions = actions.plus(*shell_tools(workshop, lambda _context: None))
     if not settings.web_tools:
         return actions
     actions = actions.plus(read_page(_public))

@@ -41,7 +41,6 @@ def serve(options: argparse.Namespace) -> int:
         listener = bound(options.socket)
         if options.child:
             leave_network()
-        leave_root(NOBODY)
     except (OSError, KeyError) as error:
         logger.error("The workshop cannot be started: %s", error)  # noqa: TRY400 - a sentence, not a trace
         return UNAVAILABLE
@@ -54,6 +53,8 @@ async def _serve(listener: socket.socket, uid: int, *, child: bool) -> int:
         logger.error("No room holds here: %s. Run `opengui doctor` to see what to do.", room.value)
         listener.close()
         return UNAVAILABLE
+    # After the first job: by then all is loaded that lies where only root may read.
+    leave_root(NOBODY)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):

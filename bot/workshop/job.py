@@ -149,17 +149,17 @@ def _tree(pid: int) -> list[int]:
     found = [pid]
     for one in found:
         with contextlib.suppress(OSError, ValueError):
-            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii").split())
+            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_bytes().split())
     return found
 
 
 def _memory(pid: int) -> int:
     """Bytes of memory that the process has for itself or shares with others of its room, swapped ones included."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
     except OSError:
         return 0
-    wanted = ("RssAnon:", "RssShmem:", "VmSwap:")
+    wanted = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
 
 

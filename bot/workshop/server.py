@@ -110,4 +110,3 @@ def bound(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
-

@@ -63,5 +63,13 @@ def test_the_watchdog_waits_longer_than_the_pulse_may_take() -> None:
     assert lines("Type") == ["notify"]
 
 
+def test_the_workshops_unit_has_no_secret_and_no_network() -> None:
+    text = UNIT.with_name("opengui-workshop.service").read_text(encoding="utf-8")
+    said = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    assert said["PrivateNetwork"] == "yes"
+    assert said["DynamicUser"] == "yes"
+    assert not {"EnvironmentFile", "LoadCredential", "Environment", "RestrictNamespaces"} & said.keys()
+
+
 def test_every_secret_can_be_a_credential() -> None:
     assert sorted(lines("LoadCredential")) == sorted(name.upper() for name in secret_names(model_of(installed())))

@@ -1,0 +1,138 @@
+"""Tools that run a shell or full Python in the workshop. Nothing gets out of it, so nobody is asked.
+
+What a program prints is data, whoever wrote the program: it may have read a page or a file of somebody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, Protocol
+
+from pydantic import Field
+
+from agent.actions import Action
+from agent.effect_facts import Worded
+from agent.ports.workshop import Ending, Job, JobResult, Program, WorkFile, Workshop, WorkshopError
+from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.wording import Texts
+
+OUTPUT: Final = 6000
+"""Characters of the output that a model is shown: about 1,500 tokens."""
+TEXTS: Final = Texts(
+    {
+        "shell": "run in a shell: {command}",
+        "python_full": "run a program in full Python",
+        "exit": "it ended with exit code {code}",
+        "time": "it was stopped: it took longer than {seconds} seconds",
+        "memory": "it was stopped: it took more than 256 MB of memory",
+        "disk": "it was stopped: it wrote too many files",
+        "processes": "it was stopped: it started too many processes",
+        "output": "it was stopped: it printed too much",
+        "broken": "it destroyed its own room, and what it wrote is gone",
+    },
+    zh={
+        "shell": "在 shell 中运行：{command}",
+        "python_full": "用完整的 Python 运行一段程序",
+        "exit": "已结束，退出码 {code}",
+        "time": "已被终止：运行超过 {seconds} 秒",
+        "memory": "已被终止：占用内存超过 256 MB",
+        "disk": "已被终止：写入的文件太多",
+        "processes": "已被终止：启动的进程太多",
+        "output": "已被终止：输出太多",
+        "broken": "它破坏了自己的运行环境，写入的内容已丢失",
+    },
+)
+
+
+class Shell(Action):
+    """Run commands in a shell, in a closed room: no network, 60 seconds, 256 MB, and only what Debian has by itself.
+
+    The files of this task lie in the current folder, and what you write there is kept. Nothing else remains.
+    """
+
+    kind: Literal["shell"] = "shell"
+    command: str = Field(min_length=1, max_length=8000, description="What bash is to run; several lines are fine.")
+    seconds: int = Field(default=60, ge=1, le=60, description="How long it may take.")
+
+
+class PythonFull(Action):
+    """Run a program in full Python with its whole standard library, in a closed room: no network, 60 seconds, 256 MB.
+
+    The files of this task lie in the current folder, and what you write there is kept. For sums and short programs
+    without files use python, which is quicker.
+    """
+
+    kind: Literal["python_full"] = "python_full"
+    code: str = Field(min_length=1, max_length=32_000, description="The whole program; print what you want to see.")
+    seconds: int = Field(default=60, ge=1, le=60, description="How long it may take.")
+
+
+class JobFolder(Protocol):
+    """The files of one task. Both block; links are none of its files."""
+
+    def take(self) -> tuple[WorkFile, ...]:
+        """All of them, as far as the workshop takes them."""
+        ...
+
+    def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
+        """Keep these, and return the names of those for which there was no room."""
+        ...
+
+
+FolderOf = Callable[[ToolContext], JobFolder | None]
+"""The folder of the task that a tool works for, None where tasks have none."""
+
+
+def shell_tools(workshop: Workshop, folder_of: FolderOf) -> tuple[Tool[Shell], Tool[PythonFull]]:
+    """The two tools, with this workshop."""
+
+    async def shell(action: Shell, context: ToolContext) -> Done:
+        return await _run("shell", action.command, action.seconds, context)
+
+    async def python(action: PythonFull, context: ToolContext) -> Done:
+        return await _run("python", action.code, action.seconds, context)
+
+    async def _run(program: Program, code: str, seconds: int, context: ToolContext) -> Done:
+        folder = folder_of(context)
+        files = await asyncio.to_thread(folder.take) if folder is not None else ()
+        try:
+            result = await context.control.guard(workshop.run(Job(program, code, files, seconds)))
+        except WorkshopError as error:
+            raise ActionError(str(error), uncertain=not str(error).startswith("Not run")) from error
+        lost = await asyncio.to_thread(folder.put, result.files) if folder is not None else ()
+        return _done(result, seconds, kept=folder is not None, lost=lost)
+
+    return (
+        Tool(
+            model=Shell,
+            describe=lambda action, _: TEXTS.words("shell", command=in_a_line(action.command, 80)),
+            gate=ungated,
+            run=shell,
+        ),
+        Tool(
+            model=PythonFull,
+            describe=lambda _action, _sight: TEXTS.words("python_full"),
+            gate=ungated,
+            run=python,
+        ),
+    )
+
+
+def _done(result: JobResult, seconds: int, *, kept: bool, lost: Sequence[str]) -> Done:
+    values: dict[Ending, dict[str, int]] = {"exit": {"code": result.code}, "time": {"seconds": seconds}}
+    told = []
+    if kept and result.files:
+        told.append(f"Files written: {_names([file.path for file in result.files if file.path not in lost])}.")
+    if missing := [*result.left_out, *lost]:
+        told.append(f"Not kept, because they are no plain files, too large or too many: {_names(missing)}.")
+    shown = head_and_tail(result.output.rstrip(), OUTPUT) or "(no output)"
+    return Done(
+        (Worded.of(TEXTS.words(result.ending, **values.get(result.ending, {}))),), told=tuple(told), read=(shown,)
+    )
+
+
+def _names(names: Sequence[str]) -> str:
+    first = ", ".join(in_a_line(name, 60) for name in names[:10])
+    return first if len(names) <= 10 else f"{first} and {len(names) - 10} more"

@@ -1,0 +1,211 @@
+"""Programs that try to get out of a room, or to take the machine down; every room here is a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.ports.workshop import Job, WorkFile
+from bot.workshop.client import OwnWorkshop
+from tests.workshop.conftest import confined, needs_rooms
+
+SECRET = "SECRET_OF_THE_SERVICE=hunter2"
+
+
+async def shell(workshop: OwnWorkshop, code: str) -> str:
+    return (await workshop.run(Job("shell", code, seconds=20))).output
+
+
+async def python(workshop: OwnWorkshop, code: str) -> str:
+    return (await workshop.run(Job("python", code, seconds=20))).output
+
+
+async def test_nothing_outside_is_reached(
+    workshop: OwnWorkshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with `--bind / /` (files), and without `--unshare-all` and `--clearenv` (processes, environment)."""
+    monkeypatch.setenv(*SECRET.split("="))
+    outside = tmp_path / "secret"
+    outside.write_text("hunter2", encoding="utf-8")
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.is_relative_to("/tmp/pytest-of-root") or folder.is_relative_to("/tmp"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    tries = f"""
+    cat {outside} /etc/shadow /root/.bashrc /proc/1/environ /proc/{os.getpid()}/environ /proc/*/environ
+    cat ../../../../{outside} /proc/1/root{outside} /proc/self/cwd/../..{outside} | tr '\\0' '\\n'
+    env; kill -9 {os.getpid()}; kill -0 {os.getpid()} && echo REACHED
+    ls /home /root /var /work/.. /run; touch /usr/x /etc/x /job/x /x /dev/x && echo WRITTEN
+    """
+    told = await shell(workshop, tries)
+    assert "hunter2" not in told
+    assert "REACHED" not in told
+    assert "WRITTEN" not in told
+    memory = f"""
+import os
+for pid in [p for p in range(1, 400)] + [{os.getpid()}]:
+    for name in ("mem", "maps"):
+        try:
+            open(f"/proc/{{pid}}/{{name}}", "rb").read(1)
+            print("opened", pid, name) if pid == {os.getpid()} else None
+        except OSError: pass
+"""
+    assert "opened" not in await python(workshop, memory)
+
+
+async def test_no_network_is_reached(workshop: OwnWorkshop) -> None:
+    """Seen failing without `--unshare-all` (loopback, abstract socket), and without the filter (vsock)."""
+    abstract = f"\0opengui-{os.getpid()}"
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as named:
+        named.bind(abstract)
+        named.listen()
+        port = server.getsockname()[1]
+        tries = f"""
+import socket
+def reached(name, family, address):
+    try:
+        with socket.socket(family) as one:
+            one.settimeout(1); one.connect(address)
+        print("REACHED", name)
+    except OSError as error:
+        print(name, error.errno)
+reached("loopback", socket.AF_INET, ("127.0.0.1", {port}))
+reached("internet", socket.AF_INET, ("1.1.1.1", 53))
+reached("abstract", socket.AF_UNIX, {abstract!r})
+reached("workshop", socket.AF_UNIX, "/run/opengui-workshop/socket")
+for family in (40, 16, 17, 38):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM); print("REACHED family", family)
+    except OSError as error:
+        print(family, error.errno)
+"""
+        told = await python(workshop, tries)
+    assert "REACHED" not in told
+    assert "abstract 111" in told, told  # refused, as nobody listens there in a network of one's own
+    assert "40 1\n16 1\n17 1\n38 1" in told
+
+
+async def test_no_rights_are_gained(workshop: OwnWorkshop) -> None:
+    """Seen failing without the filter (keys of the kernel) and without its look at `clone` (new namespaces)."""
+    tries = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+for name, number in {"keyctl": 250, "bpf": 321, "memfd": 319, "io_uring": 425}.items():
+    if libc.syscall(number, 0, 0, 0, 0, 0) >= 0 or ctypes.get_errno() != 1: print("DONE", name)
+CLONE_NEWUSER = 0x10000000
+if libc.unshare(CLONE_NEWUSER) == 0: print("DONE unshare")
+if libc.syscall(56, CLONE_NEWUSER | 17, 0, 0, 0, 0) > 0: print("DONE clone")
+if libc.syscall(435, 0, 0) >= 0 or ctypes.get_errno() != 38: print("DONE clone3")
+for path in ("/work/sda", "/work/mem"):
+    try: os.mknod(path, 0o060600, os.makedev(8, 0)); print("DONE", path)
+    except OSError: pass
+try: os.setuid(0); print("DONE setuid")
+except OSError: pass
+if libc.mount(b"none", b"/work", b"tmpfs", 0, 0) == 0: print("DONE mount")
+"""
+    if os.uname().machine == "x86_64":
+        assert await python(workshop, tries) == ""
+    told = await shell(workshop, "cp /usr/bin/id . && chmod 4755 id && ./id -u; for i in su sudo passwd 'mount -t tmpfs x /work'; do "
+                                 "echo x | $i 2>/dev/null && echo DONE $i; done; id -u")  # fmt: skip
+    assert told == "1000\n1000\n"
+
+
+FORKS = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+MEMORY = """
+import os, time
+for _ in range(8): os.fork() if _ < 3 else None
+kept = [bytearray(os.urandom(1024)) * 100_000 for _ in range(2)]
+time.sleep(20)
+"""
+DELETED = """
+import os
+kept = []
+while True:
+    file = open("x", "wb"); file.write(bytes(8_000_000)); file.flush(); kept.append(file); os.unlink("x")
+"""
+TOO_MUCH = {
+    "fork bomb": (Job("python", FORKS, seconds=2), {"time", "processes", "memory"}),
+    "memory of many": (Job("python", MEMORY, seconds=15), {"memory"}),
+    "memory of one": (Job("python", "x = bytearray(10**9)"), {"exit"}),
+    "endless": (Job("shell", "while :; do :; done", seconds=1), {"time"}),
+    "deaf and endless": (Job("shell", "trap '' TERM INT; (sleep 60 &) ; sleep 60", seconds=1), {"time"}),
+    "output": (Job("shell", "head -c 1000000000 /dev/zero"), {"output"}),
+    "millions of files": (Job("python", "for i in range(10**7): open(f'f{i}', 'w')"), {"disk"}),
+    "a large file": (Job("shell", "head -c 200000000 /dev/zero > big; ls -s big"), {"exit"}),
+    "deleted files": (Job("python", DELETED), {"exit"}),
+    "its own holder": (Job("shell", "kill -9 $PPID; kill -9 -1; sleep 5"), {"broken", "exit", "time"}),
+}
+
+
+async def test_what_takes_too_much_is_ended(by_hand: OwnWorkshop) -> None:
+    """Seen failing: without leaving root the fork bomb took every process of this machine; without the watch memory of
+    many, output and files ran on until the time was over.
+    """
+    for name, (job, endings) in TOO_MUCH.items():
+        began = time.monotonic()
+        result = await by_hand.run(job)
+        assert result.ending in endings, (name, result)
+        assert time.monotonic() - began < job.seconds + 8, name
+        assert len(result.output) < 100_000, name
+        after = await by_hand.run(Job("shell", "echo well"))
+        assert after.output == "well\n", name
+    left = await asyncio.to_thread(subprocess.run, ["pgrep", "-f", "/job/code"], capture_output=True, text=True)
+    mine = [pid for pid in left.stdout.split() if _parent_chain_has(int(pid), by_hand.pid or 0)]
+    assert not mine
+
+
+def _parent_chain_has(pid: int, wanted: int) -> bool:
+    while pid > 1:
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[1])
+        except OSError:
+            return False
+        if pid == wanted:
+            return True
+    return False
+
+
+async def test_links_and_devices_stay_inside(workshop: OwnWorkshop) -> None:
+    """Seen failing with `entry.isdir()` as the only thing that is left out: the links come out as empty files."""
+    made = """
+    echo new > new.txt; mkdir -p a; echo deep > a/b.txt; echo other > given.txt
+    ln -s /etc/passwd link; ln -s /etc afolder; mkfifo pipe; ln new.txt hard; echo x > "bad
+name"
+    """
+    files = (WorkFile("given.txt", b"given"), WorkFile("same.txt", b"same"))
+    result = await workshop.run(Job("shell", made, files))
+    took = {file.path: file.content for file in result.files}
+    assert {"a/b.txt": b"deep\n", "given.txt": b"other\n"}.items() <= took.items()
+    assert b"new\n" in took.values()
+    assert "same.txt" not in took
+    assert not {"link", "afolder", "pipe", "afolder/passwd"} & took.keys()
+    assert {"link", "afolder", "pipe"} <= set(result.left_out)
+    assert all(name.isprintable() for name in (*took, *result.left_out))
+
+
+async def test_the_process_of_the_workshop_has_no_secret_no_network_and_no_root(
+    by_hand: OwnWorkshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing with the service's own environment handed on, and without `leave_root`."""
+    monkeypatch.setenv(*SECRET.split("="))
+    await by_hand.run(Job("shell", "true"))
+    about = Path(f"/proc/{by_hand.pid}")
+    assert b"hunter2" not in (about / "environ").read_bytes()
+    assert os.readlink(about / "ns/net") != os.readlink("/proc/self/ns/net")  # noqa: PTH115 - in a coroutine
+    assert "\nUid:\t0\t" not in (about / "status").read_text(encoding="utf-8")
+
+
+async def test_where_namespaces_are_forbidden_nothing_is_offered() -> None:
+    """As in the service's own unit (RestrictNamespaces) and under Docker's own filter."""
+    needs_rooms()
+    if os.geteuid() != 0:
+        pytest.skip("only root can set these limits up")
+    workshop = confined("filtered")
+    with pytest.raises(Exception, match="could not be started"):
+        await workshop.run(Job("shell", "true"))
+    await workshop.close()
