@@ -93,10 +93,12 @@ async def _followed(process: asyncio.subprocess.Process, job: Job, began: float)
     output, packed = _Output(), bytearray()
     assert process.stdout is not None
     assert process.stderr is not None
-    ended = asyncio.gather(_read_output(process.stderr, output), _read_files(process.stdout, packed), process.wait())
+    ended: asyncio.Future[Any] = asyncio.gather(
+        _read_output(process.stderr, output), _read_files(process.stdout, packed), process.wait()
+    )
     watching = asyncio.create_task(_watch(process.pid, output))
     try:
-        await asyncio.wait({ended, watching}, timeout=job.seconds + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([ended, watching], timeout=job.seconds + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
         over: Ending | None = watching.result() if watching.done() else None if ended.done() else "time"
     finally:
         watching.cancel()

@@ -52,7 +52,9 @@ class Server:
                 return
             await self._answer(reader, writer)
         except (BadMessage, TimeoutError) as error:
-            logger.warning("A request was not taken: %s.", error or "it took too long")
+            logger.warning(
+                "A request was not taken: %s.", error if isinstance(error, BadMessage) else "it took too long"
+            )
         except OSError:
             pass  # whoever asked is gone
         finally:
