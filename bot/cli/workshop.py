@@ -1,4 +1,8 @@
 """`opengui workshop`: the process in whose rooms shell and Python run. It reads no settings, so it has no secret."""
+"""`opengui workshop`: the process in whose rooms shell and Python run.
+
+It reads no settings, so that it has no secret.
+"""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.wiring.tools import actions_of, mcp_tools
+from bot.wiring.tools import actions_of
 from bot.workshop.offer import look_for_workshop
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool

@@ -93,10 +93,12 @@ async def _followed(process: asyncio.subprocess.Process, job: Job, began: float)
     output, packed = _Output(), bytearray()
     assert process.stdout is not None
     assert process.stderr is not None
-    ended = asyncio.gather(_read_output(process.stderr, output), _read_files(process.stdout, packed), process.wait())
+    ended: asyncio.Future[Any] = asyncio.gather(
+        _read_output(process.stderr, output), _read_files(process.stdout, packed), process.wait()
+    )
     watching = asyncio.create_task(_watch(process.pid, output))
     try:
-        await asyncio.wait({ended, watching}, timeout=job.seconds + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([ended, watching], timeout=job.seconds + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
         over: Ending | None = watching.result() if watching.done() else None if ended.done() else "time"
     finally:
         watching.cancel()
@@ -149,17 +151,17 @@ def _tree(pid: int) -> list[int]:
     found = [pid]
     for one in found:
         with contextlib.suppress(OSError, ValueError):
-            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii").split())
+            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_bytes().split())
     return found
 
 
 def _memory(pid: int) -> int:
     """Bytes of memory that the process has for itself or shares with others of its room, swapped ones included."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
     except OSError:
         return 0
-    wanted = ("RssAnon:", "RssShmem:", "VmSwap:")
+    wanted = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
 
 

@@ -58,13 +58,16 @@ async def holds(room: Room) -> bool:
         secret = Path(folder) / "secret"
         secret.write_text("outside\n", encoding="utf-8")
         Path(folder).chmod(0o755)  # noqa: ASYNC240 - a folder in memory or on the local disk
+        secret = Path(folder, "secret")
+        secret.write_text("outside\n", encoding="utf-8")  # noqa: ASYNC240 - eight bytes
+        os.chmod(folder, 0o755)  # noqa: PTH101, S103 - in a coroutine, and it holds nothing
         look = _LOOK.format(secret=secret, outside=os.getpid())
         result = await run(room, Job("shell", look, seconds=LOOK_S))
     return result.ending == "exit" and result.output == "held\n"
 
 
 async def _fits(bwrap: str) -> bool:
-    """Whether it is bubblewrap with --disable-userns (0.8)."""
+    """Whether it is bubblewrap, 0.8 or later as in Debian 12."""
     process = None
     try:
         process = await asyncio.create_subprocess_exec(

@@ -65,7 +65,7 @@ class Room:
         return (self.bwrap, *arguments), tuple(passed)
 
     def _made_of(self) -> Sequence[str]:
-        arguments = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
+        arguments = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
         arguments += ["--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "workshop", "--clearenv"]
         for name, value in (("PATH", _PATHS), ("HOME", WORK), ("LANG", "C.UTF-8"), ("PYTHONPATH", WORK)):
             arguments += ["--setenv", name, value]

@@ -53,6 +53,9 @@ class Server:
             await self._answer(reader, writer)
         except (BadMessage, TimeoutError) as error:
             logger.warning("A request was not taken: %s.", str(error) or "it took too long")
+            logger.warning(
+                "A request was not taken: %s.", error if isinstance(error, BadMessage) else "it took too long"
+            )
         except OSError:
             pass  # whoever asked is gone
         finally:

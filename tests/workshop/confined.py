@@ -32,6 +32,7 @@ def main(kind: str, path: str, uid: str) -> int:
         assert libc.unshare(_NEW_MOUNTS) == 0
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
         subprocess.run(["mount", "--bind", "/dev/null", "/proc/kcore"], check=True)
+        subprocess.run(["mount", "--bind", "/dev/null", "/proc/cpuinfo"], check=True)
         subprocess.run(["mount", "--bind", "/proc/sys", "/proc/sys"], check=True)
         subprocess.run(["mount", "-o", "remount,ro,bind", "/proc/sys"], check=True)
         resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
