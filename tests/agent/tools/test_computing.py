@@ -52,7 +52,10 @@ async def test_a_program_prints_and_has_a_value() -> None:
     ("code", "told"),
     [
         ("while True: pass", "time limit"),
-        ("x = 7\nwhile True: x = x * x + 1", "stopped"),
+        (
+            "x = 7\nwhile True: x = x * x + 1",
+            "stopped|memory limit",
+        ),  # which of the two comes first is up to the machine
         ("[0] * 10**9", "memory limit"),
         ("def f(): return f()\nf()", "recursion"),
         ("import socket", "No module"),
