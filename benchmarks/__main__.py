@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import foreign, scale, settling, single, stopping
+from benchmarks import api, foreign, scale, settling, single, stopping
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -43,11 +43,16 @@ async def _stop(options: Options) -> list[Row]:
     return await stopping.measured(options.runs)
 
 
+async def _api(options: Options) -> list[Row]:
+    return await api.measured(options.runs)
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
     "settle": _settle,
     "stop": _stop,
+    "api": _api,
     "scale": _scale,
 }
 

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import socket
 from typing import Final
 
 import h11
@@ -36,6 +37,8 @@ minutes and must be the first to let go.
 """
 STOP_WITHIN = 3.0
 """Seconds that a request gets to end when the server stops."""
+UNREAD: Final = 256 * 1024
+"""Bytes that the system holds for a reader who takes nothing; by itself it goes up to 4 MB for each."""
 GRACE_S: Final = 1.0
 """Seconds that who reads a body has to say that it came too slowly, before the connection is cut off."""
 
@@ -114,6 +117,7 @@ class Connection(H11Protocol):
         """Somebody has connected: served, or closed at once."""
         self._admitted = self._connections.join(self)
         if self._admitted:
+            transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
             super().connection_made(transport)
             self._wait_for_next()
         else:

@@ -180,7 +180,7 @@ async def _console(
     events = ConversationEvents(core.task_service, core.store)
     await events.start()
     stack.push_async_callback(events.stop)
-    api = ApiServices(services, events)
+    api = ApiServices(services, events, core.operating)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,

@@ -17,6 +17,7 @@ from bot.domain.task import AgentFailed, BadText, OverQuota, TaskError, TooManyT
 from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
 from bot.tasks.files import BadFiles
+from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.v1 import conversations, fleet, records, tasks
@@ -49,6 +50,7 @@ BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
     (UnknownQuestion, 404, "unknown"),
     (BadText, 422, "bad_text"),
     (BadFiles, 413, "too_large"),
+    (NeedsApproval, 409, "needs_approval"),
     (AgentFailed, 503, "agent_failed"),
     (TaskError, 409, "refused"),
 )
@@ -111,7 +113,7 @@ async def _told(request: Request, error: Exception) -> Response:
         assert token is not None
         await behind.services.store.audit.note(AuditKind.REFUSED, token.person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
-    return problem(status, code, str(error))
+    return problem(status, code, str(error), {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
 
 
 async def _misshapen(_: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
 from bot.store.conversations import Conversation
+from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.v1.chat import place_of
 from bot.web.v1.events import ConversationEvents, owner_text
@@ -29,6 +30,7 @@ class ApiServices:
 
     services: Services
     events: ConversationEvents
+    operating: Operating
 
 
 class Calls:

@@ -118,6 +118,11 @@ class ConversationEvents:
         if not known.readers:
             del self._open[conversation]
 
+    def readers(self, conversation: str) -> int:
+        """How many read it now."""
+        known = self._open.get(conversation)
+        return 0 if known is None else len(known.readers)
+
     def news(self, conversation: str) -> asyncio.Event:
         """What is set once there is something new; take it before looking."""
         return self._open[conversation].news.next()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from agent import actions as act
 from bot.commands.phones import user_of
 from bot.commands.resolve import open_phones, phone_named
 from bot.domain.right import Right
+from bot.store.audit import AuditKind
+from bot.tasks.operating import ByHand
 from bot.views.tasks import phone_json
 from bot.web.pictures import HEADERS
 from bot.web.v1.asking import Caller, Id, page
@@ -14,7 +17,12 @@ from bot.web.v1.calls import Calls
 from bot.web.v1.models import (
     Listed,
     ModelInfo,
+    OpenedApp,
     PhoneInfoOut,
+    PressedKey,
+    TapAt,
+    TouchedInfo,
+    TypedText,
 )
 from devices.phone import PhoneInfo
 
@@ -63,6 +71,41 @@ async def screen(phone: Id, calls: Caller) -> Response:
     return Response(
         reply.message.picture.data, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/jpeg"
     )
+
+
+async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> TouchedInfo:
+    phone = _phone(calls, named)
+    calls.require(Right.OPERATE, phone.id)
+    if allow:
+        calls.require(Right.APPROVE, phone.id)
+    met = await calls.behind.operating.touch(phone.id, action, calls.event, allowed=allow)
+    detail = f"{phone.id} {action.kind} {met.target or met.app}".strip()
+    await calls.services.store.audit.note(AuditKind.OPERATED, calls.person, detail=detail)
+    return TouchedInfo(app=met.app, target=met.target)
+
+
+@router.post("/phones/{phone}/tap")
+async def tap(phone: Id, wish: TapAt, calls: Caller) -> TouchedInfo:
+    """Touch it once; takes the right to operate, and nothing is touched while a task works there."""
+    return await _touched(calls, phone, act.Tap(target=act.PointTarget(x=wish.x, y=wish.y)), wish.allow)
+
+
+@router.post("/phones/{phone}/type")
+async def type_text(phone: Id, wish: TypedText, calls: Caller) -> TouchedInfo:
+    """Type into the focused field."""
+    return await _touched(calls, phone, act.Type(text=wish.text, clear=wish.clear, submit=wish.submit), wish.allow)
+
+
+@router.post("/phones/{phone}/key")
+async def press_key(phone: Id, wish: PressedKey, calls: Caller) -> TouchedInfo:
+    """Press a key."""
+    return await _touched(calls, phone, act.PressKey(key=wish.key), wish.allow)
+
+
+@router.post("/phones/{phone}/app")
+async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
+    """Bring an app to the front."""
+    return await _touched(calls, phone, act.OpenApp(name=wish.name), wish.allow)
 
 
 @router.get("/models", tags=["records"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from agent.files import GivenFile
 from bot.tasks.files import MAX_FILES
+from devices.inputs import Key
 
 TEXT_LIMIT = 20_000
 """Characters of a task, a message or an answer."""
@@ -217,6 +218,44 @@ class PhoneInfoOut(_Got):
     app_name: str
     virtual: bool
     task: str | None = Field(description="The task that works on it, where it may be shown.")
+
+
+class _Touch(_Sent):
+    allow: Name = Field(default="", description="`details.allow` of the refusal that asked for an approval.")
+
+
+class TapAt(_Touch):
+    """A touch, in the phone's own pixels."""
+
+    x: int = Field(ge=0, le=20_000)
+    y: int = Field(ge=0, le=20_000)
+
+
+class TypedText(_Touch):
+    """Text for the focused field. What goes into a field for a password is kept nowhere."""
+
+    text: str = Field(min_length=1, max_length=TEXT_LIMIT, repr=False)
+    clear: bool = False
+    submit: bool = False
+
+
+class PressedKey(_Touch):
+    """A key of the phone."""
+
+    key: Annotated[Key, Strict(False)]
+
+
+class OpenedApp(_Touch):
+    """An app, by its name on the launcher or its package."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class TouchedInfo(_Got):
+    """What an input met: the app that was in front, and the label of what is there."""
+
+    app: str
+    target: str
 
 
 class NewSchedule(_Sent):

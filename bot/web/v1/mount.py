@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 import secrets
 import time
 from typing import Any, Final
@@ -47,7 +48,10 @@ class ApiMount:
 
     def routes(self) -> list[BaseRoute]:
         """What is served."""
-        return [Mount("/api/v1", app=self), get("/docs/openapi.json", self.document)]
+        below = Mount("/api/v1", app=self)
+        # A line break in an address is one of a program too: Starlette's own pattern ends there.
+        below.path_regex = re.compile(below.path_regex.pattern, re.DOTALL)
+        return [below, get("/docs/openapi.json", self.document)]
 
     async def load(self) -> ASGIApp:
         """Load what serves it, before or with the first request."""

@@ -12,9 +12,12 @@ from typing import Any, Self
 import aiohttp
 from yarl import URL
 
+from agent.guards.policy import Policy
 from bot.domain.address import Person
 from bot.domain.right import Right
 from bot.tasks.follow import TaskFollowers
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.operating import Operating
 from bot.web.api import ConsoleServices
 from bot.web.chat import OPERATOR, WebChat
 from bot.web.connections import Connections
@@ -45,6 +48,7 @@ class ApiWorld:
     """A running service and what its API is asked with. `start` is the operator's own token."""
 
     world: World
+    console: Console
     events: ConversationEvents
     url: URL
     start: str
@@ -88,6 +92,10 @@ class Stream:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._response.close()
+
+    def close(self) -> None:
+        """Read no more."""
         self._response.close()
 
     async def next(self) -> tuple[int, str, dict[str, Any]] | None:
@@ -139,7 +147,9 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             zone=world.services.zone,
             commands=COMMANDS,
         )
-        api = ApiServices(world.services, events)
+        leases = PhoneLeases(store.leases, world.phones)
+        operating = Operating(leases, world.phones, Policy.default(), store.journal)
+        api = ApiServices(world.services, events, operating)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -154,4 +164,4 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, events, url.origin(), url.query["token"], session)
+        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session)
