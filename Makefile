@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: three at a time keep two cores busy.
 WORKERS ?= 3
 
-.PHONY: run test test-fast test-page gate attacks chaos soak fuzz bench check format lock clean
+.PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -43,6 +43,10 @@ soak: $(VENV)/.installed-dev
 # Random input for everything that reads what others write, FUZZ_SECONDS (60) for each target. ARGS="--only commands".
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+# Random requests to the HTTP API, made from its document: API_CASES (20,000), API_SEED (0). Takes about ten minutes.
+api-fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.bot.web.v1.fuzz $(ARGS)
 
 # Speed and cost on virtual phones that are as slow as real ones; on an idle machine, takes ten minutes.
 # ARGS="--only scale" for one part (single, settle, scale), ARGS="--runs 5" for more.

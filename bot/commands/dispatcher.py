@@ -197,9 +197,7 @@ class Commands:
         return await do_press(press, request, self._services, self._talk, self._do_kept)
 
     async def _run(self, request: Request) -> Reply:
-        require(request, self._services.policy, BY_NAME[request.call.name].right)
-        await hold_back(request, self._services)
-        return await HANDLERS[request.call.name](request, self._services)
+        return await run_command(request, self._services)
 
     async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
         """What was missed, or typed wrongly, is done now, once. What is refused can be pressed for again."""
@@ -226,6 +224,13 @@ class Commands:
         if not found.allowed:
             await self._services.store.refusals.count(request.address.platform, _refused_check(found.checks))
         return found.allowed
+
+
+async def run_command(request: Request, services: Services) -> Reply:
+    """Do one command. Raises Refused, NotAllowed, TooLate or TaskError."""
+    require(request, services.policy, BY_NAME[request.call.name].right)
+    await hold_back(request, services)
+    return await HANDLERS[request.call.name](request, services)
 
 
 def _request(came: Incoming | Press) -> Request:

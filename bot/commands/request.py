@@ -117,6 +117,10 @@ class Refused(Exception):
         return Refused(text)
 
 
+class Unknown(Refused):
+    """What the request names does not exist for whoever asks."""
+
+
 class NotAllowed(Refused):
     """The person may not do that; `check` names what refused it, for the audit."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.commands.request import Refused, Request, Services, may_see, verdict
+from bot.commands.request import Refused, Request, Services, Unknown, may_see, verdict
 from bot.domain.incoming import CommandCall
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Entitlement, Task, WishedPhone
@@ -26,7 +26,7 @@ NAMES_SHOWN = 120
 def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
     """The phone with this id, serial or name (in any case). Raises Refused for none, and for several of one name."""
     if not phones:
-        raise Refused(say("phone.none"))
+        raise Unknown(say("phone.none"))
     wanted = text.casefold()
     exact = [phone for phone in phones if wanted in {phone.id.casefold(), phone.serial.casefold()}]
     found = exact or [phone for phone in phones if phone.name.casefold() == wanted]
@@ -40,8 +40,8 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
 def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
     """None of these phones is called that; the known ones are listed."""
     if not phones:
-        return Refused(say("phone.none"))
-    return Refused(say("phone.unknown", name=text[:NAMES_SHOWN], known=listed(names_of(phones)[:LISTED])))
+        return Unknown(say("phone.none"))
+    return Unknown(say("phone.unknown", name=text[:NAMES_SHOWN], known=listed(names_of(phones)[:LISTED])))
 
 
 def open_phones(request: Request, services: Services) -> tuple[PhoneInfo, ...]:
@@ -98,7 +98,7 @@ async def task_named(named: str, request: Request, services: Services) -> Task:
     """The task of this number; `12.2` and `12.pixel` are one phone's part of task 12. Raises Refused as for `task`."""
     task = await task_or_none(named, services)
     if task is None or not may_see(request, services.policy, task):
-        raise Refused(say("task.unknown", name=named[:40]))
+        raise Unknown(say("task.unknown", name=named[:40]))
     return task
 
 

@@ -134,7 +134,7 @@ def _options(request: Request) -> dict[str, str]:
 
 async def _change(request: Request, services: Services, verb: str, number: str) -> str:
     found = await services.store.schedules.get(number)
-    if found is None or not _seen(request, services, found):
+    if found is None or not may_see_schedule(request, services, found):
         raise Refused(say("schedule.unknown", name=number))
     require(request, services.policy, Right.USE, owner=found.plan.person)
     match verb:
@@ -168,7 +168,7 @@ def _example(request: Request) -> str:
 
 
 async def _listed(request: Request, services: Services) -> Reply:
-    found = [one for one in await services.store.schedules.all() if _seen(request, services, one)]
+    found = [one for one in await services.store.schedules.all() if may_see_schedule(request, services, one)]
     if not found:
         return plain(say("schedule.none", example=_example(request)))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
@@ -179,7 +179,7 @@ async def _listed(request: Request, services: Services) -> Reply:
     return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
 
 
-def _seen(request: Request, services: Services, one: Schedule) -> bool:
+def may_see_schedule(request: Request, services: Services, one: Schedule) -> bool:
     """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
     own = services.policy.same(one.plan.person, request.person)

@@ -13,6 +13,7 @@ from bot.store.backlog import MissedTable
 from bot.store.chat_moves import Moves
 from bot.store.connection import Source, Transaction
 from bot.store.console import ConsoleMessages
+from bot.store.conversations import ApiRequests, Conversations
 from bot.store.counters import Figures, Refusals
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
@@ -60,6 +61,8 @@ class Store:
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
+        self.conversations = Conversations(database, clock)
+        self.api_requests = ApiRequests(database, clock)
         self.sessions = ConsoleSessions(database)
         self.search = TaskSearch(database)
         self.usage = UsageTable(database, clock)

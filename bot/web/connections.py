@@ -95,11 +95,11 @@ class Connection(H11Protocol):
     """One connection, as uvicorn serves it, with bounds for heads, bodies and silence.
 
     `idle` is the seconds that it may be silent between requests. A request finds in its state how long its body may
-    take (`arrives_within`).
+    take (`arrives_within`), and how a reader who takes nothing is let go (`drop`).
     """
 
     def __init__(self, config: Config, state: ServerState, connections: Connections, idle: float) -> None:
-        super().__init__(config, state, {"arrives_within": connections.arrives_within})
+        super().__init__(config, state, {"arrives_within": connections.arrives_within, "drop": self.drop})
         # What others send wrongly is no news for the log; what the program does wrongly is.
         self.logger = _faults
         # No access log: an address may carry the token.

@@ -53,8 +53,8 @@ class Console:
     """Serves the console from `start` to `stop`.
 
     `port` may be 0 for any free one; `kept` is where sessions are. With `data_dir` it leaves the note there by
-    which the command line finds it. `beside` is served too, on this machine only; what is not below `/api` asks for
-    no token there.
+    which the command line finds it. The routes of `beside`, which is handed what is set when the console stops, are
+    served too: on this machine only, and what is not below `/api` asks for no token there.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Console:
         *,
         data_dir: Path | None = None,
         language: str = "auto",
-        beside: Sequence[BaseRoute] = (),
+        beside: Callable[[asyncio.Event], Sequence[BaseRoute]] = lambda _stopping: (),
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
         tokens: Tokens | None = None,
@@ -126,7 +126,8 @@ class Console:
         app.router.routes += [get(f"/page/{name}", serve(file)) for name, file in files.items()]
         for part in self._parts:
             app.router.routes += part.routes()
-        app.router.routes += self._beside
+        app.router.routes += self._beside(self._stopping)
+        app.router.routes += [get("/docs", serve(files["api.html"]))]
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
             port = await self._server.listen(self._door.host, self._port)

@@ -34,6 +34,7 @@ from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
+from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
@@ -65,6 +66,7 @@ class Core:
     quotas: Quotas
     housekeeper: Housekeeper
     admission: Admission
+    operating: Operating
 
 
 @asynccontextmanager
@@ -136,7 +138,18 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
         await stack.enter_async_context(housekeeper.at_work())
         yield Core(
-            settings, store, checkpoints, phones, live, terms, task_service, rights, quotas, housekeeper, admission
+            settings,
+            store,
+            checkpoints,
+            phones,
+            live,
+            terms,
+            task_service,
+            rights,
+            quotas,
+            housekeeper,
+            admission,
+            Operating(leases, phones, policy, store.journal),
         )
 
 

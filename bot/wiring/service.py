@@ -46,6 +46,10 @@ from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
+from bot.web.v1.calls import ApiServices
+from bot.web.v1.chat import ApiChat
+from bot.web.v1.events import ConversationEvents
+from bot.web.v1.mount import ApiMount
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import connections, end, keep
 from bot.wiring.core import Core, open_core
@@ -126,6 +130,7 @@ async def _chats(
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
+        chats[API_PLATFORM] = ApiChat()
         outbox = Outbox(
             core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
         )
@@ -172,6 +177,10 @@ async def _console(
     alone: bool,
 ) -> None:
     """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
+    events = ConversationEvents(core.task_service, core.store)
+    await events.start()
+    stack.push_async_callback(events.stop)
+    api = ApiServices(services, events, core.operating)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -199,7 +208,7 @@ async def _console(
             core.store.sessions,
             data_dir=settings.data_dir,
             language=settings.language,
-            beside=[*watch.routes(), *TokenMaking(services).routes()],
+            beside=lambda ending: [*watch.routes(), *TokenMaking(services).routes(), *ApiMount(api, ending).routes()],
             tokens=core.rights.tokens,
         )
         address = await console.start()

@@ -86,7 +86,9 @@ async def open_world(
             commands=COMMANDS,
         )
         sessions = ConsoleSessions(database)
-        console = Console(door or Exposure("127.0.0.1"), 0, behind, runs, sessions, data_dir=directory, beside=beside)
+        console = Console(
+            door or Exposure("127.0.0.1"), 0, behind, runs, sessions, data_dir=directory, beside=lambda _: beside
+        )
         entry = await console.start()
         try:
             parts = URL(entry)

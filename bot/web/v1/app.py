@@ -1,0 +1,141 @@
+"""The FastAPI application: its routes, its document, and every fault as {code, message, details}."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from bot.commands.parser import ParseError
+from bot.commands.request import NotAllowed, Refused, Unknown
+from bot.domain.task import AgentFailed, BadText, OverQuota, TaskError, TooManyTasks, UnknownQuestion, UnknownTask
+from bot.store.audit import AuditKind
+from bot.store.errors import StoreAway
+from bot.tasks.files import BadFiles
+from bot.tasks.operating import NeedsApproval
+from bot.texts import say
+from bot.web.auth import caller_of
+from bot.web.v1 import conversations, fleet, records, tasks
+from bot.web.v1.calls import ApiServices
+from bot.web.v1.models import Problem
+from bot.web.v1.problems import CODES, problem
+
+logger = logging.getLogger(__name__)
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The request cannot be read, or carries its token in the address."},
+    401: {"model": Problem, "description": "No token that holds."},
+    403: {"model": Problem, "description": "The token may not do that."},
+    404: {"model": Problem, "description": "There is no such thing for this token."},
+    409: {"model": Problem, "description": "As things stand it cannot be done."},
+    413: {"model": Problem, "description": "Too large."},
+    415: {"model": Problem, "description": "The body is of another type."},
+    422: {"model": Problem, "description": "The request does not have its form."},
+    429: {"model": Problem, "description": "Used up: the quota, or the places in the queue."},
+    503: {"model": Problem, "description": "The store or the agent cannot be reached now."},
+}
+BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
+    (NotAllowed, 403, "not_allowed"),
+    (Unknown, 404, "unknown"),
+    (ParseError, 422, "bad_text"),
+    (Refused, 409, "refused"),
+    (OverQuota, 429, "over_quota"),
+    (TooManyTasks, 429, "too_many_tasks"),
+    (UnknownTask, 404, "unknown"),
+    (UnknownQuestion, 404, "unknown"),
+    (BadText, 422, "bad_text"),
+    (BadFiles, 413, "too_large"),
+    (NeedsApproval, 409, "needs_approval"),
+    (AgentFailed, 503, "agent_failed"),
+    (TaskError, 409, "refused"),
+)
+"""The first kind that fits counts."""
+
+
+def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
+    """The application, which is mounted below /api/v1."""
+    app = FastAPI(
+        title="opengui-bot",
+        version="1",
+        description="Hand tasks to Android phones, follow them, answer their questions, and touch phones by hand.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        servers=[{"url": "/api/v1"}],
+        root_path_in_servers=False,
+        responses=RESPONSES,
+        separate_input_output_schemas=False,
+    )
+    app.state.behind = behind
+    app.state.stopping = stopping
+    for part in (conversations, tasks, fleet, records):
+        app.include_router(part.router)
+    for kind, _, _ in BY_ERROR:
+        app.add_exception_handler(kind, _told)
+    app.add_exception_handler(RequestValidationError, _misshapen)
+    app.add_exception_handler(HTTPException, _not_served)
+    app.add_exception_handler(StoreAway, _away)
+    app.add_exception_handler(Exception, _failed)
+    _describe(app)
+    return app
+
+
+def _describe(app: FastAPI) -> None:
+    made = app.openapi
+
+    def described() -> dict[str, Any]:
+        document = made()
+        parts = document.setdefault("components", {})
+        parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"token": []}]
+        for path in document["paths"].values():
+            if (post := path.get("post")) is not None and not any(
+                one["name"] == "Idempotency-Key" for one in post.get("parameters", ())
+            ):
+                key = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"}
+                post.setdefault("parameters", []).append(
+                    {"name": "Idempotency-Key", "in": "header", "required": False, "schema": key}
+                )
+        return document
+
+    app.openapi = described  # type: ignore[method-assign]  # as FastAPI's documentation extends it
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    if isinstance(error, NotAllowed):
+        behind: ApiServices = request.app.state.behind
+        token = caller_of(request).token
+        assert token is not None
+        await behind.services.store.audit.note(AuditKind.REFUSED, token.person, detail=error.check)
+    status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
+    return problem(status, code, str(error), {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
+
+
+async def _misshapen(_: Request, error: Exception) -> Response:
+    """What is wrong and where, without the values: one may be a secret."""
+    assert isinstance(error, RequestValidationError)
+    found = [{"where": ".".join(map(str, one["loc"])), "why": one["msg"]} for one in error.errors()[:20]]
+    return problem(422, "bad_request", say("refusal.form", **(found[0])), found)
+
+
+async def _not_served(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, str(error.detail))
+    answer: JSONResponse = problem(error.status_code, CODES.get(error.status_code, "bad_request"), words)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _away(_: Request, error: Exception) -> Response:
+    logger.warning("a request was not done: %s", error)
+    return problem(503, "store_away", say("api.store_away"))
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    """The trace stands in the log, under the request's id."""
+    return problem(500, "fault", say("api.fault", request=request.state.request_id))

@@ -1,0 +1,37 @@
+"""Who asks: what every route of the API begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Path, Query, Request
+
+from bot.web.auth import caller_of
+from bot.web.v1.calls import ApiServices, Calls
+from bot.web.v1.models import MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
+
+Row = TypeVar("Row")
+
+
+def calls_of(request: Request) -> Calls:
+    """What the token of this request asks for."""
+    behind: ApiServices = request.app.state.behind
+    token = caller_of(request).token
+    assert token is not None, "the gate lets nobody in without one"
+    return Calls(behind, token, request.state.event)
+
+
+Caller = Annotated[Calls, Depends(calls_of)]
+Id = Annotated[str, Path(min_length=1, max_length=NAME_LIMIT)]
+Limit = Annotated[int, Query(ge=1, le=MOST_ON_A_PAGE, description="How many at most.")]
+Cursor = Annotated[str, Query(max_length=NAME_LIMIT, description="`next_cursor` of the page before.")]
+NumberCursor = Annotated[
+    str, Query(pattern="^[0-9]{0,18}$", max_length=18, description="`next_cursor` of the page before.")
+]
+
+
+def page(items: Sequence[Item], limit: int, cursor: str | None) -> Listed[Any]:
+    """A page of what was found with one more than `limit`; `cursor` is the id of the last one that is shown."""
+    more = len(items) > limit
+    return Listed(data=Page(items=list(items[:limit]), next_cursor=cursor if more else None, has_more=more))

@@ -1,0 +1,109 @@
+"""A program's request as the commands of every chat see it: the same services, asked by the account of its token."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from agent.ports.frames import Frames
+from bot.commands.dispatcher import run_command
+from bot.commands.request import Refused, Services, Unknown, may_see, require
+from bot.commands.request import Request as Asked
+from bot.commands.resolve import task_named
+from bot.domain.address import Person
+from bot.domain.incoming import Attachment, CommandCall
+from bot.domain.outgoing import Reply
+from bot.domain.right import Right
+from bot.domain.task import Task
+from bot.domain.token import Token
+from bot.store.conversations import Conversation
+from bot.tasks.operating import Operating
+from bot.texts import say, spoken
+from bot.web.v1.chat import place_of
+from bot.web.v1.events import ConversationEvents, owner_text
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServices:
+    """What the API works with."""
+
+    services: Services
+    events: ConversationEvents
+    operating: Operating
+
+
+class Calls:
+    """What one token asks for, now. `event` names the request: the same one gives no second task."""
+
+    def __init__(self, behind: ApiServices, token: Token, event: str = "") -> None:
+        self.behind = behind
+        self.services = behind.services
+        self.token = token
+        self.event = event or f"api:{secrets.token_hex(8)}"
+        self.person: Person = replace(token.person, language=spoken())
+
+    @property
+    def frames(self) -> Frames:
+        """Where pictures and files are."""
+        return self.services.frames
+
+    def asked(
+        self,
+        name: str = "",
+        options: Mapping[str, str] | None = None,
+        rest: str = "",
+        *,
+        conversation: str = "",
+        files: tuple[Attachment, ...] = (),
+    ) -> Asked:
+        """The command as it is asked for in the token's own place."""
+        call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
+        place = place_of(self.token.owner, conversation)
+        return Asked(self.person, place, self.event, call, files=files, picked=True)
+
+    def require(self, right: Right, phone: str = "") -> None:
+        """Raise NotAllowed unless the token may."""
+        require(self.asked(), self.services.policy, right, phone=phone)
+
+    async def run(
+        self,
+        name: str,
+        options: Mapping[str, str] | None = None,
+        rest: str = "",
+        *,
+        conversation: str = "",
+        files: tuple[Attachment, ...] = (),
+    ) -> Reply:
+        """Do one command. Raises what commands raise."""
+        asked = self.asked(name, options, rest, conversation=conversation, files=files)
+        return await run_command(asked, self.services)
+
+    async def task(self, number: str) -> Task:
+        """The task, where it may be shown to this token. Raises Unknown."""
+        self.require(Right.USE)
+        return await task_named(number, self.asked(), self.services)
+
+    def may_see(self, task: Task) -> bool:
+        """Whether the task may be shown to this token."""
+        return may_see(self.asked(), self.services.policy, task)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The accounts of whoever the token belongs to, as conversations keep them."""
+        return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
+
+    async def conversation(self, number: str) -> Conversation:
+        """The conversation, where it is one's own. Raises Unknown."""
+        self.require(Right.USE)
+        found = await self.services.store.conversations.get(number)
+        if found is None or found.owner not in self.owners:
+            raise Unknown(say("api.no_conversation"))
+        return found
+
+    async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
+        """The files of a task, by name and reference. Raises Refused when one is not kept."""
+        try:
+            return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
+        except KeyError:
+            raise Refused(say("refusal.file_missing")) from None

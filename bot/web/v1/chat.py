@@ -1,0 +1,69 @@
+"""The API as a chat: a conversation keeps by itself what happens to its tasks, so nothing has to be sent to it."""
+
+from __future__ import annotations
+
+import math
+
+from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.chat import Capabilities, ChatError
+from bot.domain.outgoing import Message, Turn, at_once
+from bot.domain.right import API_PLATFORM
+
+CAPABILITIES = Capabilities(
+    threads=False,
+    edit_interval=3600.0,
+    edit_interval_group=3600.0,
+    caption_limit=100_000,
+    file_limit=20 * 1024 * 1024,
+    card_lifetime=math.inf,
+    knows_delivery=True,
+    deletes=False,
+    hides_codes=True,
+    counts_down=True,
+)
+
+
+def address_of(owner: Person, conversation: str = "") -> Address:
+    """Where a token gives tasks: a chat of its owner's own, and in it a conversation."""
+    return Address(API_PLATFORM, API_PLATFORM, f"{owner.platform}:{owner.id}", thread=conversation)
+
+
+def place_of(owner: Person, conversation: str = "") -> Place:
+    """The same as a place: nobody else reads there."""
+    return Place(address_of(owner, conversation), private=True)
+
+
+class ApiChat:
+    """Implements `bot.domain.chat.Chat`. Cards, questions and ends are facts of the tasks, which programs read."""
+
+    @property
+    def platform(self) -> str:
+        """The platform's name."""
+        return API_PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        return CAPABILITIES
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
+        """The conversation itself."""
+        return origin
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """There is none beside it."""
+        raise ChatError(f"{origin} is private already, and {person.id} has no other place there.")
+
+    async def close_place(self, place: Address) -> None:
+        """Nothing to do: a conversation stays readable."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:  # noqa: ARG002 - it is told otherwise
+        """Nothing to do; see the class."""
+        await turn()
+        return MessageRef(place, nonce)
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        """Nothing to do; see the class."""
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Nothing to do: what a program sends as an answer to a question for a secret is kept nowhere."""

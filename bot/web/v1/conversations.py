@@ -1,0 +1,197 @@
+"""Conversations: places where tasks are given, what is said there, and the stream of what happens."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request, Response
+
+from bot.commands.answers import give_answer, sole
+from bot.commands.request import Refused
+from bot.commands.task_permissions import require_to_go_on
+from bot.domain.right import Right
+from bot.domain.task import TaskState
+from bot.store.conversations import Conversation, Said
+from bot.texts import say
+from bot.web.auth import caller_of
+from bot.web.http import Streamed, Write
+from bot.web.v1.asking import Caller, Cursor, Id, Limit, NumberCursor, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.events import AT_ONCE, HEARTBEAT_EVERY, PATIENCE_S, owner_text, piece_told, told
+from bot.web.v1.models import (
+    ConversationChange,
+    ConversationInfo,
+    Listed,
+    MessageInfo,
+    NewConversation,
+    NewMessage,
+    Taken,
+)
+
+HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+NUMBER = re.compile(r"[0-9]{1,18}")
+SECRET = "••••••"  # noqa: S105 - stands for one
+
+logger = logging.getLogger(__name__)
+router = APIRouter(tags=["conversations"])
+
+
+def _info(one: Conversation) -> ConversationInfo:
+    return ConversationInfo(id=one.id, title=one.title, created=one.made)
+
+
+def _message(one: Said) -> MessageInfo:
+    return MessageInfo(
+        id=one.id, role=one.role, text=one.text, task=one.task or None, question=one.question or None, sent=one.sent
+    )
+
+
+@router.post("/conversations", status_code=201)
+async def create_conversation(wish: NewConversation, calls: Caller) -> ConversationInfo:
+    """Begin a conversation."""
+    calls.require(Right.USE)
+    # The same for the same Idempotency-Key, also after a crash.
+    number = hashlib.sha256(f"{calls.token.name} {calls.event}".encode()).hexdigest()[:16]
+    made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title)
+    return _info(made)
+
+
+@router.get("/conversations")
+async def list_conversations(calls: Caller, limit: Limit = 20, cursor: Cursor = "") -> Listed[ConversationInfo]:
+    """One's own, the latest first."""
+    calls.require(Right.USE)
+    found = await calls.services.store.conversations.of(calls.owners, limit + 1, before=cursor)
+    return page([_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+
+
+@router.get("/conversations/{conversation}")
+async def get_conversation(conversation: Id, calls: Caller) -> ConversationInfo:
+    """One of them."""
+    return _info(await calls.conversation(conversation))
+
+
+@router.patch("/conversations/{conversation}")
+async def change_conversation(conversation: Id, change: ConversationChange, calls: Caller) -> ConversationInfo:
+    """Call it something else."""
+    found = await calls.conversation(conversation)
+    await calls.services.store.conversations.rename(found.id, change.title)
+    return _info(await calls.conversation(conversation))
+
+
+@router.delete("/conversations/{conversation}", status_code=204)
+async def delete_conversation(conversation: Id, calls: Caller) -> None:
+    """Forget it, with all that was said in it. Its tasks stay, and go on."""
+    found = await calls.conversation(conversation)
+    await calls.services.store.conversations.remove(found.id)
+
+
+@router.get("/conversations/{conversation}/messages")
+async def list_messages(
+    conversation: Id, calls: Caller, limit: Limit = 20, cursor: NumberCursor = ""
+) -> Listed[MessageInfo]:
+    """What was said, in order."""
+    found = await calls.conversation(conversation)
+    said = await calls.services.store.conversations.messages(found.id, limit + 1, after=int(cursor or 0))
+    return page([_message(one) for one in said], limit, str(said[limit - 1].id) if len(said) > limit else None)
+
+
+@router.post("/conversations/{conversation}/messages", status_code=201)
+async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Taken:
+    """Say something: it answers the open question, is a note for the task at work, or becomes a task."""
+    found = await calls.conversation(conversation)
+    store, key = calls.services.store.conversations, f"user:{calls.event}"
+    asked = calls.asked(conversation=found.id)
+    service = calls.services.task_service
+    if questions := await service.open_questions(place=asked.address):
+        one = await sole(questions, calls.services)
+        hidden = one.question.kind.value == "secret"
+        await give_answer(asked, calls.services, one, wish.text)
+        said = await store.say(found.id, SECRET if hidden else wish.text, key=key)
+        return Taken(message=_message(said), became="answer", task=one.task)
+    task = await service.in_place(asked.address)
+    if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
+        await require_to_go_on(asked, calls.services, task)
+        await service.steer(task.id, wish.text, calls.person)
+        said = await store.say(found.id, wish.text, key=key)
+        return Taken(message=_message(said), became="note", task=task.id)
+    options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
+    reply = await calls.run("do", options, wish.text, conversation=found.id)
+    said = await store.say(found.id, wish.text, key=key)
+    await store.answered(said.id, reply.task)
+    await calls.behind.events.catch_up(reply.task)
+    return Taken(message=_message(said).model_copy(update={"task": reply.task}), became="task", task=reply.task)
+
+
+@router.get(
+    "/conversations/{conversation}/events",
+    response_class=Response,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events, until one leaves."}},
+)
+async def stream_events(
+    request: Request,
+    conversation: Id,
+    calls: Caller,
+    last_event_id: Annotated[str, Header(max_length=18, pattern="^[0-9]*$")] = "",
+) -> Response:
+    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` (pieces, which are not
+    kept and have no id), `message`, `process_step`, `error`, `done`.
+    """
+    found = await calls.conversation(conversation)
+    if last_event_id and not NUMBER.fullmatch(last_event_id):
+        raise Refused(say("refusal.revision"))
+    stopping: asyncio.Event = request.app.state.stopping
+
+    async def tell(write: Write) -> None:
+        await _tell(write, found.id, int(last_event_id or 0), calls, stopping, request)
+
+    return Streamed(tell, HEADERS)
+
+
+async def _tell(
+    write: Write, conversation: str, after: int, calls: Calls, stopping: asyncio.Event, request: Request
+) -> None:
+    events, store = calls.behind.events, calls.services.store.conversations
+    tokens = calls.services.rights.tokens
+    revoked = asyncio.Event()
+    forget = tokens.on_change(revoked.set)
+    reader = events.enter(conversation)
+
+    async def send(data: bytes) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await write(data)
+
+    try:
+        await send(b"retry: 1000\n\n")
+        while not stopping.is_set() and tokens.holds(calls.token):
+            news = events.news(conversation)
+            revoked.clear()
+            while found := await store.events(conversation, after, AT_ONCE):
+                # In pieces that fit: who takes nothing must not make them wait in memory.
+                for one in found:
+                    await send(told(one))
+                after = found[-1].number
+            while reader.pieces:
+                await send(piece_told(reader.pieces.popleft()))
+            if not await _any(news, revoked, stopping):
+                await send(b": still here\n\n")
+    except TimeoutError:
+        logger.info("A reader of %s took nothing for %.0f s and is let go", caller_of(request).name, PATIENCE_S)
+        request.state.drop()
+    finally:
+        forget()
+        events.leave(conversation, reader)
+
+
+async def _any(*events: asyncio.Event) -> bool:
+    """Whether one is set before the time of a heartbeat is over."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=HEARTBEAT_EVERY, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for wait in waits:
+            wait.cancel()

@@ -1,0 +1,119 @@
+"""Phones and what works on them: looked at, touched by hand, and the models and tools that are set."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from agent import actions as act
+from bot.commands.phones import user_of
+from bot.commands.resolve import open_phones, phone_named
+from bot.domain.right import Right
+from bot.store.audit import AuditKind
+from bot.tasks.operating import ByHand
+from bot.views.tasks import phone_json
+from bot.web.pictures import HEADERS
+from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models import (
+    Listed,
+    ModelInfo,
+    OpenedApp,
+    PhoneInfoOut,
+    PressedKey,
+    TapAt,
+    TouchedInfo,
+    TypedText,
+)
+from devices.phone import PhoneInfo
+
+router = APIRouter(tags=["phones"])
+
+
+async def _info(calls: Calls, phone: PhoneInfo) -> PhoneInfoOut:
+    found = phone_json(phone, ())
+    user = await user_of(phone, calls.services)
+    seen = user is not None and calls.may_see(user)
+    kept = {name: value for name, value in found.items() if name in PhoneInfoOut.model_fields}
+    return PhoneInfoOut(**kept, task=user.id if user is not None and seen else None)
+
+
+def _phone(calls: Calls, named: str) -> PhoneInfo:
+    """The phone, where this token may use it. Raises Unknown, as for one that is not there."""
+    calls.require(Right.USE)
+    return phone_named(named, open_phones(calls.asked(), calls.services))
+
+
+@router.get("/phones")
+async def list_phones(calls: Caller) -> Listed[PhoneInfoOut]:
+    """Those that this token may use."""
+    calls.require(Right.USE)
+    infos = [await _info(calls, phone) for phone in open_phones(calls.asked(), calls.services)]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/phones/{phone}")
+async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
+    """One of them."""
+    return await _info(calls, _phone(calls, phone))
+
+
+@router.get(
+    "/phones/{phone}/screen",
+    response_class=Response,
+    responses={200: {"content": {"image/jpeg": {}}, "description": "What it shows now."}},
+)
+async def screen(phone: Id, calls: Caller) -> Response:
+    """What it shows now, as a JPEG. What it shows while it works for somebody else is theirs."""
+    found = _phone(calls, phone)
+    reply = await calls.run("screen", {"device": found.id})
+    assert reply.message is not None
+    assert reply.message.picture is not None
+    return Response(
+        reply.message.picture.data, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/jpeg"
+    )
+
+
+async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> TouchedInfo:
+    phone = _phone(calls, named)
+    calls.require(Right.OPERATE, phone.id)
+    if allow:
+        calls.require(Right.APPROVE, phone.id)
+    met = await calls.behind.operating.touch(phone.id, action, calls.event, allowed=allow)
+    detail = f"{phone.id} {action.kind} {met.target or met.app}".strip()
+    await calls.services.store.audit.note(AuditKind.OPERATED, calls.person, detail=detail)
+    return TouchedInfo(app=met.app, target=met.target)
+
+
+@router.post("/phones/{phone}/tap")
+async def tap(phone: Id, wish: TapAt, calls: Caller) -> TouchedInfo:
+    """Touch it once; takes the right to operate, and nothing is touched while a task works there."""
+    return await _touched(calls, phone, act.Tap(target=act.PointTarget(x=wish.x, y=wish.y)), wish.allow)
+
+
+@router.post("/phones/{phone}/type")
+async def type_text(phone: Id, wish: TypedText, calls: Caller) -> TouchedInfo:
+    """Type into the focused field."""
+    return await _touched(calls, phone, act.Type(text=wish.text, clear=wish.clear, submit=wish.submit), wish.allow)
+
+
+@router.post("/phones/{phone}/key")
+async def press_key(phone: Id, wish: PressedKey, calls: Caller) -> TouchedInfo:
+    """Press a key."""
+    return await _touched(calls, phone, act.PressKey(key=wish.key), wish.allow)
+
+
+@router.post("/phones/{phone}/app")
+async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
+    """Bring an app to the front."""
+    return await _touched(calls, phone, act.OpenApp(name=wish.name), wish.allow)
+
+
+@router.get("/models", tags=["records"])
+async def list_models(calls: Caller) -> Listed[ModelInfo]:
+    """The models that are set, by what they are used for."""
+    calls.require(Right.USE)
+    now = calls.services.live.now
+    infos = [ModelInfo(role="vision", name=now.vlm_model or "offline")]
+    for role, name in (("basic", now.basic_model), ("reasoning", now.reasoning_model)):
+        infos += [ModelInfo(role=role, name=name)] if name else []
+    return page(infos, max(1, len(infos)), None)

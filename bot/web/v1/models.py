@@ -1,0 +1,346 @@
+"""What programs send and get. The API's document is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+from agent.files import GivenFile
+from bot.tasks.files import MAX_FILES
+from devices.inputs import Key
+
+TEXT_LIMIT = 20_000
+"""Characters of a task, a message or an answer."""
+NAME_LIMIT = 100
+TITLE_LIMIT = 200
+MOST_ON_A_PAGE = 100
+
+Item = TypeVar("Item")
+
+
+class _Sent(BaseModel):
+    """What a program sends: a field that is not known is a mistake, and a number in quotes is no number."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class _Got(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+Text = Annotated[str, Field(min_length=1, max_length=TEXT_LIMIT)]
+Name = Annotated[str, Field(max_length=NAME_LIMIT)]
+
+
+class Problem(_Got):
+    """Why something was not done."""
+
+    code: str = Field(description="Short and stable, for programs.")
+    message: str = Field(description="A sentence for people, in the language that Accept-Language asks for.")
+    details: Any = Field(default=None, description="More, where there is more to say.")
+
+
+class Page(_Got, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    next_cursor: str | None = Field(description="What to send as `cursor` for the next page; null on the last one.")
+    has_more: bool
+
+
+class Listed(_Got, Generic[Item]):
+    """A list, a page at a time."""
+
+    code: Literal["ok"] = "ok"
+    data: Page[Item]
+
+
+class NewConversation(_Sent):
+    """A place where tasks are given."""
+
+    title: str = Field(default="", max_length=TITLE_LIMIT)
+
+
+class ConversationChange(_Sent):
+    """What is changed in a conversation."""
+
+    title: str = Field(max_length=TITLE_LIMIT)
+
+
+class ConversationInfo(_Got):
+    """A conversation. Times are Unix seconds."""
+
+    id: str
+    title: str
+    created: float
+
+
+class NewMessage(_Sent):
+    """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on,
+    else a new task.
+    """
+
+    text: Text
+    phone: Name = Field(default="", description="The phone of a new task, by name or id; empty for any free one.")
+    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+
+
+class MessageInfo(_Got):
+    """A message of a conversation."""
+
+    id: int
+    role: Literal["user", "assistant"]
+    text: str
+    task: str | None = Field(description="The task that it is about.")
+    question: str | None = Field(description="The question that it asks.")
+    sent: float
+
+
+class Taken(_Got):
+    """What became of a message."""
+
+    message: MessageInfo
+    became: Literal["task", "answer", "note"]
+    task: str
+
+
+class NewTask(_Sent):
+    """A task."""
+
+    text: Text
+    phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
+    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+    conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+
+
+class OpenQuestionInfo(_Got):
+    """A question that waits for an answer."""
+
+    id: str
+    kind: str
+    text: str
+    choices: list[str]
+    detail: str
+    picture: str | None
+    expires: float
+
+
+class TaskInfo(_Got):
+    """A task. Times are Unix seconds."""
+
+    id: str
+    state: str
+    outcome: str | None
+    text: str
+    summary: str
+    data: str | None
+    phone: str
+    phone_name: str
+    phones: int
+    person: str
+    conversation: str | None
+    quick: bool
+    steps: int
+    max_steps: int
+    place_in_queue: int | None
+    tokens: dict[str, Any]
+    created: float
+    started: float | None
+    ended: float | None
+    picture: str | None
+    questions: list[OpenQuestionInfo] = Field(description="Those that wait for an answer.")
+
+
+class Note(_Sent):
+    """Words for a task."""
+
+    text: Text
+
+
+class MaybeNote(_Sent):
+    """Words for a task that goes on, or none."""
+
+    text: str = Field(default="", max_length=TEXT_LIMIT)
+
+
+class AnswerTo(_Sent):
+    """An answer. `allow` and `deny` answer an approval."""
+
+    text: Text = Field(repr=False)
+    question: Name = Field(default="", description="Which one; needed where several are open.")
+
+
+class StepInfo(_Got):
+    """A step of a task."""
+
+    index: int
+    phone: str
+    summary: str
+    thought: str
+    action: dict[str, Any]
+    effect: str
+    app: str
+    picture: str | None
+    mark: list[int] | None
+    seconds: float
+    at: float
+
+
+class PictureInfo(_Got):
+    """A picture of a task: GET /pictures/{id} has its bytes."""
+
+    id: str
+    step: int
+
+
+class FileInfo(_Got):
+    """A file that was taken in for a later task."""
+
+    content: str
+
+
+class PhoneInfoOut(_Got):
+    """A phone."""
+
+    id: str
+    name: str
+    state: str
+    usable: bool
+    reason: str
+    fix: str
+    model: str
+    android: str
+    size: list[int] | None
+    battery: int | None
+    app: str
+    app_name: str
+    virtual: bool
+    task: str | None = Field(description="The task that works on it, where it may be shown.")
+
+
+class _Touch(_Sent):
+    allow: Name = Field(default="", description="`details.allow` of the refusal that asked for an approval.")
+
+
+class TapAt(_Touch):
+    """A touch, in the phone's own pixels."""
+
+    x: int = Field(ge=0, le=20_000)
+    y: int = Field(ge=0, le=20_000)
+
+
+class TypedText(_Touch):
+    """Text for the focused field. What goes into a field for a password is kept nowhere."""
+
+    text: str = Field(min_length=1, max_length=TEXT_LIMIT, repr=False)
+    clear: bool = False
+    submit: bool = False
+
+
+class PressedKey(_Touch):
+    """A key of the phone."""
+
+    key: Annotated[Key, Strict(False)]
+
+
+class OpenedApp(_Touch):
+    """An app, by its name on the launcher or its package."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class TouchedInfo(_Got):
+    """What an input met: the app that was in front, and the label of what is there."""
+
+    app: str
+    target: str
+
+
+class NewSchedule(_Sent):
+    """A task that is given again at set times."""
+
+    rule: str = Field(min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `at 18:00`, `cron 0 8 * * 1-5`.")
+    text: Text
+    phone: Name = ""
+    zone: Name = ""
+
+
+class ScheduleInfo(_Got):
+    """A schedule. Times are Unix seconds."""
+
+    id: str
+    rule: str
+    zone: str
+    text: str
+    person: str
+    due: float
+    paused: bool
+    task: str | None
+
+
+class ModelInfo(_Got):
+    """A model that is set, and what it is used for."""
+
+    role: str
+    name: str
+
+
+class ToolInfo(_Got):
+    """What the agent can do beside touching phones."""
+
+    name: str
+    description: str
+
+
+class UsageInfo(_Got):
+    """What one day, person, phone or model has used."""
+
+    key: str
+    label: str
+    tasks: int
+    steps: int
+    seconds: float
+    tokens: dict[str, Any]
+
+
+class QuotaInfo(_Got):
+    """What is used of one's tier today; `tier` is null for who is not limited."""
+
+    tier: str | None
+    ends: float | None = None
+    used: dict[str, float] = Field(default_factory=dict)
+    limits: dict[str, float | None] = Field(default_factory=dict)
+
+
+class WhoInfo(_Got):
+    """Who the token is."""
+
+    token: str
+    person: str
+    name: str
+    rights: list[str]
+    phones: list[str] = Field(description="The only phones that the rights are for; empty for all.")
+    expires: float
+
+
+class GrantInfo(_Got):
+    """A right that somebody has."""
+
+    person: str
+    right: str
+    phone: str
+    from_settings: bool
+
+
+class AuditInfo(_Got):
+    """One thing that somebody did."""
+
+    id: int
+    at: float
+    kind: str
+    person: str
+    name: str
+    task: str | None
+    detail: Any

@@ -1,0 +1,181 @@
+"""Where /api/v1 begins: every request gets an id, a bounded body and, with an Idempotency-Key, one effect.
+
+FastAPI is loaded with the first request: who uses no API pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import re
+import secrets
+import time
+from typing import Any, Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.store.errors import StoreAway, StoreError
+from bot.tasks.files import MAX_FILE_BYTES
+from bot.texts import say
+from bot.web.auth import caller_of
+from bot.web.http import BODY_LIMIT, RequestRefused, get, read_body
+from bot.web.v1.calls import ApiServices
+from bot.web.v1.problems import CODES, problem
+
+KEY_LIMIT: Final = 200
+"""Characters of an Idempotency-Key."""
+FILES: Final = "/files"
+REPEATED_SAFELY: Final = ("/tasks", "/conversations", "/schedules", FILES)
+"""Paths on which doing it again after a crash changes nothing, or is refused as done. Touches of a phone are not."""
+
+logger = logging.getLogger(__name__)
+
+
+class ApiMount:
+    """The ASGI application below /api/v1. `stopping` ends its streams."""
+
+    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
+        self._behind = behind
+        self._stopping = stopping
+        self._app: ASGIApp | None = None
+        self._loading = asyncio.Lock()
+        self._under_way: set[tuple[str, str]] = set()
+
+    def routes(self) -> list[BaseRoute]:
+        """What is served."""
+        below = Mount("/api/v1", app=self)
+        # A line break in an address is one of a program too: Starlette's own pattern ends there.
+        below.path_regex = re.compile(below.path_regex.pattern, re.DOTALL)
+        return [below, get("/docs/openapi.json", self.document)]
+
+    async def load(self) -> ASGIApp:
+        """Load what serves it, before or with the first request."""
+        async with self._loading:
+            if self._app is None:
+                self._app = await asyncio.to_thread(self._made)
+            return self._app
+
+    async def document(self, _: Request) -> Response:
+        """The OpenAPI document; it tells nothing of this service that is not in the program's own source."""
+        app: Any = await self.load()
+        return JSONResponse(app.openapi(), headers={"Cache-Control": "no-cache"})
+
+    def _made(self) -> ASGIApp:
+        from bot.web.v1.app import api_app  # noqa: PLC0415 - fastapi takes 0.2 s and 7 MB
+
+        return api_app(self._behind, self._stopping)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request, number, began = Request(scope, receive), secrets.token_hex(8), time.monotonic()
+        request.state.request_id = number
+        status = 0
+
+        async def numbered(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(raw=list(message["headers"]))
+                headers["X-Request-Id"] = number
+                headers.setdefault("Cache-Control", "no-store")
+                message = {**message, "headers": headers.raw}
+            await send(message)
+
+        try:
+            answer = await self._answered(request, numbered)
+            if answer is not None:
+                await answer(scope, receive, numbered)
+        except ClientDisconnect:
+            pass
+        finally:
+            took = (time.monotonic() - began) * 1000
+            path, name = scope["path"][:200], caller_of(request).name
+            logger.info("API %s: %s %s by %s: %d in %.0f ms", number, request.method, path, name, status, took)
+
+    async def _answered(self, request: Request, send: Send) -> Response | None:
+        """Serve it; a response where it is refused instead."""
+        app = await self.load()
+        body = b""
+        if request.method in {"POST", "PATCH", "PUT", "DELETE"}:
+            most = MAX_FILE_BYTES if request.scope["path"].endswith(FILES) else BODY_LIMIT
+            try:
+                body = await read_body(request, most)
+            except RequestRefused as refused:
+                answer = problem(refused.status, CODES[refused.status], refused.sentence)
+                answer.headers["Connection"] = "close"
+                return answer
+        receive = _replayed(body, request.receive)
+        key = request.headers.get("Idempotency-Key", "")
+        if request.method != "POST" or not key:
+            request.state.event = ""
+            await app(request.scope, receive, send)
+            return None
+        if len(key) > KEY_LIMIT or not key.isprintable():
+            return problem(422, "bad_key", say("api.bad_key", most=KEY_LIMIT))
+        try:
+            return await self._once(request, body, key, app, receive, send)
+        except StoreAway as error:
+            logger.warning("a request was not taken: %s", error)
+            return problem(503, "store_away", say("api.store_away"))
+
+    async def _once(
+        self, request: Request, body: bytes, key: str, app: ASGIApp, receive: Receive, send: Send
+    ) -> Response | None:
+        """Serve it at most once for its key: what was answered before is answered again."""
+        person, requests = caller_of(request).name, self._behind.services.store.api_requests
+        path = request.scope["path"]
+        digest = hashlib.sha256(b"\0".join((path.encode(), request.url.query.encode(), body))).hexdigest()
+        known = await requests.begin(person, key, digest)
+        if known is not None and known.digest != digest:
+            return problem(422, "key_used", say("api.key_used"))
+        if known is not None and known.status:
+            return Response(known.body, known.status, {"Idempotent-Replay": "true"}, "application/json")
+        if (person, key) in self._under_way:
+            return problem(409, "under_way", say("api.under_way"))
+        below = path.partition("/api/v1")[2] or path
+        if known is not None and not below.startswith(REPEATED_SAFELY):
+            return problem(409, "uncertain", say("api.uncertain"))
+        # Whatever it makes bears this name, so that doing it again after a crash makes nothing twice.
+        request.state.event = f"api:{person}:{key}"
+        self._under_way.add((person, key))
+        status, answer = 0, bytearray()
+
+        async def kept(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            answer.extend(message.get("body", b""))
+            await send(message)
+
+        try:
+            await app(request.scope, receive, kept)
+        finally:
+            self._under_way.discard((person, key))
+            try:
+                if 200 <= status < 300:
+                    await requests.finish(person, key, status, answer.decode())
+                elif status:
+                    # Nothing was done: it may come again once what refused it is over.
+                    await requests.forget(person, key)
+            except StoreError as error:
+                logger.warning("what was answered to a key is not kept: %s", error)
+        return None
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already; behind it what else comes, such as that the caller has gone."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay

@@ -1,0 +1,193 @@
+"""Schedules, and what is kept of everybody: use, quotas, rights, and who did what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from bot.commands.request import Unknown, verdict
+from bot.commands.scheduling import may_see_schedule
+from bot.domain.right import Right
+from bot.domain.schedule import Schedule
+from bot.domain.tier import QUOTAS
+from bot.domain.zones import last_days
+from bot.people.subjects import Subject
+from bot.store.audit import AuditEntry
+from bot.store.usage import UsageBy
+from bot.texts import say
+from bot.views.tasks import tokens_json
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models import (
+    AuditInfo,
+    GrantInfo,
+    Listed,
+    NewSchedule,
+    QuotaInfo,
+    ScheduleInfo,
+    UsageInfo,
+    WhoInfo,
+)
+
+MOST_DAYS = 366
+
+router = APIRouter(tags=["records"])
+
+
+def _schedule(one: Schedule) -> ScheduleInfo:
+    plan = one.plan
+    return ScheduleInfo(
+        id=one.id,
+        rule=plan.words,
+        zone=plan.rule.zone,
+        text=plan.text,
+        person=str(Subject.of_person(plan.person)),
+        due=one.due,
+        paused=one.paused,
+        task=one.task or None,
+    )
+
+
+async def _visible(calls: Calls) -> list[Schedule]:
+    calls.require(Right.USE)
+    asked = calls.asked()
+    return [one for one in await calls.services.store.schedules.all() if may_see_schedule(asked, calls.services, one)]
+
+
+@router.get("/schedules")
+async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[ScheduleInfo]:
+    """Those that may be seen and changed by this token, by number."""
+    found = sorted(await _visible(calls), key=lambda one: int(one.id))
+    found = [one for one in found if int(one.id) > int(cursor or 0)]
+    return page([_schedule(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+
+
+@router.post("/schedules", status_code=201)
+async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
+    """Have a task given at set times."""
+    known = {one.id for one in await _visible(calls)}
+    await calls.run("schedule", {"device": wish.phone, "zone": wish.zone}, f"{wish.rule} do {wish.text}")
+    made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
+    return _schedule(max(made, key=lambda one: int(one.id)))
+
+
+async def _changed(calls: Calls, schedule: str, verb: str) -> None:
+    if schedule not in {one.id for one in await _visible(calls)}:
+        raise Unknown(say("api.no_schedule"))
+    await calls.run("schedules", rest=f"{verb} {schedule}")
+
+
+@router.post("/schedules/{schedule}/pause")
+async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
+    """Let it rest."""
+    await _changed(calls, schedule, "pause")
+    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+
+
+@router.post("/schedules/{schedule}/resume")
+async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
+    """Let it go on; what was due meanwhile is not made up for."""
+    await _changed(calls, schedule, "resume")
+    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+
+
+@router.delete("/schedules/{schedule}", status_code=204)
+async def delete_schedule(schedule: Id, calls: Caller) -> None:
+    """End it for good."""
+    await _changed(calls, schedule, "remove")
+
+
+@router.get("/statistics")
+async def statistics(
+    calls: Caller,
+    by: UsageBy = UsageBy.DAY,
+    days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many, today included.")] = 30,
+) -> Listed[UsageInfo]:
+    """What tasks used: one's own, everybody's for an admin."""
+    calls.require(Right.USE)
+    services = calls.services
+    admin = verdict(calls.asked(), services.policy, Right.ADMIN).allowed
+    begin, end = last_days(days, services.clock(), services.zone)
+    people = None if admin else services.policy.accounts(calls.person)
+    rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
+    infos = [
+        UsageInfo(
+            key=row.key,
+            label=row.label,
+            tasks=row.totals.tasks,
+            steps=row.totals.steps,
+            seconds=row.totals.seconds,
+            tokens=tokens_json(row.totals.tokens),
+        )
+        for row in rows
+    ]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/quota")
+async def quota(calls: Caller) -> QuotaInfo:
+    """What is used of one's tier today, by all accounts and tokens of the person together."""
+    calls.require(Right.USE)
+    standing = await calls.services.quotas.standing(calls.person, calls.asked().address)
+    if standing is None:
+        return QuotaInfo(tier=None)
+    found = {name: standing.of(name) for name in QUOTAS}
+    return QuotaInfo(
+        tier=standing.name,
+        ends=standing.ends,
+        used={name: one[0] for name, one in found.items() if one is not None},
+        limits={name: None if one is None else one[1] for name, one in found.items()},
+    )
+
+
+@router.get("/me")
+async def me(calls: Caller) -> WhoInfo:
+    """Who this token is, and what it may do."""
+    token = calls.token
+    return WhoInfo(
+        token=token.name,
+        person=str(Subject.of_person(token.owner)),
+        name=token.owner.name,
+        rights=sorted(token.rights),
+        phones=list(token.phones),
+        expires=token.expires,
+    )
+
+
+@router.get("/people")
+async def people(calls: Caller) -> Listed[GrantInfo]:
+    """Who has which right; for admins."""
+    calls.require(Right.ADMIN)
+    policy = calls.services.policy
+    infos = [
+        GrantInfo(person=f"{platform}:{one}", right=right.value, phone="", from_settings=True)
+        for platform, lists in policy.platforms.items()
+        for right, ids in ((Right.ADMIN, lists.admins), (Right.APPROVE, lists.users - lists.admins))
+        for one in sorted(ids)
+    ]
+    infos += [
+        GrantInfo(person=str(Subject.of(grant)), right=grant.right.value, phone=grant.phone, from_settings=False)
+        for grant in (*policy.grants, *policy.tokens)
+    ]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/audit")
+async def audit(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[AuditInfo]:
+    """Who did what, the latest first; for admins."""
+    calls.require(Right.ADMIN)
+    found = await calls.services.store.audit.page(limit + 1, int(cursor) if cursor else None)
+    return page([_entry(one) for one in found], limit, str(found[limit - 1].number) if len(found) > limit else None)
+
+
+def _entry(one: AuditEntry) -> AuditInfo:
+    return AuditInfo(
+        id=one.number,
+        at=one.at,
+        kind=one.kind.value,
+        person=str(Subject.of_person(one.person)),
+        name=one.person.name,
+        task=one.task or None,
+        detail=one.detail if isinstance(one.detail, str) else one.detail.model_dump(mode="json"),
+    )

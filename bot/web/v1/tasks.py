@@ -1,0 +1,223 @@
+"""Tasks: given, looked at, stopped, told something, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+
+from bot.commands.answers import give_answer, sole
+from bot.commands.request import Unknown, verdict
+from bot.commands.task_permissions import require_to_go_on
+from bot.domain.right import API_PLATFORM, Right
+from bot.domain.task import Task, TaskState
+from bot.texts import say
+from bot.views.tasks import effect_words, tokens_json
+from bot.web.pictures import HEADERS, REFERENCE, picture_type
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models import (
+    AnswerTo,
+    FileInfo,
+    Listed,
+    MaybeNote,
+    NewTask,
+    Note,
+    OpenQuestionInfo,
+    PictureInfo,
+    StepInfo,
+    TaskInfo,
+)
+
+SCANNED = 500
+"""Tasks that are looked through for one page, where others' may not be shown."""
+
+router = APIRouter(tags=["tasks"])
+
+
+async def task_info(calls: Calls, task: Task) -> TaskInfo:
+    """A task as programs see it."""
+    service = calls.services.task_service
+    waiting = task.state is not TaskState.ENDED
+    questions = await service.open_questions(task=task.id) if waiting else ()
+    return TaskInfo(
+        id=task.id,
+        state=task.state.value,
+        outcome=None if task.outcome is None else task.outcome.value,
+        text=task.text,
+        summary=task.summary,
+        data=task.data,
+        phone=task.phone,
+        phone_name=task.phone_name,
+        phones=task.parts or 1,
+        person=f"{task.person.platform}:{task.person.id}",
+        conversation=(task.origin.thread or None) if task.origin.platform == API_PLATFORM else None,
+        quick=task.quick,
+        steps=task.steps,
+        max_steps=task.max_steps,
+        place_in_queue=await service.place_in_queue(task.id) if waiting else None,
+        tokens=tokens_json(task.usage),
+        created=task.created,
+        started=task.started,
+        ended=task.ended,
+        picture=task.frame,
+        questions=[
+            OpenQuestionInfo(
+                id=one.question.id,
+                kind=one.question.kind.value,
+                text=one.question.text,
+                choices=list(one.question.choices),
+                detail=one.question.detail,
+                picture=one.question.frame,
+                expires=one.expires,
+            )
+            for one in questions
+        ],
+    )
+
+
+@router.post("/tasks", status_code=201)
+async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskInfo:
+    """Give a task. It is stored before this is answered; whoever gave it may leave."""
+    conversation = (await calls.conversation(wish.conversation)).id if wish.conversation else ""
+    files = await calls.files([(file.name, file.content) for file in wish.files])
+    options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
+    reply = await calls.run("do", options, wish.text, conversation=conversation, files=files)
+    if conversation:
+        said = await calls.services.store.conversations.say(conversation, wish.text, key=f"user:{calls.event}")
+        await calls.services.store.conversations.answered(said.id, reply.task)
+        await calls.behind.events.catch_up(reply.task)
+    response.headers["Location"] = f"/api/v1/tasks/{reply.task}"
+    return await task_info(calls, await calls.services.task_service.known(reply.task))
+
+
+@router.get("/tasks")
+async def list_tasks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[TaskInfo]:
+    """Those that may be shown to this token, the latest first."""
+    calls.require(Right.USE)
+    admin = verdict(calls.asked(), calls.services.policy, Right.ADMIN).allowed
+    accounts = None if admin else calls.services.policy.accounts(calls.person)
+    recent = await calls.services.task_service.recent(SCANNED, cursor or None, accounts)
+    shown = [task for task in recent if calls.may_see(task)]
+    infos = [await task_info(calls, task) for task in shown[: limit + 1]]
+    return page(infos, limit, infos[limit - 1].id if len(infos) > limit else None)
+
+
+@router.get("/tasks/{task}")
+async def get_task(task: Id, calls: Caller) -> TaskInfo:
+    """One task, with the questions that wait for an answer."""
+    return await task_info(calls, await calls.task(task))
+
+
+async def _done(calls: Calls, name: str, task: str, rest: str = "") -> TaskInfo:
+    found = await calls.task(task)
+    await calls.run(name, {"task": found.called}, rest)
+    return await task_info(calls, await calls.services.task_service.known(found.id))
+
+
+@router.post("/tasks/{task}/cancel")
+async def cancel_task(task: Id, calls: Caller) -> TaskInfo:
+    """End it, within a second."""
+    return await _done(calls, "cancel", task)
+
+
+@router.post("/tasks/{task}/pause")
+async def pause_task(task: Id, calls: Caller) -> TaskInfo:
+    """Let it stand still."""
+    return await _done(calls, "pause", task)
+
+
+@router.post("/tasks/{task}/resume")
+async def resume_task(task: Id, calls: Caller, note: MaybeNote | None = None) -> TaskInfo:
+    """Let it go on, with a note for the agent."""
+    return await _done(calls, "resume", task, "" if note is None else note.text)
+
+
+@router.post("/tasks/{task}/steer")
+async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
+    """Tell it something, which the agent reads before its next step."""
+    found = await calls.task(task)
+    await require_to_go_on(calls.asked(), calls.services, found)
+    return await task_info(calls, await calls.services.task_service.steer(found.id, note.text, calls.person))
+
+
+@router.post("/tasks/{task}/answer")
+async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
+    """Answer its open question; to allow something takes the right to approve."""
+    found = await calls.task(task)
+    questions = await calls.services.task_service.open_questions(task=found.id)
+    if answer.question:
+        questions = tuple(one for one in questions if one.question.id == answer.question)
+        if not questions:
+            raise Unknown(say("desk.no_question", question=answer.question[:40]))
+    await give_answer(calls.asked(), calls.services, await sole(questions, calls.services), answer.text)
+    return await task_info(calls, await calls.services.task_service.known(found.id))
+
+
+@router.get("/tasks/{task}/steps")
+async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[StepInfo]:
+    """What was done, in order; `cursor` is the index of the last one that is known."""
+    found = await calls.task(task)
+    after = int(cursor) + 1 if cursor else 0
+    rows = (await calls.services.task_service.steps(found.id, after=after))[: limit + 1] if after < 2**31 else ()
+    names = {row.app: row.app_shown for row in rows}
+    infos = [
+        StepInfo(
+            index=after + number,
+            phone=row.phone_name or found.phone_name,
+            summary=row.summary,
+            thought=row.thought,
+            action=row.action,
+            effect=effect_words(row.effect, names),
+            app=row.app_shown,
+            picture=row.frame,
+            mark=list(row.mark) if row.mark else None,
+            seconds=row.seconds,
+            at=row.at,
+        )
+        for number, row in enumerate(rows)
+    ]
+    return page(infos, limit, str(infos[limit - 1].index) if len(infos) > limit else None)
+
+
+@router.get("/tasks/{task}/pictures")
+async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
+    """The pictures of its steps, in order."""
+    found = await calls.task(task)
+    rows = await calls.services.task_service.steps(found.id)
+    infos = [PictureInfo(id=row.frame, step=number) for number, row in enumerate(rows) if row.frame]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get(
+    "/tasks/{task}/pictures/{picture}",
+    response_class=Response,
+    responses={200: {"content": {"image/*": {}}, "description": "The picture."}},
+)
+async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
+    """The bytes of one of its pictures."""
+    found = await calls.task(task)
+    questions = await calls.services.task_service.questions_of(found.id)
+    own = {row.frame for row in await calls.services.task_service.steps(found.id)}
+    own |= {found.frame, *(one.question.frame for one in questions), *(one.question.before for one in questions)}
+    if picture not in own or not REFERENCE.fullmatch(picture):
+        raise Unknown(say("refusal.picture"))
+    try:
+        data = await calls.frames.load(picture)
+    except KeyError:
+        raise Unknown(say("refusal.picture")) from None
+    media = await asyncio.to_thread(picture_type, data)
+    return Response(data, headers=HEADERS, media_type=media or "application/octet-stream")
+
+
+@router.post(
+    "/files",
+    status_code=201,
+    openapi_extra={
+        "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def add_file(request: Request, calls: Caller) -> FileInfo:
+    """Take in the bytes of one file for a later task."""
+    calls.require(Right.USE)
+    return FileInfo(content=await calls.frames.save(await request.body(), suffix="bin"))

@@ -1,0 +1,71 @@
+"""Many at once: readers who take nothing, streams that are open at Stop, and how long reads take."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.store.conversations import NewEvent
+from bot.web.connections import Connections
+from tests.bot.web.v1.world import API, ApiWorld, Stream, open_api
+
+
+@asynccontextmanager
+async def readers(api: ApiWorld, secret: str, conversation: str, number: int) -> AsyncIterator[list[Stream]]:
+    streams = [await api.stream(secret, conversation) for _ in range(number)]
+    try:
+        yield streams
+    finally:
+        for one in streams:
+            one.close()
+
+
+async def test_readers_who_take_nothing_hold_up_nobody_and_are_let_go(tmp_path: Path) -> None:
+    """Seen failing without the time limit of a write: all stayed."""
+    async with open_api(tmp_path, Connections(most=200)) as api:
+        secret = await api.token("ci")
+        conversation = (await api.ask(secret, "POST", "/conversations", {})).body["id"]
+        assert api.url.port is not None
+        links = []
+        for _ in range(100):
+            reader, writer = await asyncio.open_connection("127.0.0.1", api.url.port, limit=1024)
+            writer.write(
+                f"GET {API}/conversations/{conversation}/events HTTP/1.1\r\nHost: {api.url.authority}\r\n"
+                f"Authorization: Bearer {secret}\r\n\r\n".encode()
+            )
+            links.append((reader, writer))
+        events = [NewEvent(f"k{n}", "process_step", {"text": "x" * 100_000}, "") for n in range(80)]
+        await api.world.store.conversations.happened(conversation, events)
+        async with readers(api, secret, conversation, 1) as (quick,):
+            began = time.monotonic()
+            numbers = [number for number, _, _ in [await quick.next() or (0, "", {}) for _ in range(80)]]
+            assert numbers == list(range(1, 81))
+            assert time.monotonic() - began < 15
+            assert (await api.ask(secret, "GET", "/me")).status == 200
+        async with asyncio.timeout(25):
+            while api.events.readers(conversation):
+                await asyncio.sleep(0.1)
+        for _, writer in links:
+            writer.close()
+
+
+async def test_streams_that_are_open_do_not_hold_up_the_stop(tmp_path: Path) -> None:
+    """200 tasks queued and 50 streams open: the console stops within a second."""
+    stack = contextlib.AsyncExitStack()
+    api = await stack.enter_async_context(open_api(tmp_path))
+    secret = await api.token("ci")
+    conversation = (await api.ask(secret, "POST", "/conversations", {})).body["id"]
+    for number in range(40):
+        assert (await api.ask(secret, "POST", "/tasks", {"text": f"task {number}"})).status == 201
+    streams = [await api.stream(secret, conversation) for _ in range(50)]
+    began = time.monotonic()
+    await api.console.stop()
+    took = time.monotonic() - began
+    for one in streams:
+        one.close()
+    await stack.aclose()
+    assert took < 1.0, took

@@ -1,0 +1,167 @@
+"""A service with its API on a real port: real store, task service and rights; an agent that is led by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+from yarl import URL
+
+from agent.guards.policy import Policy
+from bot.domain.address import Person
+from bot.domain.right import Right
+from bot.tasks.follow import TaskFollowers
+from bot.tasks.leases import PhoneLeases
+from bot.tasks.operating import Operating
+from bot.web.api import ConsoleServices
+from bot.web.chat import OPERATOR, WebChat
+from bot.web.connections import Connections
+from bot.web.exposure import Exposure
+from bot.web.server import Console
+from bot.web.tokens import TokenMaking
+from bot.web.v1.calls import ApiServices
+from bot.web.v1.chat import ApiChat
+from bot.web.v1.events import ConversationEvents
+from bot.web.v1.mount import ApiMount
+from tests.bot.web.standins import COMMANDS, Checks
+from tests.bot.world import World, a_phone, a_world
+
+API = "/api/v1"
+
+
+@dataclass
+class Answer:
+    """What came back."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+
+
+@dataclass
+class ApiWorld:
+    """A running service and what its API is asked with. `start` is the operator's own token."""
+
+    world: World
+    console: Console
+    events: ConversationEvents
+    url: URL
+    start: str
+    session: aiohttp.ClientSession
+
+    async def token(self, name: str, *rights: Right, owner: Person | None = None, **more: Any) -> str:
+        """A new token's secret."""
+        return (await self.world.rights.add_token(name, rights or (Right.USE,), OPERATOR, owner=owner, **more))[1]
+
+    async def ask(self, secret: str, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        """Ask the API; `headers` with _ for -."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if secret:
+            sent["Authorization"] = f"Bearer {secret}"
+        async with self.session.request(
+            method,
+            self.url.with_path(API + path.partition("?")[0]).with_query(path.partition("?")[2]),
+            json=body if body is not None else ({} if method in {"POST", "PATCH"} else None),
+            headers=sent,
+        ) as response:
+            data = await response.read()
+            told = json.loads(data) if response.content_type == "application/json" and data else data
+            return Answer(response.status, told, response.headers)
+
+    async def stream(self, secret: str, conversation: str, last: str = "") -> Stream:
+        """Begin to read a conversation's events."""
+        headers = {"Authorization": f"Bearer {secret}"} | ({"Last-Event-ID": last} if last else {})
+        path = f"{API}/conversations/{conversation}/events"
+        response = await self.session.get(self.url.with_path(path), headers=headers)
+        assert response.status == 200, await response.text()
+        return Stream(response)
+
+
+class Stream:
+    """Server-sent events as they come."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._response.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._response.close()
+
+    async def next(self) -> tuple[int, str, dict[str, Any]] | None:
+        """The next event: its number (0 for a piece), name and data; None at the end."""
+        found: dict[str, str] = {}
+        while line := await self._response.content.readline():
+            name, colon, value = line.decode().rstrip("\n").partition(": ")
+            if colon and name:
+                found[name] = value
+            elif not name and "event" in found:
+                return int(found.get("id", 0)), found["event"], json.loads(found["data"])
+        return None
+
+    async def until(self, name: str) -> list[tuple[int, str, dict[str, Any]]]:
+        """All events up to the first with this name."""
+        told = []
+        while (one := await self.next()) is not None:
+            told.append(one)
+            if one[1] == name:
+                return told
+        raise AssertionError(f"the stream ended before {name}: {told}")
+
+
+@asynccontextmanager
+async def open_api(directory: Path, connections: Connections | None = None) -> AsyncIterator[ApiWorld]:
+    """A running service on any free port."""
+    async with AsyncExitStack() as stack:
+        world = await stack.enter_async_context(a_world(directory, a_phone("Pixel"), a_phone("Moto")))
+        store = world.store
+        events = ConversationEvents(world.task_service, store)
+        await events.start()
+        stack.push_async_callback(events.stop)
+        world.chats["api"] = ApiChat()
+        following = TaskFollowers(world.task_service)
+        stack.callback(following.close)
+        behind = ConsoleServices(
+            chat=WebChat(store.console, store.frames),
+            log=store.console,
+            intake=world.commands,
+            frames=store.frames,
+            tasks=world.task_service,
+            search=store.search,
+            questions=store.questions,
+            steps=store.steps,
+            phones=world.phones,
+            usage=store.usage,
+            schedules=store.schedules,
+            checks=Checks(),
+            zone=world.services.zone,
+            commands=COMMANDS,
+        )
+        leases = PhoneLeases(store.leases, world.phones)
+        operating = Operating(leases, world.phones, Policy.default(), store.journal)
+        api = ApiServices(world.services, events, operating)
+        console = Console(
+            Exposure("127.0.0.1"),
+            0,
+            behind,
+            following,
+            store.sessions,
+            beside=lambda stopping: [*TokenMaking(world.services).routes(), *ApiMount(api, stopping).routes()],
+            connections=connections,
+            tokens=world.rights.tokens,
+        )
+        url = URL(await console.start())
+        stack.push_async_callback(console.stop)
+        session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
+        stack.push_async_callback(session.close)
+        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session)
