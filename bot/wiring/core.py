@@ -37,7 +37,7 @@ from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
-from bot.wiring.tools import actions_of
+from bot.wiring.tools import actions_of, toolbox_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -111,6 +111,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             frames=store.frames.patient(),
             secrets=secrets,
             actions=actions_of(settings),
+            toolbox=toolbox_of(settings, store.tool_calls, policy),
         )
         agent = GraphAgent(
             terms,
