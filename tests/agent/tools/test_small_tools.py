@@ -207,8 +207,8 @@ def pdf(content: bytes, more: bytes = b"") -> bytes:
     parts = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R /Resources << /Font << /F1 FONT >> >> >>".replace(
-            b"FONT", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R /Resources FONTS >>".replace(
+            b"FONTS", b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"
         ),
         b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), more, content),
     ]
