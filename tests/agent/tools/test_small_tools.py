@@ -231,7 +231,7 @@ async def test_a_pdf_is_read() -> None:
 @pytest.mark.real_time
 @pytest.mark.parametrize("kind", ["damaged", "bomb", "no words"])
 async def test_a_hostile_pdf_takes_nothing_down(kind: str) -> None:
-    packed = zlib.compress(b"BT " + b"(x) Tj " * 60_000_000 + b" ET", 1) if kind == "bomb" else b""
+    packed = zlib.compress(b"BT " + b"(x) Tj " * 12_000_000 + b" ET", 1) if kind == "bomb" else b""
     data = {"damaged": b"%PDF-1.4 nothing", "bomb": pdf(packed, b"/Filter /FlateDecode"), "no words": pdf(b" ")}[kind]
     with pytest.raises(PdfUnread):
         await pdf_text(data)
