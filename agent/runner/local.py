@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -36,11 +36,13 @@ from agent.ports.journal import Journal
 from agent.ports.leases import Lease, Leases, NoPhone, Place
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
 from agent.tools.spec import Tool
+from agent.tools.calling import Toolbox
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
@@ -108,6 +110,8 @@ class Equipment:
     actions: ActionRegistry = BUILT_IN
     offered_now: Callable[[], Sequence[Tool[Any]]] = tuple
     """Tools that come and go: a run has those that are there when it begins or goes on."""
+    toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
+    """The record of the calls of tools that need no phone."""
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -287,6 +291,9 @@ class LocalRunner:
             models=run.terms.models,
             dialect=run.terms.dialect.offering(actions.models),
             actions=actions,
+            dialect=run.terms.dialect.offering(have.actions.models),
+            actions=have.actions,
+            toolbox=have.toolbox,
             image_window=run.terms.image_window,
             policy=have.policy,
             journal=have.journal,

@@ -9,13 +9,12 @@ from pydantic import Field
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.tools import computing
-from agent.tools.shortening import head_and_tail, in_a_line
+from agent.tools.shortening import in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 SHOWN: Final = 200
 """Characters of a result that stand in the history; a longer one is shown as a text beside it."""
-RESULT: Final = 4000
 TEXTS: Final = Texts(
     {
         "calculate": "calculate {expression}",
@@ -65,12 +64,12 @@ async def _python(action: Python, context: ToolContext) -> Done:
         raise ActionError(f"The program gave no result. {error}") from error
     both = "\n".join(part for part in (done.printed.rstrip(), done.value) if part)
     if not both or "\n" in both or len(both) > SHOWN:
-        return Done((Worded.of(TEXTS.words("printed")),), read=(head_and_tail(both, RESULT) or "(no output)",))
+        return Done((Worded.of(TEXTS.words("printed")),), read=(both or "(no output)",))
     return Done((Worded.of(TEXTS.words("result", value=both)),))
 
 
 def _long(value: str) -> tuple[str, ...]:
-    return (head_and_tail(value, RESULT),) if len(value) > SHOWN else ()
+    return (value,) if len(value) > SHOWN else ()
 
 
 CALCULATE: Final = Tool(
@@ -79,6 +78,7 @@ CALCULATE: Final = Tool(
     gate=ungated,
     cut_off="rejected",
     repeatable=True,
+    cacheable=True,
     run=_calculate,
 )
 PYTHON: Final = Tool(
@@ -87,5 +87,6 @@ PYTHON: Final = Tool(
     gate=ungated,
     cut_off="rejected",
     repeatable=True,
+    cacheable=True,
     run=_python,
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.tools.egress import Egress, Fetched, FetchFailed
+from agent.tools.pdf import PdfUnread, pdf_text
 
 MAX_HTML: Final = 300_000
 """Characters of a page without its scripts that are looked through: of a page made to take long, more take seconds."""
@@ -39,7 +40,10 @@ async def read_page(url: str, egress: Egress) -> Page:
     if got.status >= 400:
         raise FetchFailed(f"The site answered with error {got.status}. {ON_THE_PHONE}")
     if got.media == "application/pdf" or got.body[:1024].lstrip().startswith(b"%PDF-"):
-        raise FetchFailed(f"It is a PDF, not a page. {ON_THE_PHONE}")
+        try:
+            return Page(got.url, "", await pdf_text(got.body))
+        except PdfUnread as error:
+            raise FetchFailed(f"{error} {ON_THE_PHONE}") from error
     if got.media in _PAGES:
         try:
             async with asyncio.timeout(READING_S):

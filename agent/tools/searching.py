@@ -1,9 +1,10 @@
-"""Searches of the web, by a SearXNG of the operator's or by Tavily."""
+"""Searches of the web, by a SearXNG of the operator's, by Tavily, or without a key by DuckDuckGo."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from urllib.parse import urlencode
@@ -15,6 +16,10 @@ from agent.tools.egress import Egress, Endpoint, Fetched, FetchFailed
 
 MAX_FOUND: Final = 8
 MAX_TITLE, MAX_TEXT, MAX_ADDRESS = 150, 300, 1000
+DDGS_S: Final = 10
+PAUSE_S: Final = 60.0
+"""For which nothing is asked after a refusal."""
+NO_SEARCH: Final = "Read addresses that the person gave, or search in the browser of the phone."
 TAVILY: Final = "https://api.tavily.com/search"
 
 
@@ -72,6 +77,56 @@ class Tavily:
         if got.status in {401, 403}:
             raise FetchFailed("Tavily does not take the key.")
         return _found(got, text="content")
+
+
+class DuckDuckGo:
+    """The pages of DuckDuckGo, read by the package ddgs: a scraper, so it asks one question at a time, and nothing for
+    a while after it was refused.
+
+    It fetches by itself, outside of the egress: the host is ddgs' own, and no word of model or page chooses it.
+    """
+
+    def __init__(self, ask: Callable[[str], Sequence[Mapping[str, Any]]] | None = None) -> None:
+        self._ask = ask or _ddgs
+        self._turn = asyncio.Lock()
+        self._not_before = 0.0
+
+    async def search(self, query: str) -> tuple[Found, ...]:
+        """See Search."""
+        clock = asyncio.get_running_loop().time
+        async with self._turn:
+            if (wait := self._not_before - clock()) > 0:
+                raise FetchFailed(f"The search refuses for now; it is asked again in {wait:.0f} seconds. {NO_SEARCH}")
+            try:
+                async with asyncio.timeout(DDGS_S * 2):
+                    rows = await asyncio.to_thread(self._ask, query)
+            except TimeoutError as error:
+                raise FetchFailed(f"The search took too long. {NO_SEARCH}") from error
+            except _Refused as error:
+                self._not_before = clock() + PAUSE_S
+                raise FetchFailed(f"The search refuses, or cannot be reached. {NO_SEARCH}") from error
+        plain = ({"url": row.get("href"), "title": row.get("title"), "text": row.get("body")} for row in rows)
+        pages = (_one(row, "text") for row in plain)
+        return tuple({same(page.url): page for page in pages if page is not None}.values())[:MAX_FOUND]
+
+
+class _Refused(Exception):
+    """The site gave no results, or did not answer."""
+
+
+def _ddgs(query: str) -> Sequence[Mapping[str, Any]]:
+    from ddgs import DDGS  # noqa: PLC0415 - only where it searches
+    from ddgs.exceptions import DDGSException  # noqa: PLC0415 - the same
+
+    try:
+        found: Sequence[Mapping[str, Any]] = DDGS(timeout=DDGS_S).text(
+            query, max_results=MAX_FOUND, backend="duckduckgo"
+        )
+    except DDGSException as error:
+        if "No results" in str(error):
+            return []
+        raise _Refused from error
+    return found
 
 
 def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:

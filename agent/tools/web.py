@@ -16,16 +16,14 @@ from agent.effect_facts import Worded
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.leaving import query_carries
 from agent.tools.addresses import addresses_in, same, with_scheme
-from agent.tools.shortening import head_and_tail, in_a_line
-from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext, ungated
+from agent.tools.shortening import in_a_line
+from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
     from agent.tools.searching import Search
 
-PAGE: Final = 6000
-"""Characters of a page that a model is shown: about 1,500 tokens."""
 SHOWN: Final = 80
 NOT_GIVEN: Final = (
     "Not read: neither the person nor a search has given this address. Read the address as it was given, "
@@ -66,7 +64,7 @@ class WebSearch(Action):
 
 
 def may_read(url: str, context: ToolContext) -> bool:
-    """Whether the person has given this address, or a search of this run has returned it."""
+    """Whether the person has given this address, or a search of this task has returned it."""
     wanted = same(url)
     return bool(wanted) and (wanted in addresses_in(context.said) or wanted in set(map(same, context.found)))
 
@@ -87,8 +85,12 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
         except FetchFailed as error:
             raise ActionError(f"The page could not be read. {error}") from error
         title = f"title: {in_a_line(page.title, 200)}\n" if page.title else ""
-        text = f"page: {page.url}\n{title}\n{head_and_tail(page.text, PAGE)}"
-        return Done((Worded.of(TEXTS.words("read", letters=len(page.text))),), read=(text,))
+        text = f"page: {page.url}\n{title}\n{page.text}"
+        return Done(
+            (Worded.of(TEXTS.words("read", letters=len(page.text))),),
+            read=(text,),
+            sources=(PageSource(in_a_line(page.title, 200), page.url),),
+        )
 
     return Tool(
         model=ReadPage,
@@ -96,6 +98,7 @@ def read_page(make: Callable[[], Egress]) -> Tool[ReadPage]:
         gate=ungated,
         cut_off="rejected",
         repeatable=True,
+        cacheable=True,
         run=run,
     )
 
@@ -124,6 +127,7 @@ def web_search(make: Callable[[], Search]) -> Tool[WebSearch]:
         details=lambda action: [action.query],
         cut_off="rejected",
         repeatable=True,
+        cacheable=True,
         run=run,
     )
 

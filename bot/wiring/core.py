@@ -41,6 +41,7 @@ from bot.texts import words
 from bot.wiring.tools import actions_of, mcp_tools
 from bot.wiring.tools import actions_of
 from bot.workshop.offer import look_for_workshop
+from bot.wiring.tools import actions_of, toolbox_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -119,6 +120,8 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             secrets=secrets,
             offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
             actions=actions_of(settings, offer.workshop),
+            actions=actions_of(settings),
+            toolbox=toolbox_of(settings, store.tool_calls, policy),
         )
         agent = GraphAgent(
             terms,

@@ -19,6 +19,20 @@ from agent.tools.spec import Tool
 from agent.tools.web import read_page, web_search
 from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.guards.policy import Policy
+from agent.ports.tool_calls import ToolCalls
+from agent.tools.calling import Toolbox
+from agent.tools.clock import time_tool
+from agent.tools.files import file_tools
+from agent.tools.jotting import NOTE, TODOS
+from agent.tools.json_query import JSON
+from agent.tools.knowledge import knowledge_tool
+from agent.tools.task_files import TaskFiles
+from agent.tools.text import TEXT
+from agent.tools.weather import weather_tool
+from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
@@ -40,6 +54,37 @@ def actions_of(settings: Settings, workshop: Workshop | None = None) -> ActionRe
     if settings.searxng_url or settings.tavily_api_key.get_secret_value():
         actions = actions.plus(web_search(cache(lambda: _search(settings))))
     return actions
+TASK_FILES_NAME: Final = "task-files"
+"""The folder in the data directory with a folder for each task that has files."""
+IN_A_RUN: Final = frozenset({"calculate", "python", "knowledge", "web_search", "read_page"})
+"""What a run on a phone is offered as well: looking something up. Each tool costs tokens in every step."""
+
+
+def tools_of(settings: Settings) -> tuple[Tool[Any], ...]:
+    """All tools that are set up here, for whoever needs no phone."""
+    files = file_tools(task_files(settings))
+    tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone), *files, TODOS, NOTE]
+    if settings.knowledge_dir is not None:
+        documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
+        tools.append(knowledge_tool(documents))
+    if settings.web_tools:
+        tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
+    return tuple(tools)
+
+
+def task_files(settings: Settings) -> TaskFiles:
+    """The folders of the tasks."""
+    return TaskFiles(settings.data_dir / TASK_FILES_NAME)
+
+
+def toolbox_of(settings: Settings, calls: ToolCalls, policy: Policy) -> Toolbox:
+    """The tools of the team, with the record of their calls."""
+    return Toolbox(tools_of(settings), calls, policy=policy, files=task_files(settings))
+
+
+def actions_of(settings: Settings) -> ActionRegistry:
+    """What a run can do on the phone and without it. Pages are read from the public internet alone."""
+    return BUILT_IN.plus(*(tool for tool in tools_of(settings) if tool.kind in IN_A_RUN))
 
 
 @cache
@@ -51,7 +96,7 @@ def _public() -> Egress:
 
 def _search(settings: Settings) -> Search:
     from agent.tools.egress import Egress  # noqa: PLC0415 - only where something is searched
-    from agent.tools.searching import SearXng, Tavily, endpoint_of  # noqa: PLC0415 - the same
+    from agent.tools.searching import DuckDuckGo, SearXng, Tavily, endpoint_of  # noqa: PLC0415 - the same
 
     if settings.searxng_url:
         return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
@@ -79,3 +124,6 @@ async def mcp_tools(data_dir: Path) -> AsyncGenerator[Callable[[], tuple[Tool[An
     servers = McpServers(named.servers)
     async with servers.connected():
         yield servers.tools
+    if key := settings.tavily_api_key.get_secret_value():
+        return Tavily(key, _public())
+    return DuckDuckGo()

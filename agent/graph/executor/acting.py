@@ -29,7 +29,6 @@ TOOL_BEGUN = (
     "This was begun before an interruption and may have been done; it was not done again: {what}. Do it once more only "
     "if the person says that it is missing."
 )
-TOOL_CUT_OFF = "This was cut off by an interruption, and nothing came of it: {what}. Do it anew if it is still needed."
 
 
 async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun: str) -> None:

@@ -19,7 +19,9 @@ from agent.models.base import ModelReply, Models
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.run_id import RunId
+from agent.tools.calling import Toolbox
 from devices.phone import Phone
 
 
@@ -63,3 +65,5 @@ class RunContext:
     live: Live = field(default_factory=Live)
     person: str = ""
     """The subject to whom the task belongs, "" where nobody is known."""
+    toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
+    """The record of the calls of tools that need no phone."""

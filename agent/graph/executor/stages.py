@@ -9,7 +9,7 @@ from typing import Any, Final
 from agent.actions import Action, AskUser, EnterSecret, TakeOver
 from agent.effect_facts import effects_data, effects_of
 from agent.graph.executor import questions
-from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, TOOL_CUT_OFF, begin, run_tool, send_input
+from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
 from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
@@ -29,7 +29,9 @@ from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
+from agent.ports.tool_calls import CallKey
 from agent.scene import StepFate
+from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
 from devices.inputs import Input
@@ -233,10 +235,11 @@ async def journal(step: OpenStep, it: Resolved) -> None:
         case InputAction():
             step.did.append(it.what)
             await begin(step.context, step.key, step.recorded, BEGUN)
-        case Tool(journalled=True) | PhoneTool(journalled=True):
+        case PhoneTool(journalled=True):
             step.did.append(it.what)
-            begun = TOOL_CUT_OFF if it.spec.repeatable else TOOL_BEGUN
-            await begin(step.context, step.key, step.data, begun.format(what=it.what))
+            await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
+        case Tool():
+            step.did.append(it.what)
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
@@ -244,8 +247,8 @@ async def run(step: OpenStep, it: Resolved) -> Done:
     match it.spec:
         case PersonAction():
             return Done(told=(FINISH_ALONE,))
-        case Tool(run=work_of):
-            work = work_of(it.spec.resolve(it.action), _tool_context(step))
+        case Tool():
+            return await _call_tool(step, it.spec, it.spec.resolve(it.action))
         case PhoneTool(run=work_of):
             work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
         case InputAction():
@@ -254,6 +257,18 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         return await run_tool(step.context, step.key, it.spec.cut_off, work)
     done = await work
     step.did.append(it.what)
+    return done
+
+
+async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
+    """Call a tool that needs no phone: in the same record, and so with the same cache, as the members of the task."""
+    have, state = step.context, step.state
+    task, box = have.run.task, have.toolbox
+    caller = box.caller(Worker(task, EXECUTOR, state["subtask"]), ())
+    context = _tool_context(step)
+    context = replace(context, found=(*context.found, *await box.calls.found(task)))
+    key = CallKey(task, EXECUTOR, state["subtask"], state["step"], step.index)
+    done, _cached = await caller.perform(tool, action, key, context)
     return done
 
 

@@ -25,9 +25,11 @@ from agent.limits import TaskLimits
 from agent.models.base import Models
 from agent.ports.agent import Agent, TaskOrder
 from agent.ports.runner import Runner
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer
 from agent.run_config import FixedRunConfig, RunConfig, RunConfigSource
 from agent.runner.local import Equipment, LocalRunner
+from agent.tools.calling import Toolbox
 from devices.adb.server import ServerAddress
 from devices.geometry import Size
 from devices.phone import Phones
@@ -59,6 +61,7 @@ class Rig:
     phones: Phones
     saver: BaseCheckpointSaver[str] = field(default_factory=InMemorySaver)
     journal: MemoryJournal = field(default_factory=MemoryJournal)
+    tool_calls: MemoryToolCalls = field(default_factory=MemoryToolCalls)
     frames: MemoryFrames = field(default_factory=MemoryFrames)
     secrets: MemorySecrets = field(default_factory=MemorySecrets)
     wire: bool = False
@@ -97,6 +100,7 @@ class Rig:
 
     def runner(self, terms: RunConfigSource, **options: Any) -> Runner:
         """A new runner, on these terms."""
+        own: dict[str, Any] = {"policy": Policy.default(), "toolbox": Toolbox((), self.tool_calls)}
         equipment = Equipment(
             phones=self.phones,
             leases=self.leases,
@@ -104,7 +108,7 @@ class Rig:
             journal=self.journal,
             frames=self.frames,
             secrets=self.secrets,
-            **{"policy": Policy.default()} | options,
+            **own | options,
         )
         runner = LocalRunner(equipment, self.saver)
         return JsonRunner(runner) if self.wire else runner

@@ -24,6 +24,7 @@ from agent.models.errors import ModelUnreachable
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.tools.spec import ActionSpec, Done, Situation, Tool, ToolContext, ungated
 from agent.wording import Texts, kept, restored
 from bot.cards.formatting import action_line
@@ -165,8 +166,8 @@ async def test_a_tool_without_a_phone(rig: Rig, language: str, may: str, why: st
     assert end.outcome is Outcome.SUCCEEDED
     assert cup.rolled == [6]
     assert rig.inputs() == []
-    (row,) = rig.journal.rows.values()
-    assert (row.action, row.state, row.effect) == ({"kind": "dice", "sides": 6}, "done", "rolled 4")
+    (row,) = rig.tool_calls.rows.values()
+    assert (row.call.name, row.call.arguments, row.state) == ("dice", {"sides": 6}, "done")
     assert "roll a die with 6 sides → rolled 4" in told(model)
     step = work.steps[0]
     assert action_line(step.summary).endswith(line)
@@ -221,20 +222,33 @@ class DyingJournal(MemoryJournal):
         await asyncio.Event().wait()
 
 
+class DyingCalls(MemoryToolCalls):
+    """The same for a tool that needs no phone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
+
+    async def finish(self, *_args: object) -> None:
+        self.reached.set()
+        await asyncio.Event().wait()
+
+
 @pytest.mark.parametrize("tool", ["dice", "shake"])
 async def test_dead_while_it_is_done_and_continued(rig: Rig, tool: str) -> None:
     """Seen failing with a journal that lets an action begin twice: each of them was done two times then."""
     cup, arguments = Cup(), {"sides": 6} if tool == "dice" else {}
     actions = BUILT_IN.plus(dice(cup), shake())
-    rig.journal = dying = DyingJournal()
+    rig.journal, rig.tool_calls = dying, dying_calls = DyingJournal(), DyingCalls()
     have, _ = scripted(call(tool, **arguments))
     work = Work(rig.agent(have, actions=actions), order("do it"))
     await work.until(Asked)
     await work.answer("allow")
     async with asyncio.timeout(LIMIT):
-        await dying.reached.wait()
+        await (dying_calls if tool == "dice" else dying).reached.wait()
     await work.kill()
-    rig.journal = MemoryJournal(dying.rows)
+    rig.journal, rig.tool_calls = MemoryJournal(dying.rows), MemoryToolCalls()
+    rig.tool_calls.rows = dying_calls.rows
     have, model = scripted()
     await Work(rig.agent(have, actions=actions), order("do it")).ended()
     assert len(cup.rolled) + len(rig.inputs()) == 1

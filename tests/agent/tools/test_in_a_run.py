@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 import pytest
 
@@ -19,7 +18,7 @@ from agent.guards.masking import Mask
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
-from agent.ports.journal import ActionKey, ActionState
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.tools.compute import CALCULATE, PYTHON
 from agent.tools.searching import SearXng
 from agent.tools.spec import ActionError, ToolContext
@@ -30,7 +29,6 @@ from bot.views.tasks import effect_words
 from bot.wiring.tools import actions_of
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.tools.site import Site, hostile_site
-from tests.fakes.ports import MemoryJournal
 from tests.fakes.scripted_model import ScriptedModel, call, models
 
 pytestmark = pytest.mark.real_time  # pages and programs come from outside the loop
@@ -68,9 +66,10 @@ async def test_a_sum_and_a_program(rig: Rig, site: Site) -> None:
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert rig.inputs() == []
-    first, second = rig.journal.rows.values()
-    assert (first.action, first.state) == ({"kind": "calculate", "expression": "(19.99*3)*1.19"}, "done")
-    assert (first.effect, second.effect) == ("the result is 71.3643", "the program ended")
+    assert rig.journal.rows == {}
+    first, second = rig.tool_calls.rows.values()
+    assert (first.call.name, first.call.arguments) == ("calculate", {"expression": "(19.99*3)*1.19"})
+    assert (first.state, second.state) == ("done", "done")
     assert "calculate (19.99*3)*1.19 → the result is 71.3643" in shown(model, 1)
     assert "<read>\n0\n1\n2\n</read>" in shown(model, 2)
     with speaking("zh"):
@@ -137,25 +136,27 @@ async def test_a_search_that_carries_notes_away_is_asked(rig: Rig, site: Site) -
     assert "did not allow it" in shown(model)
 
 
-@dataclass
-class DyingJournal(MemoryJournal):
-    """Stands still for ever when something is done and is to be written down: the process is as good as dead."""
+class DyingCalls(MemoryToolCalls):
+    """Stands still for ever when a call is done and is to be written down: the process is as good as dead."""
 
-    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
 
-    async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:  # noqa: ARG002  # nothing is kept
+    async def finish(self, *_args: object) -> None:
         self.reached.set()
         await asyncio.Event().wait()
 
 
 async def test_dead_while_a_page_was_read(rig: Rig, site: Site) -> None:
-    rig.journal = dying = DyingJournal()
+    rig.tool_calls = dying = DyingCalls()
     have, _ = scripted(call("read_page", url=site.url("/page")))
     work = Work(rig.agent(have, actions=actions(site)), order(f"Read {site.url('/page')}"))
     async with asyncio.timeout(LIMIT):
         await dying.reached.wait()
     await work.kill()
-    rig.journal = MemoryJournal(dying.rows)
+    rig.tool_calls = MemoryToolCalls()
+    rig.tool_calls.rows = dying.rows
     have, model = scripted(call("read_page", url=site.url("/page")))
     await Work(rig.agent(have, actions=actions(site)), order(f"Read {site.url('/page')}")).ended()
     assert "The pump A costs 120 euros" in shown(model)
@@ -169,7 +170,7 @@ async def test_stopped_while_a_page_is_read(rig: Rig, site: Site) -> None:
             await asyncio.sleep(0)
     await work.agent.cancel(work.order.task)
     assert (await work.ended()).outcome is Outcome.CANCELLED
-    assert [row.state for row in rig.journal.rows.values()] == ["rejected"]
+    assert [row.state for row in rig.tool_calls.rows.values()] == ["stopped"]
 
 
 async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
@@ -219,7 +220,7 @@ def test_only_the_newest_texts_are_shown() -> None:
 @pytest.mark.parametrize(
     ("values", "offered"),
     [
-        ({}, {"calculate", "python", "read_page"}),
+        ({}, {"calculate", "python", "read_page", "web_search"}),
         ({"web_tools": False, "tavily_api_key": "k"}, {"calculate", "python"}),
         ({"tavily_api_key": "k"}, {"calculate", "python", "read_page", "web_search"}),
         ({"searxng_url": "http://10.0.0.5:8080"}, {"calculate", "python", "read_page", "web_search"}),

@@ -34,8 +34,8 @@ async def test_a_page_that_says_the_wrong_charset(site: Site) -> None:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/pdf", "PDF, not a page"),
-        ("/pdf-as-page", "PDF, not a page"),
+        ("/pdf", "PDF cannot be read"),
+        ("/pdf-as-page", "PDF cannot be read"),
         ("/picture", "no page with text"),
         ("/scripts", "made by its scripts"),
         ("/nowhere", "error 404"),

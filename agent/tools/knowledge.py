@@ -1,0 +1,48 @@
+"""A tool that searches the documents of the operator."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from agent.actions import Action
+from agent.effect_facts import Worded
+from agent.ports.knowledge import Knowledge
+from agent.tools.shortening import in_a_line
+from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.wording import Texts
+
+PASSAGES: Final = 5
+TEXTS: Final = Texts(
+    {"knowledge": "search the documents for {query}", "found": "passages found: {number}"},
+    zh={"knowledge": "在文档中查找 {query}", "found": "找到 {number} 段"},
+)
+
+
+class SearchDocuments(Action):
+    """Search the documents that the operator of this service has given, by a few words."""
+
+    kind: Literal["knowledge"] = "knowledge"
+    query: str = Field(min_length=1, max_length=300, description="A few words that stand in the passage.")
+
+
+def knowledge_tool(documents: Knowledge) -> Tool[SearchDocuments]:
+    """The tool, for these documents."""
+
+    async def run(action: SearchDocuments, context: ToolContext) -> Done:
+        try:
+            found = await context.control.guard(documents.search(action.query, limit=PASSAGES))
+        except OSError as error:
+            raise ActionError("The documents cannot be read now.") from error
+        texts = tuple(f"document: {each.file}\n\n{each.text}" for each in found)
+        return Done((Worded.of(TEXTS.words("found", number=len(found))),), read=("\n\n".join(texts),) if texts else ())
+
+    return Tool(
+        model=SearchDocuments,
+        describe=lambda action, _: TEXTS.words("knowledge", query=in_a_line(action.query, 80)),
+        gate=ungated,
+        repeatable=True,
+        cacheable=True,
+        run=run,
+    )
