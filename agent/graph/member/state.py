@@ -14,9 +14,9 @@ class MemberState(TypedDict, total=False):
     """The state of one piece of work.
 
     `history` are the messages after the instructions, `turn` counts the model's answers and `made` its calls of
-    tools; `wanted` are the calls of the last answer, `left_out` how many more it had. `question` is the open one, `call`
-    the id of the call that asks it, "" where a tool has to be allowed; `allowed` and `denied` are what people have said
-    to such. `strikes` counts answers that nothing could be done with.
+    tools; `wanted` are the calls of the last answer, `left_out` how many more it had. `question` is the open one,
+    `call` the id of the call that asks it, "" where a tool has to be allowed; `allowed` and `denied` are what people
+    have said to such. `strikes` counts answers that nothing could be done with.
     """
 
     goal: str
