@@ -78,7 +78,6 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
     session = context.session
     order = MemberOrder.model_validate(state["order"])
     desk = TaskDesk(context, order.number, state["steps"], spent(state))
-    _mark(state, context, "in progress")
     session.inboxes[order.number] = []
     try:
         if context.members is None or order.member not in context.members.team.members:
