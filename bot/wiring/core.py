@@ -39,6 +39,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.wiring.tools import actions_of, mcp_tools
+from bot.wiring.team import members_of
 from bot.wiring.tools import actions_of
 from bot.workshop.offer import look_for_workshop
 from bot.wiring.tools import actions_of, toolbox_of
@@ -129,6 +130,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
+            members=members_of(settings, store, policy, equipment.actions, checkpoints),
         )
         task_service = TaskService(
             store,
