@@ -28,13 +28,18 @@ from agent.graph.executor.state import ExecutorState
 from agent.graph.main.build import build_main
 from agent.graph.main.nodes.executor import executor
 from agent.graph.main.nodes.intent_analyzer import intent_analyzer
+from agent.graph.main.nodes.member import member
 from agent.graph.main.nodes.plan_generator import plan_generator
 from agent.graph.main.nodes.plan_supervisor import plan_supervisor
 from agent.graph.main.nodes.summarizer import summarizer
 from agent.graph.main.state import MainState
+from agent.graph.member.members import build_member
+from agent.graph.member.nodes import member_model, member_question, member_tools
+from agent.graph.member.state import MemberState
 
 PAGE = Path(__file__).with_name("graph.md")
-MAIN = (intent_analyzer, plan_generator, plan_supervisor, executor, summarizer)
+MAIN = (intent_analyzer, plan_generator, plan_supervisor, executor, member, summarizer)
+MEMBER = (member_model, member_tools, member_question)
 EXECUTOR = (
     executor_entry,
     screenshot,
@@ -61,6 +66,7 @@ def page() -> str:
     for title, graph, nodes, state in (
         ("Main graph", build_main(None), MAIN, MainState),
         ("Executor graph", build_executor(None), EXECUTOR, ExecutorState),
+        ("Member graph", build_member(None), MEMBER, MemberState),
     ):
         parts += [f"\n## {title}\n\n", "| node | does | reads | writes | routes |\n|---|---|---|---|---|\n"]
         drawn = graph.get_graph()
@@ -79,7 +85,9 @@ def page() -> str:
 def _does(node: FunctionType) -> str:
     """What the node's module says about it."""
     module = inspect.getdoc(inspect.getmodule(node)) or ""
-    return module.split("\n\n")[0].partition(": ")[2].replace("\n", " ").replace("|", "\\|")
+    name, _, does = module.split("\n\n")[0].partition(": ")
+    told = does if name == node.__name__ else (inspect.getdoc(node) or "").split("\n\n")[0]
+    return told.replace("\n", " ").replace("|", "\\|")
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -153,9 +161,9 @@ def _reached(function: FunctionType, seen: set[FunctionType]) -> Iterator[Functi
             members = [m.fget if isinstance(m, property) else m for m in vars(found).values()]
         if inspect.ismodule(found) and found.__name__.startswith("agent.graph"):
             members = [getattr(found, other, None) for other in sorted(names)]
-        for member in members:
-            if isinstance(member, FunctionType) and member.__module__.startswith("agent.graph"):
-                yield from _reached(member, seen)
+        for each in members:
+            if isinstance(each, FunctionType) and each.__module__.startswith("agent.graph"):
+                yield from _reached(each, seen)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ SAY = "say"
 """The argument of every tool in which the model tells the person what the step does."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
+_NO_SCREEN = Size(1, 1)
 _ROTATIONS = 8
 """Screens whose tools are kept: the two rotations of a few phones."""
 
@@ -32,6 +33,13 @@ def tool_specs(space: Size, models: tuple[type[Action], ...]) -> tuple[ToolSpec,
     prompts nor the action itself describe something.
     """
     return tuple(_tool(model, space, _descriptions()) for model in models)
+
+
+def plain_tool_spec(model: type[Action]) -> ToolSpec:
+    """The tool for an action that points at nothing on a screen, for a model that talks to no person while it works."""
+    spec = _tool(model, _NO_SCREEN, {SAY: ""})
+    del spec.parameters["properties"][SAY]
+    return spec
 
 
 def _tool(model: type[Action], space: Size, texts: dict[str, str]) -> ToolSpec:

@@ -53,7 +53,8 @@ _ADDRESS_TYPED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the words of a run come from: what each app has shown, what the person has said, and what was noted.
+    """Where the words of a task come from: what each app has shown, what the person has said, what was noted, and what
+    is remembered of the person.
 
     `handed_out` are texts that a person has let go out in this run, each with the app that it went into.
     """
@@ -61,6 +62,7 @@ class Sources:
     seen: Seen = field(default_factory=dict)
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
     handed_out: tuple[tuple[str, str], ...] = ()
 
     def allowed_in(self, package: str) -> tuple[str, ...]:
@@ -157,9 +159,10 @@ def _carried(
         public = is_browser(package)
         if found := _enough(units, have, texts, said, public=public):
             return words("reason.carries", app=app["name"], words=_listed(found))
-    noted = numbers_of(sources.notes)
-    if not (whole & noted) and (found := _enough(units, noted, texts, said)):
-        return words("reason.carries_notes", words=_listed(found))
+    for texts_of, reason in ((sources.notes, "reason.carries_notes"), (sources.memory, "reason.carries_memory")):
+        kept = numbers_of(texts_of)
+        if not (whole & kept) and (found := _enough(units, kept, texts, said)):
+            return words(reason, words=_listed(found))
     return None
 
 

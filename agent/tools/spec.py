@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
@@ -15,11 +15,11 @@ from agent.guards.hit_test import TouchTarget
 from agent.guards.leaving import Sources
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
+from agent.guards.seen_words import Seen
 from agent.models.base import Models, Usage
 from agent.observing import ScreenView
 from agent.ports.frames import Frames
 from agent.ports.journal import ActionState
-from agent.run_id import RunId
 from devices.phone import Element
 from devices.wording import Words, said
 
@@ -58,12 +58,21 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
+class PageSource:
+    """A page that was read: its title ("" where it has none) and where it was found in the end."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """What came of an action: for the history, and in `told` what only the model is told of it.
 
     `gathered` is data of the task, `usage` what a model was asked for on the way. `read` are texts of others, such as a
     page of the web: the model is shown them as data, until there are newer ones. `found` are addresses that a search
-    returned, and that may be read from now on.
+    returned, and that may be read from now on by whoever works on the task. `sources` are the pages that were really
+    read, for the list below a result. `data` is what came of it for programs, ready for JSON.
     """
 
     effects: tuple[Effect, ...] = ()
@@ -73,26 +82,41 @@ class Done:
     usage: Usage = field(default_factory=Usage)
     read: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    sources: tuple[PageSource, ...] = ()
+    data: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """What a tool works with that needs no phone. Every wait of it goes through `control.guard`, so that it can be
     stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
 
-    `said` is what the person has said, the task first; `found` are the addresses that searches of this run returned.
+    `task_id` is the task and `task` its words; `person` the subject to whom memory belongs ("platform:id", "" where
+    nobody is known), `member` the name of who works ("executor" on a phone). `said` is what the person has said, the
+    task first; `found` are the addresses that searches of this task returned. `notes` are what was noted and what runs
+    have brought back, `memory` the lines of memory in the prompt, `seen` what each app has shown: no word of these
+    leaves unasked.
     """
 
-    run: RunId
+    task_id: str
+    person: str
+    member: str
     task: str
     said: tuple[str, ...]
     found: tuple[str, ...]
     notes: tuple[str, ...]
+    memory: tuple[str, ...] = ()
+    seen: Seen = field(default_factory=dict)
     models: Models
     control: Control
     mask: Mask
     frames: Frames
     emit: Callable[[RunEvent], None]
+
+    @property
+    def sources(self) -> Sources:
+        """Where words may come from that must not be carried away."""
+        return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory)
 
 
 def ungated(_action: Action, _situation: Situation) -> Gate:
@@ -158,6 +182,10 @@ class AnyTool(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(AnyTool[A]):
-    """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it."""
+    """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it.
 
+    With `cacheable` an equal call of the same task has the same result, and is not run again.
+    """
+
+    cacheable: bool = False
     run: Callable[[A, ToolContext], Awaitable[Done]]

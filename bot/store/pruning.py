@@ -18,6 +18,7 @@ _OF_TASK: Final = (
     # Runs are called "<task>-<number>"; "." is the character behind "-".
     "DELETE FROM actions WHERE run >= ?1 || '-' AND run < ?1 || '.'",
     "DELETE FROM tickets WHERE run >= ?1 || '-' AND run < ?1 || '.'",
+    "DELETE FROM tool_calls WHERE task = CAST(?1 AS TEXT)",
     "UPDATE tasks SET pruned = 2, data = NULL, todos = '[]' WHERE id = ?1",
 )
 """What a task leaves behind beside its own row. That row stays: usage, audit, schedules and `tasks` read it."""

@@ -30,6 +30,7 @@ from bot.store.sessions import ConsoleSessions
 from bot.store.setting_changes import Changes
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
+from bot.store.tool_calls import ToolCallTable
 from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"
@@ -46,6 +47,7 @@ class Store:
         self.tasks = Tasks(database)
         self.steps = Steps(database)
         self.journal = ActionJournal(database, clock)
+        self.tool_calls = ToolCallTable(database, clock)
         self.leases = LeaseTable(database)
         self.questions = Questions(database)
         self.outbox = Outbox(database)

@@ -49,7 +49,9 @@ def said() -> dict[str, set[str]]:
                 continue
             kind = node.args[0]
             spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
-            if name not in {"sentence", "words", "PhoneSpent"} and not (name == "super().__init__" and spoken):
+            if name not in {"sentence", "words", "PhoneSpent", "FolderRefused"} and not (
+                name == "super().__init__" and spoken
+            ):
                 continue
             if isinstance(kind, ast.Constant) and isinstance(kind.value, str) and "." in kind.value[:-1]:
                 found[kind.value] = {word.arg for word in node.keywords if word.arg}

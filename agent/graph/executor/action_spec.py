@@ -14,6 +14,7 @@ from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
 from agent.observing import ScreenView
+from agent.run_id import RunId
 from agent.tools.spec import ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
 from devices.inputs import Input
 from devices.phone import Phone
@@ -22,12 +23,13 @@ from devices.wording import Words
 A = TypeVar("A", bound=Action)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PhoneContext(ToolContext):
     """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
     when it was shown to an earlier process and a person has allowed the action since.
     """
 
+    run: RunId
     phone: Phone
     screen: PhoneScreen
     sight: ScreenView | None

@@ -61,3 +61,5 @@ class RunContext:
     guard: GuardMode = "rules"
     readings: Readings = field(default_factory=Readings)
     live: Live = field(default_factory=Live)
+    person: str = ""
+    """The subject to whom the task belongs, "" where nobody is known."""

@@ -39,6 +39,8 @@ FOUND_KEPT: Final = 200
 """Addresses that searches of a run returned, the newest."""
 READ_LETTERS: Final = 12_000
 """Of all texts of others that the model is shown at once: about 3,000 tokens at every step."""
+EXECUTOR: Final = "executor"
+"""The name by which calls of tools in a run are recorded."""
 FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
 NOWHERE: Final = ResolvedTarget(None, None)
 
@@ -292,11 +294,14 @@ def _judged(step: OpenStep, it: Resolved, sight: ScreenView, physical: Input) ->
 def _tool_context(step: OpenStep) -> ToolContext:
     have = step.context
     return ToolContext(
-        run=have.run,
+        task_id=have.run.task,
+        person=have.person,
+        member=EXECUTOR,
         task=step.state["task"],
         said=(step.state["task"], *step.state.get("said", [])),
         found=tuple(step.found),
         notes=tuple(step.notes),
+        seen=step.state.get("seen", {}),
         models=have.models,
         control=have.control,
         mask=have.mask,
@@ -308,4 +313,4 @@ def _tool_context(step: OpenStep) -> ToolContext:
 def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
-    return PhoneContext(**shared, phone=have.phone, screen=have.screen, sight=sight)
+    return PhoneContext(**shared, run=have.run, phone=have.phone, screen=have.screen, sight=sight)

@@ -20,7 +20,6 @@ from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
-from agent.run_id import RunId
 from agent.tools.compute import CALCULATE, PYTHON
 from agent.tools.searching import SearXng
 from agent.tools.spec import ActionError, ToolContext
@@ -179,7 +178,9 @@ async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
     mask.add("blue-otter-4711")
     control = Control()
     context = ToolContext(
-        run=RunId("7"),
+        task_id="7",
+        person="",
+        member="executor",
         task="",
         said=(site.url("/page?q=blue-otter-4711"),),
         found=(),

@@ -1,0 +1,191 @@
+"""Folders with a Markdown file that begins with front matter: members (AGENTS.md) and skills (SKILL.md).
+
+Whoever owns the program or its data directory writes them, and a mistake in one must not take away the others: each
+folder that cannot be used is named with its reason. Front matter is the plain part of YAML: every value is a text, a
+list or a table; there are no anchors, no types and no second key of one name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agent.wording import Spoken
+from devices.wording import sentence_of
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+logger = logging.getLogger(__name__)
+
+MAX_FILE: Final = 64_000
+"""Bytes of a file: about 16,000 tokens, more than a model should be told of one member or skill."""
+MAX_HEAD: Final = 8_000
+"""Characters of the front matter."""
+NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MAX_NAME: Final = 64
+MAX_DESCRIPTION: Final = 1024
+"""The name's form and both limits are those of the Agent Skills standard."""
+
+_FENCE: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+
+class FolderRefused(Spoken):
+    """A folder cannot be used; its sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A folder that is not used, and the reason in a sentence for people (still to be worded)."""
+
+    folder: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file with front matter: its values, and the text below them."""
+
+    folder: Path
+    head: Mapping[str, Any]
+    body: str
+
+    def checked(self, form: type[M]) -> M:
+        """The front matter as this form. Raises FolderRefused with the first thing that is wrong."""
+        try:
+            return form.model_validate(dict(self.head))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(str(step) for step in first["loc"]) or "-"
+            raise FolderRefused("folder.field", field=field, problem=first["msg"]) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Folders(Generic[T]):
+    """What was made of the folders by name, and which of them were refused."""
+
+    found: Mapping[str, T]
+    refused: tuple[Refused, ...] = ()
+
+
+def read_folders(
+    roots: Iterable[Path], file: str, make: Callable[[Document], T], *, most: int = MAX_FILE
+) -> Folders[T]:
+    """Make something of each folder in these roots that has this file. A later root wins over an earlier one.
+
+    `make` raises FolderRefused. A refused folder costs only itself, and stands in the log.
+    """
+    found: dict[str, T] = {}
+    refused: list[Refused] = []
+    for root in roots:
+        names: dict[str, Path] = {}
+        for folder in _folders_in(root):
+            try:
+                document = read_document(root, folder, file, most=most)
+                name = str(document.head.get("name", ""))
+                if name in names:
+                    raise FolderRefused("folder.twice", name=name, other=names[name].name)  # noqa: TRY301 - as below
+                _check_name(folder, name)
+                found[name] = make(document)
+                names[name] = folder
+            except FolderRefused as error:
+                logger.warning("the folder %s is not used: %s", folder, error)
+                refused.append(Refused(str(folder), sentence_of(error)))
+    return Folders(found, tuple(refused))
+
+
+def _folders_in(root: Path) -> list[Path]:
+    """What stands in the root by name, hidden files and single files left out; nothing where there is no root."""
+    try:
+        entries = sorted(root.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        logger.warning("the folder %s cannot be read: %s", root, error)
+        return []
+    return [path for path in entries if not path.name.startswith((".", "_")) and path.is_dir()]
+
+
+def _check_name(folder: Path, name: str) -> None:
+    if not name:
+        raise FolderRefused("folder.field", field="name", problem="it is missing")
+    if len(name) > MAX_NAME or NAME.fullmatch(name) is None:
+        raise FolderRefused("folder.bad_name", name=name[:MAX_NAME])
+    if folder.name != name:
+        raise FolderRefused("folder.other_name", name=name, folder=folder.name)
+
+
+def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:
+    """The file of a folder in this root. Raises FolderRefused: a link that leads out of the root is one reason."""
+    text = _text_of(root, folder / file, most)
+    fences = list(_FENCE.finditer(text))
+    if len(fences) < 2 or fences[0].start() != 0:
+        raise FolderRefused("folder.no_front_matter", file=file)
+    head = text[fences[0].end() : fences[1].start()]
+    if len(head) > MAX_HEAD:
+        raise FolderRefused("folder.long_front_matter", limit=MAX_HEAD)
+    return Document(folder, parse(head), text[fences[1].end() :].strip())
+
+
+def _text_of(root: Path, path: Path, most: int) -> str:
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(root.resolve()):
+            raise FolderRefused("folder.link", file=path.name)
+        # Not blocking: opening a pipe would wait for whoever writes into it.
+        with os.fdopen(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise FolderRefused("folder.no_file", file=path.name)
+            data = opened.read(most + 1)
+    except FileNotFoundError as error:
+        raise FolderRefused("folder.no_file", file=path.name) from error
+    except (OSError, RuntimeError) as error:
+        raise FolderRefused("folder.unreadable", file=path.name, why=str(error)) from error
+    if len(data) > most:
+        raise FolderRefused("folder.large", file=path.name, limit=most)
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise FolderRefused("folder.not_utf8", file=path.name) from error
+
+
+def parse(head: str) -> dict[str, Any]:
+    """The values of a piece of front matter. Raises FolderRefused."""
+    import yaml  # noqa: PLC0415 - 20 ms, only where there is a folder to read
+
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, Loader=yaml.BaseLoader)):
+            raise FolderRefused("folder.alias")
+        node = yaml.compose(head, Loader=yaml.BaseLoader)
+        if not isinstance(node, yaml.MappingNode):
+            raise FolderRefused("folder.no_table")
+        return {key: value for key, value in _plain(node).items() if isinstance(key, str)}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else 1
+        raise FolderRefused("folder.bad_yaml", line=line, problem=getattr(error, "problem", None) or "?") from error
+    except RecursionError as error:
+        raise FolderRefused("folder.bad_yaml", line=1, problem="too many brackets") from error
+
+
+def _plain(node: Any) -> Any:  # noqa: ANN401 - yaml has no types for nodes
+    """A node as plain data: every scalar is the text that was written."""
+    if node.id == "scalar":
+        return node.value
+    if node.id == "sequence":
+        return [_plain(each) for each in node.value]
+    table: dict[str, Any] = {}
+    for key, value in node.value:
+        name = str(_plain(key))
+        if name in table:
+            raise FolderRefused("folder.two_keys", key=name)
+        table[name] = _plain(value)
+    return table

@@ -1,0 +1,481 @@
+"""Calls of tools for one worker: told, gated, written down, run at most once where it matters, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from pydantic import ValidationError
+
+from agent.actions import Action
+from agent.control import Stopped
+from agent.dialects.tool_schemas import plain_tool_spec
+from agent.effect_facts import effects_data, effects_of, in_english
+from agent.guards.binding import digest
+from agent.guards.gate import Gate
+from agent.guards.masking import Mask
+from agent.guards.policy import Policy
+from agent.models.base import ToolCall, ToolSpec, Usage
+from agent.ports.tool_calls import CallKey, CallState, NewCall, StoredCall, ToolCalls
+from agent.tools.shortening import head_and_tail
+from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext
+from agent.tools.task_files import FileRefused, TaskFiles
+
+logger = logging.getLogger(__name__)
+
+MOST_CALLS: Final = 30
+"""Of one worker, and so also in one answer."""
+AT_ONCE: Final = 5
+MOST_EQUAL: Final = 3
+"""So often the result of an equal call is told again; then only that it was."""
+MOST_ARGUMENTS: Final = 100_000
+"""Characters of the arguments of a call."""
+MOST_RESULT: Final = 6_000
+"""Characters of a result that a model is shown, about 1,500 tokens; a longer one goes to a file of the task."""
+UNCERTAIN: Final = (
+    "This was begun before an interruption, and nobody knows whether it was done; it was not done again. Do it once "
+    "more only if a person says that it is missing."
+)
+SKIPPED: Final = "Skipped and not done, because a call before it in the same answer failed."
+WAITS: Final = "Not done yet: a person is asked about a call before it."
+ASKS: Final = "Not done yet: a person has to allow it first."
+DENIED: Final = "Not done: a person did not allow it. Do not try it again, nor another way to the same."
+ENOUGH: Final = (
+    f"Not done: no more than {MOST_CALLS} calls can be made. Finish with what you have, and say what is missing."
+)
+REPEATED: Final = (
+    "Not done again: this very call was made before, and its result has been told {times} times. Use it, or do "
+    "something else."
+)
+REFUSED: Final = "Refused and not done: {reason}. Find a way without it, or say that it cannot be done."
+
+State = Literal["ok", "failed", "skipped", "cached", "asks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Who calls: the `number`th worker of this member in a task, such as researcher 2; a run's is the sub-task."""
+
+    task: str
+    member: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What became of one call. `told` is what the model reads, and always says something; what others have written
+    stands in it between <read> marks, and is data.
+
+    `done` is None where nothing came of it. With "asks" a person has to allow it first: `gate` says why, `question` and
+    `details` what they are shown, and `approval` is a digest of the tool and its arguments, by which their yes or no is
+    known again. `call.id` is that of the model's call.
+    """
+
+    call: ToolCall
+    told: str
+    state: State
+    done: Done | None = None
+    gate: Gate | None = None
+    question: str = ""
+    details: tuple[str, ...] = ()
+    approval: str = ""
+
+
+class Toolbox:
+    """The tools that there are here, by name, and what all their callers share."""
+
+    def __init__(
+        self,
+        tools: Iterable[Tool[Any]],
+        calls: ToolCalls,
+        *,
+        policy: Policy | None = None,
+        files: TaskFiles | None = None,
+    ) -> None:
+        """`files` takes results that are too long to be shown. Raises ValueError for two tools of one name."""
+        self.calls = calls
+        self.files = files
+        self.policy = policy or Policy.default()
+        self.tools: dict[str, Tool[Any]] = {}
+        for tool in tools:
+            if self.tools.setdefault(tool.kind, tool) is not tool:
+                raise ValueError(f"There are two tools of the name {tool.kind!r}.")
+
+    def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
+        """The caller for one worker, with the tools of these names that there are here; None for all."""
+        tools = [tool for name, tool in self.tools.items() if names is None or name in names]
+        return ToolCaller(worker, tools, self)
+
+
+class ToolCaller:
+    """Calls tools for one worker."""
+
+    def __init__(self, worker: Worker, tools: Iterable[Tool[Any]], box: Toolbox) -> None:
+        self._worker = worker
+        self._tools = {tool.kind: tool for tool in tools}
+        self._box = box
+        self._equal: dict[str, int] = {}
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told of the tools."""
+        return tuple(plain_tool_spec(tool.model) for tool in self._tools.values())
+
+    async def call(
+        self,
+        wanted: Sequence[ToolCall],
+        context: ToolContext,
+        *,
+        turn: int,
+        allowed: Collection[str] = (),
+        denied: Collection[str] = (),
+    ) -> tuple[Called, ...]:
+        """Make the calls of one answer, in order; those without an effect up to 5 at once, one with an effect alone.
+
+        `turn` is the number of the answer in the worker's conversation, the same after a crash: the calls of an answer
+        that had ended are not made again, their results are told anew. After a failure those not begun are skipped. At
+        one that a person has to allow ("asks") those behind it wait: call again with the same answer and turn, and its
+        `approval` among those that were `allowed` or `denied`.
+
+        Of an answer with more calls than one worker may make, the last Called stands for all the rest. Raises Stopped,
+        and what the record of calls raises.
+        """
+        first = CallKey(self._worker.task, self._worker.member, self._worker.number, turn, 0)
+        room = max(0, MOST_CALLS - await self._box.calls.count(first))
+        context = replace(context, found=(*context.found, *await self._box.calls.found(self._worker.task)))
+        answer = _Answer(self, context, allowed, denied)
+        calls = [answer.one(call, replace(first, index=index)) for index, call in enumerate(wanted[:room])]
+        made = await answer.all(calls)
+        if len(wanted) > room:
+            more = len(wanted) - room
+            told = ENOUGH if more == 1 else f"{ENOUGH} ({more:,} calls of this answer were left out.)"
+            made = (*made, Called(wanted[room], told, "skipped"))
+        return made
+
+    def tool(self, name: str) -> Tool[Any] | None:
+        """The tool of this name, None where this worker has none."""
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that this worker has."""
+        return tuple(self._tools)
+
+    @property
+    def policy(self) -> Policy:
+        """The rules by which tools are gated."""
+        return self._box.policy
+
+    def times(self, same: str) -> int:
+        """How often the result of this call has come from the cache, this time included."""
+        self._equal[same] = self._equal.get(same, 0) + 1
+        return self._equal[same]
+
+    async def known(self, key: CallKey) -> StoredCall | None:
+        """What has become of a call that is not to be run again, None where it may be."""
+        stored = await self._box.calls.at(key)
+        return None if stored is None or stored.state in {"begun", "stopped"} else stored
+
+    async def refuse(self, key: CallKey, call: NewCall, told: str, state: CallState = "failed") -> None:
+        """Write down that a call was not run."""
+        await self._box.calls.refuse(key, call, state, {"why": told})
+
+    async def perform(self, tool: Tool[Any], action: Action, key: CallKey, context: ToolContext) -> tuple[Done, bool]:
+        """Write the call down, run it and write down what came of it; and whether that comes from an equal call.
+
+        One with an effect is never run twice. Raises ActionError where nothing came of it, with `uncertain` where
+        nobody knows whether it was done, and Stopped.
+        """
+        mask = context.mask
+        call = new_call(tool, action, mask)
+        known = await self._box.calls.begin(key, call)
+        if known is not None:
+            if known.ok:
+                return done_of(known.result), known.cached
+            told = str(known.result.get("why", ""))
+            if known.state == "begun":
+                await self._box.calls.finish(key, "uncertain", {"why": UNCERTAIN}, 0.0)
+            raise ActionError(told or UNCERTAIN, uncertain=known.state in {"begun", "uncertain"})
+        calls, began = self._box.calls, time.perf_counter()
+        try:
+            done = await tool.run(action, context)
+        except (Stopped, asyncio.CancelledError):
+            state: CallState = "stopped" if tool.repeatable else "uncertain"
+            await asyncio.shield(calls.finish(key, state, {}, time.perf_counter() - began))
+            raise
+        except ActionError as error:
+            seconds = time.perf_counter() - began
+            failed: CallState = "uncertain" if error.uncertain else "failed"
+            await calls.finish(key, failed, {"why": mask.text(str(error))}, seconds)
+            raise
+        done = await self._box_up(covered(done, mask), tool, key)
+        await calls.finish(key, "done", done_data(done), time.perf_counter() - began)
+        return done, False
+
+    async def _box_up(self, done: Done, tool: Tool[Any], key: CallKey) -> Done:
+        """What is too long to be shown goes to a file of the task, with its head and tail kept."""
+        if all(len(text) <= MOST_RESULT for text in done.read):
+            return done
+        shown = []
+        for part, text in enumerate(done.read):
+            if len(text) <= MOST_RESULT:
+                shown.append(text)
+                continue
+            name = f"results/{tool.kind}-{key.member}{key.number}-{key.turn}-{key.index}-{part}.txt"
+            shown.append(f"{head_and_tail(text, MOST_RESULT)}{await self._filed(key.task, name, text)}")
+        return replace(done, read=tuple(shown))
+
+    async def _filed(self, task: str, name: str, text: str) -> str:
+        if self._box.files is None:
+            return ""
+        try:
+            await asyncio.to_thread(self._box.files.of(task).write, name, text)
+        except (FileRefused, OSError) as error:
+            logger.warning("task %s: a long result could not be kept in a file: %s", task, error)
+            return ""
+        return f"\n[the whole text is in the file {name}]"
+
+
+class _Answer:
+    """The calls of one answer while they are made."""
+
+    def __init__(
+        self, caller: ToolCaller, context: ToolContext, allowed: Collection[str], denied: Collection[str]
+    ) -> None:
+        self._caller = caller
+        self._context = context
+        self._allowed = allowed
+        self._denied = denied
+        self._failed = False
+        self._waits = False
+
+    def one(self, call: ToolCall, key: CallKey) -> _Call:
+        return _Call(call, key, self._caller)
+
+    async def all(self, calls: Sequence[_Call]) -> tuple[Called, ...]:
+        made: list[Called] = []
+        at = 0
+        while at < len(calls):
+            end = at + 1
+            if calls[at].repeatable:
+                while end < len(calls) and end - at < AT_ONCE and calls[end].repeatable:
+                    end += 1
+            made += await self._together(calls[at:end])
+            at = end
+        return tuple(made)
+
+    async def _together(self, calls: Sequence[_Call]) -> list[Called]:
+        """A few calls at once. Their gates are looked at first, so that nothing behind a question begins."""
+        made: list[Called | None] = []
+        running: dict[int, asyncio.Task[Called]] = {}
+        for number, call in enumerate(calls):
+            early = await self._before(call)
+            made.append(early)
+            if early is None:
+                running[number] = asyncio.create_task(self._run(call))
+        try:
+            if running:
+                await asyncio.wait(running.values())
+            for number, task in running.items():
+                made[number] = task.result()
+        finally:
+            for task in running.values():
+                task.cancel()
+            if running:
+                await asyncio.wait(running.values())
+        return [each for each in made if each is not None]
+
+    async def _before(self, call: _Call) -> Called | None:
+        """What is told of a call without running it; None where it is to be run, or its result is known."""
+        known = await self._caller.known(call.key)
+        if known is not None:
+            self._failed |= not known.ok
+            return call.told_again(known)
+        if self._waits:
+            return Called(call.call, WAITS, "skipped")
+        if self._failed:
+            return await self._refused(call, SKIPPED, "skipped")
+        if call.action is None or call.tool is None:
+            return await self._refused(call, call.trouble)
+        gate = call.tool.gate(
+            call.action, Situation(self._caller.policy, self._context.task, None, self._context.sources)
+        )
+        if gate.verdict == "allow" or call.approval in self._allowed:
+            return None
+        if gate.verdict in {"refuse", "secret"}:
+            return await self._refused(call, REFUSED.format(reason=gate.reason))
+        if call.approval in self._denied:
+            return await self._refused(call, DENIED)
+        self._waits = True
+        question, details = call.tool.asks(call.action, None), tuple(call.tool.shown(call.action))
+        return Called(call.call, ASKS, "asks", None, gate, question, details, call.approval)
+
+    async def _refused(self, call: _Call, told: str, state: CallState = "failed") -> Called:
+        self._failed = True
+        await self._caller.refuse(call.key, call.new(self._context.mask), told, state)
+        return Called(call.call, told, "skipped" if state == "skipped" else "failed")
+
+    async def _run(self, call: _Call) -> Called:
+        assert call.tool is not None
+        assert call.action is not None
+        try:
+            done, cached = await self._caller.perform(call.tool, call.action, call.key, self._context)
+        except ActionError as error:
+            self._failed = True
+            return Called(call.call, self._context.mask.text(str(error)), "failed")
+        if not cached:
+            return Called(call.call, told_of(done), "ok", done)
+        times = self._caller.times(call.new(self._context.mask).same)
+        told = told_of(done) if times < MOST_EQUAL else REPEATED.format(times=times)
+        return Called(call.call, told, "cached", done)
+
+
+class _Call:
+    """One call as it is understood: its tool and typed arguments, or why there are none."""
+
+    def __init__(self, call: ToolCall, key: CallKey, caller: ToolCaller) -> None:
+        self.call = call
+        self.key = key
+        self.tool = caller.tool(call.name)
+        self.action: Action | None = None
+        self.trouble = ""
+        if self.tool is None:
+            names = ", ".join(caller.names) or "none"
+            self.trouble = f"There is no tool of the name {call.name[:60]!r} here. The tools are: {names}."
+            return
+        try:
+            self.action = self.tool.resolve(action_of(self.tool, call.arguments))
+        except ActionError as error:
+            self.trouble = str(error)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it changes nothing, also because it is not understood."""
+        return self.tool is None or self.action is None or self.tool.repeatable
+
+    @property
+    def approval(self) -> str:
+        """The digest by which a person's yes or no to it is known again."""
+        assert self.tool is not None
+        assert self.action is not None
+        return digest([self.action.kind, self.tool.meant(self.action)])
+
+    def new(self, mask: Mask) -> NewCall:
+        """The call as it is written down."""
+        if self.tool is None or self.action is None:
+            return NewCall(clean(self.call.name[:60]), {"unread": clean(mask.text(self.call.arguments[:500]))}, True)
+        return new_call(self.tool, self.action, mask)
+
+    def told_again(self, stored: StoredCall) -> Called:
+        """What is known of it, as it was told when it was made."""
+        if stored.ok:
+            done = done_of(stored.result)
+            return Called(self.call, told_of(done), "cached" if stored.cached else "ok", done)
+        told = str(stored.result.get("why", "")) or UNCERTAIN
+        return Called(self.call, told, "skipped" if stored.state == "skipped" else "failed")
+
+
+def action_of(tool: Tool[Any], arguments: str) -> Action:
+    """The typed arguments of a call. Raises ActionError with what is wrong with them; nothing of theirs is repeated."""
+    if len(arguments) > MOST_ARGUMENTS:
+        raise ActionError(f"Not done: the arguments are longer than {MOST_ARGUMENTS:,} characters.")
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ActionError(f"Not done: the arguments of {tool.kind} are no JSON.") from error
+    if not isinstance(given, dict):
+        raise ActionError(f"Not done: the arguments of {tool.kind} have to be a JSON object.")
+    try:
+        action: Action = tool.model.model_validate({**given, "kind": tool.kind})
+    except (ValidationError, RecursionError) as error:
+        raise ActionError(f"Not done: {_wrong(tool, error)}") from error
+    return action
+
+
+def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return f"the arguments of {tool.kind} are nested too deeply."
+    problems = error.errors(include_url=False, include_context=False, include_input=False)[:3]
+    told = "; ".join(f"{'.'.join(map(str, each['loc']))[:60] or 'all'}: {each['msg']}" for each in problems)
+    known = ", ".join(name for name in tool.model.model_fields if name != "kind") or "none"
+    return f"wrong arguments for {tool.kind}: {told}. Its arguments are: {known}."
+
+
+def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
+    """The call as it is written down. One with a secret in it never comes from the cache: covered, two are the same."""
+    whole = action.model_dump(mode="json", exclude={"kind"})
+    told = _cleaned(mask.told(whole))
+    same = digest([action.kind, whole]) if tool.cacheable and told == whole else ""
+    return NewCall(action.kind, told, tool.repeatable, same)
+
+
+def told_of(done: Done) -> str:
+    """What a model is told of a result; texts of others stand between <read> marks, which they cannot close."""
+    blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
+    return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
+
+
+def covered(done: Done, mask: Mask) -> Done:
+    """What came of a call without secrets."""
+    cover = mask.text
+    return replace(
+        done,
+        effects=mask.effects(done.effects),
+        told=tuple(map(cover, done.told)),
+        notes=tuple(map(cover, done.notes)),
+        gathered=None if done.gathered is None else cover(done.gathered),
+        read=tuple(map(cover, done.read)),
+        sources=tuple(PageSource(cover(each.title), each.url) for each in done.sources),
+        data=None if done.data is None else mask.told(dict(done.data)),
+    )
+
+
+def done_data(done: Done) -> dict[str, Any]:
+    """A result as plain data, ready for JSON. What a model was asked for on the way is booked when it is made."""
+    data: dict[str, Any] = {
+        "effects": effects_data(done.effects),
+        "told": list(done.told),
+        "notes": list(done.notes),
+        "gathered": done.gathered,
+        "read": list(done.read),
+        "found": list(done.found),
+        "sources": [[each.title, each.url] for each in done.sources],
+        "data": None if done.data is None else dict(done.data),
+    }
+    kept: dict[str, Any] = _cleaned({name: value for name, value in data.items() if value not in (None, [])})
+    return kept
+
+
+def done_of(data: Mapping[str, Any]) -> Done:
+    """The result in such data."""
+    return Done(
+        effects=effects_of(data.get("effects", [])),
+        told=tuple(data.get("told", ())),
+        notes=tuple(data.get("notes", ())),
+        gathered=data.get("gathered"),
+        usage=Usage(),
+        read=tuple(data.get("read", ())),
+        found=tuple(data.get("found", ())),
+        sources=tuple(PageSource(title, url) for title, url in data.get("sources", ())),
+        data=data.get("data"),
+    )
+
+
+def clean(text: str) -> str:
+    """The text without halves of signs, which no file and no database takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401 - JSON
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {clean(str(name)): _cleaned(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_cleaned(each) for each in value]
+    return value

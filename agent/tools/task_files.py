@@ -1,0 +1,171 @@
+"""The files of a task: one folder for each, and nothing outside of it is reached."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+MOST_BYTES: Final = 4_000_000
+"""Of one file."""
+MOST_ALL: Final = 50_000_000
+"""Of all files of a task together."""
+MOST_FILES: Final = 500
+MOST_DEPTH: Final = 6
+_TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
+_FLAGS: Final = os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class FileRefused(Exception):
+    """A file was not read or written; the sentence says why, for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file: its path in the folder, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+class TaskFiles:
+    """The folders of all tasks, below one directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def of(self, task: str) -> TaskFolder:
+        """The folder of a task; it is made when something is written. Raises FileRefused for what is no task's name."""
+        if _TASK.fullmatch(task) is None or ".." in task:
+            raise FileRefused("There is no folder for this task.")
+        return TaskFolder(self._root / task)
+
+
+class TaskFolder:
+    """One folder. Every part of a path is opened by itself and without following links, so that none leads out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, name: str) -> str:
+        """The text of a file; what is no UTF-8 shows as �. Raises FileRefused."""
+        return self.read_bytes(name).decode("utf-8", "replace")
+
+    def read_bytes(self, name: str) -> bytes:
+        """The bytes of a file. Raises FileRefused."""
+        parts = _parts(name)
+        with _explained(name):
+            folder = self._open(parts[:-1], make=False)
+            try:
+                # Without waiting: a named pipe would have no end.
+                number = os.open(parts[-1], os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
+            finally:
+                os.close(folder)
+            with os.fdopen(number, "rb") as file:
+                about = os.fstat(number)
+                if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+                    raise FileRefused(f"{name} is no plain file.")
+                data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise FileRefused(f"{name} is larger than {MOST_BYTES // 1_000_000} MB.")
+        return data
+
+    def write(self, name: str, text: str | bytes) -> int:
+        """Write a file whole, in place of one of this name, and return its size. Raises FileRefused."""
+        parts, data = _parts(name), text.encode("utf-8", "replace") if isinstance(text, str) else text
+        if len(data) > MOST_BYTES:
+            raise FileRefused(f"Not written: a file may have {MOST_BYTES // 1_000_000} MB.")
+        there = {entry.path: entry.size for entry in self.entries()}
+        there.pop("/".join(parts), None)
+        if len(there) >= MOST_FILES or sum(there.values()) + len(data) > MOST_ALL:
+            raise FileRefused(
+                f"Not written: a task may have {MOST_FILES} files of {MOST_ALL // 1_000_000} MB together."
+            )
+        with _explained(name):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = self._open(parts[:-1], make=True)
+            try:
+                spare = f".{os.getpid()}-{os.urandom(6).hex()}.part"
+                number = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600, dir_fd=folder)
+                try:
+                    with os.fdopen(number, "wb") as file:
+                        file.write(data)
+                    _not_a_folder(parts[-1], folder)
+                    os.replace(spare, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+                except BaseException:
+                    os.unlink(spare, dir_fd=folder)
+                    raise
+            finally:
+                os.close(folder)
+        return len(data)
+
+    def entries(self) -> tuple[FileEntry, ...]:
+        """The plain files in the folder, by path; links are none. Raises FileRefused."""
+        with _explained("the folder"):
+            return tuple(sorted(self._walk(), key=lambda entry: entry.path)) if self.path.is_dir() else ()
+
+    def _walk(self) -> Iterator[FileEntry]:
+        top = str(self.path)
+        for folder, folders, names, number in os.fwalk(top, follow_symlinks=False):
+            below = PurePosixPath(os.path.relpath(folder, top))
+            if len(below.parts) >= MOST_DEPTH:
+                folders.clear()
+            for name in names:
+                about = os.stat(name, dir_fd=number, follow_symlinks=False)
+                if stat.S_ISREG(about.st_mode) and not name.endswith(".part"):
+                    yield FileEntry(str(below / name), about.st_size)
+
+    def _open(self, parts: tuple[str, ...], *, make: bool) -> int:
+        """The number of a folder below this one; each step of the way is a folder and no link."""
+        number = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
+        for part in parts:
+            try:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o700, dir_fd=number)
+                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | _FLAGS, dir_fd=number)
+            finally:
+                os.close(number)
+            number = below
+        return number
+
+
+class _explained:  # noqa: N801 - a context manager
+    """Turns errors of files into sentences for the model."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, FileNotFoundError):
+            raise FileRefused(f"There is no file {self._name}.") from error
+        if isinstance(error, OSError) and error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
+            raise FileRefused(f"{self._name} is no plain file in the folder of this task.") from error
+        if isinstance(error, OSError):
+            raise FileRefused(f"{self._name} cannot be used ({os.strerror(error.errno or 0)}).") from error
+
+
+def _not_a_folder(name: str, folder: int) -> None:
+    try:
+        about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(about.st_mode):
+        raise FileRefused(f"{name} is no plain file.")
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of a path inside the folder. Raises FileRefused for one that leads elsewhere."""
+    parts = PurePosixPath(name).parts
+    odd = any(part in {"..", "/", "//"} or "\0" in part or len(part.encode("utf-8", "replace")) > 200 for part in parts)
+    if not parts or odd or len(parts) > MOST_DEPTH or "\\" in name or name.endswith(".part") or not name.isprintable():
+        raise FileRefused("Only paths inside the folder of this task are used, such as notes/prices.txt.")
+    return parts
