@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent.events import Todo
+from agent.members.loading import EXECUTOR
 from agent.ports.frames import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
 from bot.cards.formatting import (
@@ -185,9 +186,14 @@ def _todo_lines(todos: Sequence[Todo]) -> list[str]:
     current = next((number for number, todo in enumerate(todos) if todo.state in {"in progress", "pending"}), 0)
     first = max(0, min(current - 1, len(todos) - TODO_LINES))
     shown = todos[first : first + TODO_LINES]
-    lines = [f"{_TODO_SIGNS[todo.state]} {shortened(todo.title, TODO_LIMIT)}" for todo in shown]
+    lines = [f"{_TODO_SIGNS[todo.state]} {_who(todo)}{shortened(todo.title, TODO_LIMIT)}" for todo in shown]
     hidden = len(todos) - len(shown)
     return [*lines, say("todo.more", number=hidden)] if hidden else lines
+
+
+def _who(todo: Todo) -> str:
+    """Who of the team does it; the phone is said of none."""
+    return "" if todo.member == EXECUTOR else f"{todo.member}: "
 
 
 def _buttons(task: Task, queue_place: int | None) -> tuple[tuple[Button, ...], ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.events import TaskEnded
+from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
 from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE, Refused
 from bot.cli.prompt import Prompt, somebody_is_there
@@ -83,7 +84,16 @@ async def _follow(
         cancelling.append(asyncio.create_task(door.cancel(task)))
 
     try:
-        async for line in door.lines(options.task, options.device, quick=options.quick, files=files):
+        asked = door.lines(
+            options.task,
+            options.device,
+            quick=options.quick,
+            member=options.member,
+            deep=options.deep,
+            search=options.search,
+            files=files,
+        )
+        async for line in asked:
             if line["type"] == "task":
                 task = line["task"]
                 for each in (signal.SIGINT, signal.SIGTERM):
@@ -179,10 +189,15 @@ def _plain(line: dict[str, Any]) -> str:
         case "file":
             return f"  {say('cli.do.file', name=line['name'])}"
         case "planned":
-            todos = [f"  - {todo['title']} ({_todo(todo['state'])})" for todo in line["todos"]]
+            todos = [f"  - {_who(todo)}{todo['title']} ({_todo(todo['state'])})" for todo in line["todos"]]
             return "\n".join(todos) or line["plan"]
         case other:
             return f"  {other}"
+
+
+def _who(todo: dict[str, Any]) -> str:
+    """Who of the team does it; the phone is said of none."""
+    return "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
 
 
 def _todo(state: str) -> str:

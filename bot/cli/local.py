@@ -39,12 +39,21 @@ class Local:
         self._following = following
 
     async def lines(
-        self, text: str, device: str, *, quick: bool, files: Sequence[Attachment] = ()
+        self,
+        text: str,
+        device: str,
+        *,
+        quick: bool,
+        member: str = "",
+        deep: bool = False,
+        search: bool = False,
+        files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
         options = {"device": device} if device else {}
-        if quick:
-            options["quick"] = "true"
+        options |= {name: "true" for name, wanted in (("quick", quick), ("deep", deep), ("search", search)) if wanted}
+        if member:
+            options["member"] = member
         reply = await self._invoke(CommandCall("do", options, text), tuple(files))
         if not reply.task:
             message = reply.message

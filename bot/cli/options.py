@@ -70,6 +70,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
     one.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    one.add_argument("--member", default="", metavar="NAME", help=say("cli.option.do_member"))
+    one.add_argument("--deep", action="store_true", help=say("cli.option.do_deep"))
+    one.add_argument("--search", action="store_true", help=say("cli.option.do_search"))
     add_json(one)
     one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
     one.add_argument(

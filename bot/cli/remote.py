@@ -31,11 +31,22 @@ class Remote:
         self._session = session
 
     async def lines(
-        self, text: str, device: str, *, quick: bool, files: Sequence[Attachment] = ()
+        self,
+        text: str,
+        device: str,
+        *,
+        quick: bool,
+        member: str = "",
+        deep: bool = False,
+        search: bool = False,
+        files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
-        body = {"text": text, "device": device, "quick": quick, "files": given}
+        body: dict[str, Any] = {"text": text, "device": device, "quick": quick, "files": given}
+        # Left out where nobody wants it: a service of a former version knows none of these.
+        wishes = {"member": member, "deep": deep, "search": search}
+        body |= {name: wanted for name, wanted in wishes.items() if wanted}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
                 raise Refused(await _sentence(response))

@@ -99,7 +99,16 @@ def _command(
 COMMANDS: tuple[CommandSpec, ...] = (
     _command("help", ("command", OptionKind.COMMAND), argument="command"),
     _command("devices"),
-    _command("do", ("device", OptionKind.PHONE), ("quick", OptionKind.FLAG), text="task", text_required=True),
+    _command(
+        "do",
+        ("device", OptionKind.PHONE),
+        ("quick", OptionKind.FLAG),
+        ("member", OptionKind.TEXT),
+        ("deep", OptionKind.FLAG),
+        ("search", OptionKind.FLAG),
+        text="task",
+        text_required=True,
+    ),
     _command("status", ("task", OptionKind.TASK), argument="task"),
     _command("tasks", ("before", OptionKind.TASK)),
     _command("usage", ("by", OptionKind.TEXT), ("days", OptionKind.TEXT), argument="by"),

@@ -36,6 +36,9 @@ async def do(request: Request, services: Services) -> Reply:
             anchor="" if request.message is None else request.message.message,
             phone=one,
             quick=request.flag("quick"),
+            member=request.option("member").strip().lower(),
+            deep=request.flag("deep"),
+            search=request.flag("search"),
             files=files,
             phones=several,
             entitled=entitlement(request, services),
@@ -122,6 +125,7 @@ async def again(request: Request, services: Services) -> Reply:
     require(request, services.policy, Right.USE, owner=task.person)
     phones = ",".join(part.phone for part in await services.task_service.parts(task.id)) or task.phone
     options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
+    options |= {"member": task.member, "deep": "true" if task.deep else "", "search": "true" if task.search else ""}
     changes = request.call.rest.strip()
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)

@@ -88,6 +88,12 @@ class Task:
     """The todo list as last planned."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead with the schedule that it comes from."""
+    member: str = ""
+    """Who of the team is to do it alone; "" for whoever fits."""
+    deep: bool = False
+    """Whether the planner weighs several ways first, also where that is not set."""
+    search: bool = False
+    """Whether the web is searched before planning."""
 
     @property
     def called(self) -> str:
@@ -123,6 +129,12 @@ class TaskWish:
     """Which phones the person may use; None when that is not looked at."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead with the schedule that it comes from."""
+    member: str = ""
+    """Who of the team is to do it alone; "" for whoever fits."""
+    deep: bool = False
+    """Whether the planner weighs several ways first, also where that is not set."""
+    search: bool = False
+    """Whether the web is searched before planning."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

@@ -40,6 +40,10 @@ class Policy:
         linked = next((one for one in self.links if any(same_person(person, account) for account in one)), ())
         return (person, *(account for account in linked if not same_person(person, account)))
 
+    def subject(self, person: Person) -> str:
+        """Whom memory belongs to, as "platform:id": the same for all accounts that the person has linked."""
+        return min(f"{account.platform}:{account.id}" for account in self.accounts(person))
+
     def same(self, one: Person, other: Person) -> bool:
         """Whether both accounts are one person's."""
         return any(same_person(account, other) for account in self.accounts(one))

@@ -49,8 +49,9 @@ class Tasks:
         """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, usage,"
+            " created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -68,6 +69,9 @@ class Tasks:
                 None if parent is None else int(parent),
                 len(wish.phones),
                 phone_name,
+                wish.member,
+                int(wish.deep),
+                int(wish.search),
                 now,
                 now,
             ),
@@ -278,4 +282,7 @@ def task_of(row: sqlite3.Row) -> Task:
         entitled=entitlement_of(row["entitled"]),
         todos=todos_of(row["todos"]),
         standing=standing_of(row["standing"]),
+        member=row["member"],
+        deep=bool(row["deep"]),
+        search=bool(row["search"]),
     )

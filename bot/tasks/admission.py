@@ -66,6 +66,10 @@ class Admission:
         self._heard: Heard = _unheard
         self._held: dict[str, _Held] = {}
 
+    def subject(self, person: Person) -> str:
+        """Whom memory belongs to when this person gives a task."""
+        return self._policy().subject(person)
+
     def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
         """Somebody tells roles from now on; until then whoever needs one waits. `note` says so on a task's card,
         `heard` is called with what was told.

@@ -194,6 +194,10 @@ class Workers:
         order = TaskOrder(
             task=task.id,
             text=task.text,
+            person=self._admission.subject(task.person),
+            member=task.member,
+            deep=task.deep or None,
+            search=task.search,
             phone=task.phone,
             quick=task.quick,
             max_steps=task.max_steps,

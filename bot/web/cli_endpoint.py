@@ -40,6 +40,9 @@ class Order(BaseModel):
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
     device: str = Field(default="", max_length=ID_LIMIT)
     quick: bool = False
+    member: str = Field(default="", max_length=ID_LIMIT)
+    deep: bool = False
+    search: bool = False
     files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
     """What was handed in before, by the references that were given for it."""
 
@@ -82,8 +85,10 @@ class CliTasks:
         """
         order = await body_of(request, Order)
         options = {"device": order.device} if order.device else {}
-        if order.quick:
-            options["quick"] = "true"
+        wished = (("quick", order.quick), ("deep", order.deep), ("search", order.search))
+        options |= {name: "true" for name, wanted in wished if wanted}
+        if order.member:
+            options["member"] = order.member
         try:
             files = [Attachment(file.name, await self._frames.load(file.content)) for file in order.files]
         except KeyError:

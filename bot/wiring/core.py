@@ -37,6 +37,7 @@ from bot.tasks.limits import ServiceLimits
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
+from bot.wiring.team import members_of
 from bot.wiring.tools import actions_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
@@ -118,6 +119,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
+            members=members_of(settings, store, policy, equipment.actions, checkpoints),
         )
         task_service = TaskService(
             store,

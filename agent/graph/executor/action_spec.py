@@ -76,6 +76,11 @@ class ActionRegistry:
         """A registry of the actions of this one and others. Raises ValueError for a kind that is there already."""
         return ActionRegistry([*self._specs.values(), *specs])
 
+    @property
+    def tools(self) -> tuple[Tool[Any], ...]:
+        """Those that need no phone."""
+        return tuple(spec for spec in self._specs.values() if isinstance(spec, Tool))
+
     @cached_property
     def models(self) -> tuple[type[Action], ...]:
         """The typed arguments of each, in order."""

@@ -19,8 +19,9 @@ class MainState(TypedDict, total=False):
     `todos` and `results` are plain forms of agent.events.Todo and of RunEnded or MemberEnded; `current` is the todo
     that the executor works on, `assignments` are all that are worked on at once, and `reports` by their numbers what
     members have brought back that is not among the results yet. `subtask` counts what was handed out, `replans` how
-    often the way was changed; `heard` is what the person has written meanwhile, `seconds` how long the task was
-    worked on. `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read.
+    often the way was changed; `heard` is what the person has written meanwhile, `seconds` how long the task was worked
+    on.
+    `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read.
     """
 
     task: str

@@ -65,10 +65,12 @@ OWN_TOOLS: Final = (
     ),
 )
 
-Route = Command[Literal["member_model", "member_tools", "member_question", "__end__"]]
+FromModel = Command[Literal["member_model", "member_tools", "__end__"]]
+FromTools = Command[Literal["member_model", "member_question", "__end__"]]
+FromQuestion = Command[Literal["member_model", "member_tools", "__end__"]]
 
 
-async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> FromModel:
     """One answer of the model: calls of tools, or its last message. Nobody ends before they have read what is new."""
     context, desk = runtime.context, runtime.context.desk
     notes = desk.take_notes()
@@ -145,7 +147,7 @@ def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: Su
     }
 
 
-async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> FromTools:
     """The calls of the last answer. After a crash or a question the same answer comes again: what was done is known."""
     context, desk = runtime.context, runtime.context.desk
     calls = [ToolCall(**call) for call in state["wanted"]]
@@ -179,7 +181,7 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> R
     return Command(goto="member_question", update=update)
 
 
-async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> FromQuestion:
     """Waits for the person. Nothing happens before the interrupt: this runs again when the answer is there."""
     answer = Answer.model_validate(interrupt(state["question"]))
     update: MemberState = {"question": None, "askings": state["askings"] + 1}
@@ -254,7 +256,7 @@ def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) ->
     return list({page["url"]: page for page in [*new, *known]}.values()) if new else known
 
 
-def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> Route:
+def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> FromTools:
     """The model calls on though it has no calls left: it is told so, and once more ends the work."""
     if state["strikes"] >= MOST_STRIKES:
         words = sentence("member.too_many_calls", member=context.member.name, calls=context.member.max_calls)
