@@ -137,10 +137,10 @@ async def summed_up(
     first, last = begins[0], begins[-kept]
     head, old = list(messages[:first]), messages[first:last]
     earlier = ""
-    if len(head) > 1 and (said := _said(head[-1])).startswith(HEADING):
+    if len(head) > 1 and (said := head[-1].text).startswith(HEADING):
         earlier = said.removeprefix(HEADING).strip().removeprefix("<earlier>").removesuffix("</earlier>").strip()
         head.pop()
-    aim = "\n".join(_said(message) for message in head if message.role == "user")[:LONGEST_TURN]
+    aim = "\n".join(message.text for message in head if message.role == "user")[:LONGEST_TURN]
     try:
         made = await sum_up(earlier, list(map(_turn, old)), basic, aim=aim, task=task, conversation=conversation)
     except ModelError as error:
@@ -153,13 +153,10 @@ async def summed_up(
     return SummedUp(kept_messages, made.usage, summary, len(head), last)
 
 
-def _said(message: Message) -> str:
-    return "\n".join(part for part in message.parts if isinstance(part, str))
-
-
 def _turn(message: Message) -> str:
     pictures = sum(not isinstance(part, str) for part in message.parts)
-    return f"{message.role}: {_said(message)}" + (f"\n[{pictures} picture(s)]" if pictures else "")
+    calls = "".join(f"\ncalls {call.name} {call.arguments}" for call in message.calls)
+    return f"{message.role}: {message.text}{calls}" + (f"\n[{pictures} picture(s)]" if pictures else "")
 
 
 def _pieces(turns: Iterable[str], room: int) -> list[str]:

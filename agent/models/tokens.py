@@ -73,7 +73,7 @@ def estimated_input(messages: Iterable[Message]) -> int:
     return sum(
         _image_tokens(part) if isinstance(part, ImagePart) else text_tokens(part)
         for message in messages
-        for part in message.parts
+        for part in (*message.parts, *(call.name + call.arguments for call in message.calls))
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
+from agent.context_window import SummedUp, summed_up
 from agent.control import Stopped
 from agent.error_mapping import Fault, FaultKind, fault_of
 from agent.events import RunEnded, RunEvent
@@ -18,7 +19,7 @@ from agent.graph.member.context import Desk, MemberContext
 from agent.graph.member.state import ASK, GIVE_UP, MemberState, call_data, message_of
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
-from agent.models.errors import ModelError
+from agent.models.errors import InputTooLong, ModelError
 from agent.models.json_text import objects_in
 from agent.outcome import Outcome
 from agent.prompts import prompt
@@ -32,6 +33,8 @@ MOST_STRIKES: Final = 2
 """Answers in a row that nothing can be done with; the next one ends the work."""
 MOST_ASKED: Final = 1000
 """Characters of a question that a model asks."""
+REFUSED: Final = "refused"
+SUMMED_UP: Final = "summed up"
 NO_ROOM: Final = "Not done: you have no calls left. Write your last message now, and say what is missing."
 ONE_QUESTION: Final = "Not asked: one question at a time."
 SAY_SOMETHING: Final = "That was empty. Write your last message: what you found, or what could not be done."
@@ -79,17 +82,42 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         tools=(*context.caller.specs(), *OWN_TOOLS),
         conversation=f"{context.task}-{context.member.name}-{context.number}",
         task=context.task,
+        member=context.member.name,
     )
+    model, refused = desk.models.for_role(context.member.model), state.get("refused", "")
     try:
         await _check_budget(state, desk)
-        reply = await desk.patiently(lambda: desk.models.for_role(context.member.model).complete(request))
+        shorter = await desk.patiently(
+            lambda: summed_up(
+                request.messages,
+                model,
+                desk.models.basic,
+                task=context.task,
+                conversation=request.conversation,
+                refused=refused == REFUSED,
+                cover=context.mask.text,
+            )
+        )
+        if shorter is not None:
+            # Kept before anything is asked: after a crash nothing is summed up again.
+            return Command(goto="member_model", update={**update, **_with_summary(state, history, shorter)})
+        reply = await desk.patiently(lambda: model.complete(request))
+    except InputTooLong as error:
+        if refused:
+            return Command(goto="__end__", update={**update, "result": _cut(error, desk)})
+        return Command(goto="member_model", update={**update, "refused": REFUSED})
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="__end__", update={**update, "result": _cut(error, desk)})
     usage = spent(state) + reply.usage
     room = max(0, context.member.max_calls - state["made"])
     calls = reply.tool_calls or _printed(reply.text, request.tools)
     kept = calls[: max(1, room)]
-    update |= {"usage": usage_data(usage), "turn": state["turn"] + 1, "left_out": len(calls) - len(kept)}
+    update |= {
+        "usage": usage_data(usage),
+        "turn": state["turn"] + 1,
+        "left_out": len(calls) - len(kept),
+        "refused": "",
+    }
     await desk.reached(usage)
     text = context.mask.text(reply.text.strip())
     if calls:
@@ -107,6 +135,16 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     again = [{"role": "assistant", "text": "(nothing)"}, {"role": "user", "text": SAY_SOMETHING}]
     update |= {"strikes": state["strikes"] + 1, "history": [*history, *again]}
     return Command(goto="member_model", update=update)
+
+
+def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: SummedUp) -> MemberState:
+    """The history with a summary in the place of its old turns; the instructions are no part of it."""
+    summary = {"role": "user", "text": shorter.summary}
+    return {
+        "history": [*history[: shorter.before - 1], summary, *history[shorter.since - 1 :]],
+        "usage": usage_data(spent(state) + shorter.usage),
+        "refused": SUMMED_UP if state.get("refused") else "",
+    }
 
 
 async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> FromTools:

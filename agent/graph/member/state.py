@@ -16,7 +16,8 @@ class MemberState(TypedDict, total=False):
     `history` are the messages after the instructions, `turn` counts the model's answers and `made` its calls of
     tools; `wanted` are the calls of the last answer, `left_out` how many more it had. `question` is the open one,
     `call` the id of the call that asks it, "" where a tool has to be allowed; `allowed` and `denied` are what people
-    have said to such. `strikes` counts answers that nothing could be done with.
+    have said to such. `refused` is what became of messages that were too long for the model: "refused", then "summed
+    up", until it has answered. `strikes` counts answers that nothing could be done with.
     """
 
     goal: str
@@ -32,6 +33,7 @@ class MemberState(TypedDict, total=False):
     allowed: list[str]
     denied: list[str]
     strikes: int
+    refused: str
     said: list[str]
     notes: list[str]
     data: list[str]

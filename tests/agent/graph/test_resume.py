@@ -21,6 +21,9 @@ PLACES: list[tuple[str, Moment, int]] = [
     (node, "has run", 1) for node in NODES if node not in {"__start__", "sum_up_past"}
 ]
 PLACES: list[tuple[str, Moment, int]] = [(node, "has run", 1) for node in NODES if node not in {"__start__", "member"}]
+SELDOM = {"__start__", "member", "sum_up_past"}
+"""Not reached by a task that is short and needs a phone: see test_team and test_long_runs."""
+PLACES: list[tuple[str, Moment, int]] = [(node, "has run", 1) for node in NODES if node not in SELDOM]
 PLACES += [(node, "begins", 1) for node in ("executor", "execute_action", "call_user", "executor_exit")]
 # The touch, the deletion that was allowed, the second sub-task: places where the first visit shows little.
 PLACES += [("execute_action", "has run", 2), ("execute_action", "has run", 7), ("call_user", "has run", 2)]
