@@ -30,6 +30,8 @@ class QuestionOrigin(StrEnum):
     """Who asks, and so who goes on when it is answered."""
 
     RUN = "run"
+    MEMBER = "member"
+    """Somebody of the team who works without a phone."""
     TAKEOVER = "takeover"
     """The task service, because a person does something on the phone by hand: no run waits for the answer."""
 

@@ -19,6 +19,7 @@ from agent.graph.main.build import build_main
 from agent.graph.main.context import TaskContext
 from agent.graph.main.session import Session
 from agent.graph.main.state import MainState
+from agent.graph.member.members import Members, is_of_member
 from agent.limits import Allowance
 from agent.models.base import Usage
 from agent.outcome import Outcome
@@ -38,7 +39,8 @@ class GraphAgent:
     """Implements agent.ports.agent.Agent with the main graph and a runner.
 
     A task keeps the terms of the moment in which it begins, or is continued after a restart. `knowledge` is searched
-    before planning, None for no search; `allowance` is what there is beyond the limits of each task.
+    before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members` do what
+    needs no phone, None where there is nobody.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class GraphAgent:
         *,
         knowledge: Knowledge | None = None,
         allowance: Allowance | None = None,
+        members: Members | None = None,
     ) -> None:
         self._terms = terms
         self._runner = runner
         self._knowledge = knowledge
         self._allowance = allowance
+        self._members = members
         self._graph = build_main(checkpointer)
         self._sessions: dict[str, Session] = {}
 
@@ -63,7 +67,11 @@ class GraphAgent:
 
     async def answer(self, task: str, answer: Answer) -> None:
         """See Agent."""
-        await self._runner.answer(self._session(task).run, answer)
+        session = self._session(task)
+        if is_of_member(answer.question):
+            session.give(answer)
+        else:
+            await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
         """See Agent. Both read it: who plans, and who works on the phone."""
@@ -115,7 +123,8 @@ class GraphAgent:
         }
         state = await self._graph.aget_state(config)
         session.begin(limits.seconds, state.values.get("seconds", 0.0))
-        if state.values and not state.next:
+        # `next` is empty between a node's end and the next checkpoint as well, `tasks` only at the end of all.
+        if state.values and not state.tasks:
             return state.values
         context = TaskContext(
             session,
@@ -126,6 +135,7 @@ class GraphAgent:
             knowledge=self._knowledge,
             deep_thinking=terms.deep_thinking,
             allowance=self._allowance,
+            members=self._members,
         )
         payload = None if state.values else _fresh(order)
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)
@@ -136,6 +146,10 @@ def _fresh(order: TaskOrder) -> MainState:
     return {
         "task": order.task,
         "text": order.text,
+        "person": order.person,
+        "member": order.member,
+        "deep": order.deep,
+        "search": order.search,
         "phone": order.phone,
         "quick": order.quick,
         "max_steps": order.max_steps,
@@ -146,6 +160,9 @@ def _fresh(order: TaskOrder) -> MainState:
         "todos": [],
         "current": None,
         "goal": "",
+        "assignments": [],
+        "ending": "",
+        "sources": [],
         "subtask": 0,
         "replans": 0,
         "results": [],

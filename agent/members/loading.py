@@ -10,11 +10,15 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, Refused, read_folders
+from agent.models.base import Role
 
 FILE: Final = "AGENTS.md"
 SHIPPED: Final = Path(__file__).parent
 EXECUTOR: Final = "executor"
 """The member with a phone: it has no folder, and no folder may take its name."""
+EXECUTOR_DOES: Final = (
+    "Works on the phone: sees its screen, taps, types, opens apps. Only one part at a time can be its."
+)
 MAX_CALLS: Final = 30
 """Calls of tools in one piece of work; a folder can only ask for fewer."""
 
@@ -31,7 +35,7 @@ class _Head(BaseModel):
 
     name: str
     description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)
-    model: str = Field("basic", min_length=1, max_length=200)
+    model: Role = "basic"
     tools: Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=50)] = ()
     max_calls: int = Field(MAX_CALLS, ge=1, le=MAX_CALLS)
 
@@ -40,7 +44,7 @@ class _Head(BaseModel):
 class Member:
     """Somebody who does work that needs no phone.
 
-    `model` is a role (vision, basic, reasoning) or the name of a model at the endpoint of `basic`; `prompt` is told to
+    `model` is the role whose model it speaks with; `prompt` is told to
     it before anything else. `tools` are the names of those that it may call, `max_calls` how often in one piece of
     work.
     """
@@ -48,7 +52,7 @@ class Member:
     name: str
     description: str
     prompt: str
-    model: str = "basic"
+    model: Role = "basic"
     tools: tuple[str, ...] = ()
     max_calls: int = MAX_CALLS
 
@@ -60,9 +64,10 @@ class Team:
     members: Mapping[str, Member] = field(default_factory=dict)
     refused: tuple[Refused, ...] = ()
 
-    def described(self) -> str:
-        """One line a member, for whoever plans."""
-        return "\n".join(f"- {member.name}: {member.description}" for member in self.members.values())
+    def described(self, *, executor: bool = False) -> str:
+        """One line a member, for whoever plans; with the `executor` first on demand."""
+        first = f"- {EXECUTOR}: {EXECUTOR_DOES}\n" if executor else ""
+        return first + "\n".join(f"- {member.name}: {member.description}" for member in self.members.values())
 
 
 def load_team(

@@ -22,6 +22,7 @@ class Purpose(StrEnum):
     ACT = "act"
     INTENT = "intent"
     PLAN = "plan"
+    MEMBER = "member"
     SUPERVISE = "supervise"
     SUMMARIZE = "summarize"
     VERIFY = "verify"
@@ -49,10 +50,21 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation with a model."""
+    """One message of the conversation with a model.
 
-    role: Literal["system", "user", "assistant"]
+    `calls` are those that the assistant made in it. A message of the role "tool" is the result of one
+    of them, `call_id`.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     parts: tuple[str | ImagePart, ...]
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is said in it, without its pictures."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +153,9 @@ class Delta:
     """The tool call that is being written, as far as it stands: its arguments may end anywhere."""
 
 
+Role = Literal["vision", "basic", "reasoning"]
+
+
 class Model(Protocol):
     """One model at one endpoint."""
 
@@ -164,6 +179,10 @@ class Models:
     vision: Model
     basic: Model
     reasoning: Model
+
+    def for_role(self, role: Role) -> Model:
+        """The model of this role."""
+        return {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}[role]
 
     def for_purpose(self, purpose: Purpose) -> Model:
         """The model whose role this purpose belongs to."""

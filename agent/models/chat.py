@@ -71,9 +71,17 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
 
 
 def _message(message: Message) -> dict[str, object]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.calls:
+        made = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+        return {"role": message.role, "content": message.text, "tool_calls": made}
     if all(isinstance(part, str) for part in message.parts):
         # A plain string is what text-only templates of local servers understand.
-        return {"role": message.role, "content": "\n".join(part for part in message.parts if isinstance(part, str))}
+        return {"role": message.role, "content": message.text}
     return {"role": message.role, "content": [_part(part) for part in message.parts]}
 
 

@@ -95,6 +95,9 @@ def digests(messages: Iterable[Message]) -> tuple[bytes, ...]:
 
 def _digest(message: Message) -> bytes:
     digest = hashlib.sha256(message.role.encode())
+    for call in message.calls:
+        digest.update(f"\0call {call.id}\0{call.name}\0{call.arguments}".encode())
+    digest.update(message.call_id.encode())
     for part in message.parts:
         data = part.data if isinstance(part, ImagePart) else part.encode()
         kind = part.media_type if isinstance(part, ImagePart) else "text"

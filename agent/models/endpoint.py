@@ -24,6 +24,7 @@ SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
     Purpose.ACT: 1.0,
     Purpose.INTENT: 0.5,
     Purpose.PLAN: 2.5,  # reasoning models think for minutes, and nobody taps meanwhile
+    Purpose.MEMBER: 1.5,
     Purpose.SUPERVISE: 1.0,
     Purpose.SUMMARIZE: 1.0,
     Purpose.VERIFY: 0.5,

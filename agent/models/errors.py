@@ -46,8 +46,11 @@ class NoVision(ModelRefused):
 
 
 class ModelAnswerUnusable(ModelError):
-    """The answer could not be read as what was asked for, even after a repair turn. `usage` is what it cost."""
+    """The answer could not be read as what was asked for, even after a repair turn. `usage` is what it cost, `text`
+    what the model has said instead.
+    """
 
-    def __init__(self, message: str, usage: Usage | None = None) -> None:
+    def __init__(self, message: str, usage: Usage | None = None, *, text: str = "") -> None:
         super().__init__(message)
         self.usage = usage or Usage()
+        self.text = text

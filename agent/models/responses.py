@@ -32,7 +32,7 @@ def response_payload(
     outputs = [{"type": "function_call_output", "call_id": call, "output": CALL_WAS_DONE} for call in turn.calls]
     payload: dict[str, object] = {
         "model": model,
-        "input": [*outputs, *(_item(message) for message in turn.messages)],
+        "input": [*outputs, *(item for message in turn.messages for item in _items(message))],
         "store": store,
         "stream": habits.sends("stream"),
     }
@@ -52,10 +52,18 @@ def response_payload(
     return payload
 
 
-def _item(message: Message) -> dict[str, object]:
+def _items(message: Message) -> list[dict[str, object]]:
+    """A message as input. Calls of tools and their results are items of their own."""
+    if message.role == "tool":
+        return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
     if message.role == "assistant":
-        return {"role": "assistant", "content": "\n".join(part for part in message.parts if isinstance(part, str))}
-    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+        made: list[dict[str, object]] = [
+            {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.calls
+        ]
+        said: list[dict[str, object]] = [{"role": "assistant", "content": message.text}]
+        return [*(said if message.text or not made else []), *made]
+    return [{"role": message.role, "content": [_part(part) for part in message.parts]}]
 
 
 def _part(part: str | ImagePart) -> dict[str, object]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent.models.base import Message, Model, ModelReply, ModelRequest, Usage
+from agent.models.base import Delta, Message, Model, ModelReply, ModelRequest, Usage
 from agent.models.errors import ModelAnswerUnusable
 from agent.models.json_text import objects_in
 from agent.wording import words
@@ -28,25 +28,33 @@ MOST_PROBLEMS = 5
 """Problems of an answer that the model is told about."""
 
 
-async def ask(model: Model, request: ModelRequest, schema: type[T]) -> tuple[T, Usage]:
+async def ask(
+    model: Model,
+    request: ModelRequest,
+    schema: type[T],
+    *,
+    check: Callable[[T], str] = lambda _: "",
+    on_delta: Callable[[Delta], None] | None = None,
+) -> tuple[T, Usage]:
     """The model's answer as `schema`, and what it cost, a repair turn included.
 
-    Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
+    `check` says what is wrong with an answer of the right form, in words for the model, "" when it can be used. The
+    first answer is streamed to `on_delta`. Raises ModelAnswerUnusable after one repair turn, and any other ModelError.
     """
     formed = replace(request, schema=schema, messages=_with_form(request.messages, schema))
-    first = await model.complete(formed)
-    answer, problem = _read(first, schema)
+    first = await model.complete(formed, on_delta=on_delta)
+    answer, problem = _read(first, schema, check)
     if answer is not None:
         return answer, first.usage
     logger.info("%s answered out of form for %s, asked once more", model.name, request.purpose)
     said = Message("assistant", (first.text or "(no text)",))
     again = Message("user", (f"That cannot be used: {problem} Answer with the JSON object alone.",))
     second = await model.complete(replace(formed, messages=(*formed.messages, said, again)))
-    answer, problem = _read(second, schema)
+    answer, problem = _read(second, schema, check)
     if answer is not None:
         return answer, first.usage + second.usage
     spent = first.usage + second.usage
-    raise ModelAnswerUnusable(words("model.formless", model=model.name), spent)
+    raise ModelAnswerUnusable(words("model.formless", model=model.name), spent, text=first.text or second.text)
 
 
 def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[Message, ...]:
@@ -58,14 +66,19 @@ def _with_form(messages: tuple[Message, ...], schema: type[BaseModel]) -> tuple[
     return (Message("system", (told,)), *messages)
 
 
-def _read(reply: ModelReply, schema: type[T]) -> tuple[T | None, str]:
+def _read(reply: ModelReply, schema: type[T], check: Callable[[T], str]) -> tuple[T | None, str]:
     """The answer, or None and what is wrong with it, in words for the model."""
     problem = ""
     for value in _candidates(reply):
         try:
-            return schema.model_validate(value), ""
+            answer = schema.model_validate(value)
         except ValidationError as error:
             problem = problem or _problems(error)
+            continue
+        wrong = check(answer)
+        if not wrong:
+            return answer, ""
+        problem = problem or wrong
     if reply.finish_reason == "length":
         return None, "it was cut off before its end; be shorter."
     return None, problem or "it holds no JSON object."

@@ -59,7 +59,7 @@ def _answer(request: ModelRequest) -> ModelReply:
             return _data({"decision": "complete", "remaining": [], "next": "", "reason": reason})
         case Purpose.VERIFY:
             return _data({"proven": False, "reason": wording("no_verdict", chinese=speaks_chinese(_asked(request)))})
-        case Purpose.SUMMARIZE | Purpose.CAPTION | Purpose.GUARD:
+        case Purpose.SUMMARIZE | Purpose.CAPTION | Purpose.GUARD | Purpose.MEMBER:
             # No words of its own: the caller then shows what is known from the results.
             return _text("")
 

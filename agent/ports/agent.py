@@ -20,6 +20,14 @@ class TaskOrder(BaseModel):
 
     task: str
     text: str
+    person: str = ""
+    """The subject to whom memory belongs ("platform:id", linked accounts as one); "" where nobody is known."""
+    member: str = ""
+    """Who of the team is to do it alone, without a plan; "" for whoever fits."""
+    deep: bool | None = None
+    """Whether the planner weighs several ways first; None as it is set."""
+    search: bool = False
+    """Whether the web is searched before planning, where a search is set up."""
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     quick: bool = False

@@ -24,6 +24,8 @@ class RunOrder(BaseModel):
     subtask: int = 1
     task: str
     """What the person asked, in full."""
+    person: str = ""
+    """The subject to whom memory belongs; "" where nobody is known."""
     goal: str
     """What this sub-task is to reach."""
     phone: str = ""
@@ -60,6 +62,12 @@ class Runner(Protocol):
         A pause and a cancel take effect within a second, for which a hanging call is aborted. After a pause this
         returns when the run stands still, and raises TimeoutError when it does not in time; a resumed run looks at the
         phone anew; the events of a cancelled one end with RunEnded (cancelled).
+        """
+        ...
+
+    async def rest(self, run: RunId) -> None:
+        """No part of the task needs the phone for now: give it back as it was. The next start waits for a phone again
+        and looks anew; until then everything else of the run is kept.
         """
         ...
 

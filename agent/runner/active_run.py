@@ -33,6 +33,7 @@ class ActiveRun:
     mask: Mask = field(default_factory=Mask)
     wish: str = ""
     """The phone it is to have, "" for any; from its first lease on that one."""
+    person: str = ""
     lease: Lease | None = None
     phone: Phone | None = None
     terms: RunConfig | None = None
@@ -66,10 +67,10 @@ def config_of(order: RunOrder) -> RunnableConfig:
     }
 
 
-def fresh(order: RunOrder) -> ExecutorState:
-    """The state that a sub-task begins with. What was allowed ahead is the run's own from its first one on."""
+def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
+    """The state that a sub-task begins with. What was allowed ahead is the run's own from its `first` one on."""
     ahead: ExecutorState = {}
-    if order.subtask == 1:
+    if first:
         ahead["standing"] = [each.model_dump(mode="json") for each in order.standing]
     return {
         **ahead,

@@ -135,6 +135,13 @@ class LocalRunner:
         control.obey(signal)
         await control.rest()
 
+    async def rest(self, run: RunId) -> None:
+        """See Runner."""
+        active = self._runs.get(run)
+        if active is not None:
+            async with active.lock:
+                await self._give_back(active)
+
     async def release(self, run: RunId) -> None:
         """See Runner."""
         active = self._runs.pop(run, None)
@@ -172,15 +179,16 @@ class LocalRunner:
     async def _work(self, order: RunOrder, run: ActiveRun, emit: Emit) -> RunEnded | None:
         """The end of the sub-task, None when it is to be continued after a shutdown."""
         config = config_of(order)
-        payload: ExecutorState | Command[Any] | None = fresh(order)
         state = await self._graph.aget_state(config)
+        payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values)
         if state.values.get("subtask") == order.subtask:
-            if not state.next:
+            if not state.tasks:
                 return ended(order, state.values)
             payload = None
         pending = state.interrupts if payload is None else ()
         # Half-done work lives on the phone it was begun on, also when any free one was wished for.
         run.wish = state.values.get("phone") or order.phone
+        run.person = order.person
         while True:
             if pending:
                 question = Question.model_validate(pending[0].value)
@@ -198,7 +206,7 @@ class LocalRunner:
                 )
             state = await self._graph.aget_state(config)
             pending = state.interrupts
-            if not state.next:
+            if not state.tasks:
                 return ended(order, state.values)
             if run.control.draining and not pending:
                 logger.info("run %s stops at a safe point", run.id)
@@ -294,13 +302,14 @@ class LocalRunner:
             guard=run.terms.guard,
             readings=self._readings,
             live=run.live,
+            person=run.person,
         )
 
     async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
         """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
         values = (await self._graph.aget_state(config_of(order))).values
         if values.get("subtask") != order.subtask or "past" not in values:
-            values = {**fresh(order), "past": [], "frame": None}
+            values = {**fresh(order, first=False), "past": [], "frame": None}
         return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
 
 

@@ -145,9 +145,11 @@ class LatestSaver(AsyncSqliteSaver):
         async with self.lock:
             for table in ("writes", "checkpoints"):
                 await self.conn.execute_fetchall(
-                    # "." is the character behind "-", so this is every run of the task and of no other.
-                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)",  # noqa: S608 - two fixed names
-                    (f"task:{task}", f"run:{task}-", f"run:{task}."),
+                    # "." is the character behind "-", and ";" behind ":": every run and member of the task and of no
+                    # other.
+                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)"  # noqa: S608 - two fixed names
+                    " OR (thread_id >= ?4 AND thread_id < ?5)",
+                    (f"task:{task}", f"run:{task}-", f"run:{task}.", f"member:{task}:", f"member:{task};"),
                 )
 
     async def _forget_before(self, which: tuple[str, str, str]) -> None:

@@ -50,6 +50,10 @@ class JsonRunner:
         """See Runner."""
         await self._behind.signal(_sent_id(run), self._noted(SIGNAL.validate_json(SIGNAL.dump_json(signal))))
 
+    async def rest(self, run: RunId) -> None:
+        """See Runner."""
+        await self._behind.rest(_sent_id(run))
+
     async def release(self, run: RunId) -> None:
         """See Runner."""
         await self._behind.release(_sent_id(run))

@@ -61,6 +61,7 @@ class ScriptedModel:
     name: str = "scripted"
     requests: list[ModelRequest] = field(default_factory=list)
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
+    _said_before: ModelReply | None = None
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         self.requests.append(request)
@@ -70,6 +71,8 @@ class ScriptedModel:
                 return data(proven=True)
             if request.purpose is Purpose.GUARD:
                 return data(consequence="none", object="")
+            if request.purpose is Purpose.PLAN and (said := self._said_before) is not None:
+                return said  # one that only speaks prose repeats itself when it is asked for a form
             if request.purpose is Purpose.CAPTION:
                 return text("a caption")
             raise AssertionError(f"nothing is scripted for {request.purpose}; asked {len(self.requests)} times")
@@ -80,6 +83,7 @@ class ScriptedModel:
         if isinstance(answer, ModelError):
             raise answer
         reply: ModelReply = answer(request) if callable(answer) else answer
+        self._said_before = reply if request.purpose is Purpose.PLAN else None
         if on_delta is not None:
             on_delta(Delta(text=reply.text))
         return reply

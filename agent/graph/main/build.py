@@ -9,6 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.executor import executor
 from agent.graph.main.nodes.intent_analyzer import intent_analyzer
+from agent.graph.main.nodes.member import member
 from agent.graph.main.nodes.plan_generator import plan_generator
 from agent.graph.main.nodes.plan_supervisor import plan_supervisor
 from agent.graph.main.nodes.summarizer import summarizer
@@ -24,6 +25,7 @@ def build_main(checkpointer: BaseCheckpointSaver[str] | None) -> MainGraph:
     graph.add_node("plan_generator", plan_generator)
     graph.add_node("plan_supervisor", plan_supervisor)
     graph.add_node("executor", executor)
+    graph.add_node("member", member)
     graph.add_node("summarizer", summarizer)
     graph.add_edge(START, "intent_analyzer")
     graph.add_edge("summarizer", END)

@@ -11,7 +11,9 @@ from agent.control import Stopped
 from agent.error_mapping import Fault
 from agent.events import TaskEvent
 from agent.graph.main.session import Session
+from agent.graph.member.members import Members
 from agent.limits import Allowance, BudgetReached, TaskLimits
+from agent.members.loading import EXECUTOR, Team
 from agent.models.base import Models, Usage
 from agent.ports.knowledge import Knowledge
 from agent.ports.runner import Runner
@@ -31,6 +33,19 @@ class TaskContext:
     knowledge: Knowledge | None = None
     deep_thinking: bool = False
     allowance: Allowance | None = None
+    members: Members | None = None
+    """Who does what needs no phone; None where there is nobody."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Who can be given a part."""
+        return (EXECUTOR, *(self.members.team.members if self.members is not None else ()))
+
+    @property
+    def described(self) -> str:
+        """Who can be given a part and what for, in lines for a model."""
+        team = Team() if self.members is None else self.members.team
+        return team.described(executor=True).strip()
 
     async def reached(self, steps: int, usage: Usage) -> Fault | None:
         """What is used up with so many steps and tokens: a limit of the task, else its person's allowance."""

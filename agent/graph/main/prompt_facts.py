@@ -9,7 +9,7 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState
 from agent.ports.knowledge import Passage
 
-_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read)\b)", re.IGNORECASE)
 
 
 def heard(state: MainState, context: TaskContext) -> list[str]:

@@ -7,8 +7,11 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from agent.control import Control, Pause, Resume, Signal
+from agent.control import Control, Pause, Resume, Signal, Steer
+from agent.events import Todo
+from agent.models.base import Usage
 from agent.ports.runner import Runner
+from agent.questions import Answer
 from agent.run_id import RunId
 
 
@@ -90,6 +93,18 @@ class Session:
         self.watch = Stopwatch()
         self.lock = asyncio.Lock()
         """Keeps two who work on one task from both acting."""
+        self.phone = asyncio.Lock()
+        """Held while the task's run is at work."""
+        self.asking = asyncio.Lock()
+        """Held while a question is open: of several workers one asks after the other."""
+        self.inboxes: dict[int, list[str]] = {}
+        """What the person has written that members at work have not read yet, by their numbers."""
+        self.spending: dict[int, Usage] = {}
+        """What each part that is worked on now has used so far, by its number."""
+        self.todos: tuple[Todo, ...] = ()
+        """The parts as they were told last."""
+        self._answers: dict[str, Answer] = {}
+        self._answered = asyncio.Event()
         self._runner = runner
 
     def begin(self, limit: float | None, before: float) -> None:
@@ -98,11 +113,30 @@ class Session:
         if self.control.paused:
             self.watch.hold("pause")
 
+    def give(self, answer: Answer) -> None:
+        """An answer has come; the first one for a question counts."""
+        self._answers.setdefault(answer.question, answer)
+        self._answered.set()
+
+    async def answer_to(self, question: str) -> Answer:
+        """The answer to this question, whenever it comes."""
+        while question not in self._answers:
+            self._answered.clear()
+            await self._answered.wait()
+        return self._answers.pop(question)
+
+    def spent_beside(self, number: int) -> Usage:
+        """What the other parts that are worked on at once have used so far."""
+        return sum((usage for part, usage in self.spending.items() if part != number), Usage())
+
     async def signal(self, signal: Signal) -> None:
         """Do what is asked, here and in the run. Raises TimeoutError when a pause does not come to rest in time."""
         if isinstance(signal, Pause):
             self.watch.hold("pause")
         self.control.obey(signal)
+        if isinstance(signal, Steer):
+            for inbox in self.inboxes.values():
+                inbox.append(signal.note)
         if isinstance(signal, Resume):
             self.watch.go("pause")
         await self._runner.signal(self.run, signal)

@@ -44,6 +44,9 @@ class DyingSaver(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
+        if self.reached.is_set():
+            await self.buried.wait()  # what is dead stores nothing more, in no thread
+            return config
         stored = await super().aput(config, checkpoint, metadata, new_versions)
         if self._moment == "begins" and f"branch:to:{self._node}" in checkpoint["channel_values"]:
             await self._die()
@@ -52,6 +55,9 @@ class DyingSaver(AsyncSqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
+        if self.reached.is_set():
+            await self.buried.wait()
+            return
         if self._moment == "has run" and task_path.endswith(f", {self._node}"):
             await self._die()
             if self.reached.is_set():

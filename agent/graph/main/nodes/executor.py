@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.control import Cancel, Stopped
+from agent.control import Cancel, Control, Stopped
 from agent.error_mapping import Fault
-from agent.events import Asked, Planned, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Todo, Waiting
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Waiting
 from agent.files import GivenFile
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
+from agent.graph.main.folding import todo_state
+from agent.graph.main.nodes.member import tell_todo
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
@@ -31,16 +35,19 @@ async def executor(
     context = runtime.context
     number = state["subtask"] + 1
     steps_left = state["max_steps"] - state["steps"]
+    beside = len(state.get("assignments", [])) > 1
+    onward: Literal["plan_supervisor", "summarizer"] = "plan_supervisor" if beside else "summarizer"
     try:
         await check_budget(state, context)
     except BudgetReached as error:
-        return Command(goto="summarizer", update=ended_by(error, context.session.control))
+        return Command(goto=onward, update=ended_by(error, context.session.control))
     if steps_left < 1:
-        return Command(goto="summarizer", update=fault_update(too_many_steps(state["max_steps"])))
+        return Command(goto=onward, update=fault_update(too_many_steps(state["max_steps"])))
     order = RunOrder(
         run=context.session.run,
         subtask=number,
         task=state["text"],
+        person=state.get("person", ""),
         goal=state["goal"],
         phone=state["phone"],
         plan=state["plan"],
@@ -49,7 +56,8 @@ async def executor(
         files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
         standing=tuple(StandingYes.model_validate(each) for each in state.get("standing", [])),
     )
-    ended, fault = await _work(state, context, order)
+    async with context.session.phone:
+        ended, fault = await _work(state, context, order)
     outcome = ended.outcome
     result = ended.model_dump(mode="json", exclude={"usage", "notes"}) | {"goal": state["goal"]}
     update: dict[str, Any] = {
@@ -73,12 +81,14 @@ async def executor(
     current = state["current"]
     if current is not None:
         todos = [dict(todo) for todo in state["todos"]]
-        todos[current]["state"] = _todo_state(outcome)
-        todos[current]["note"] = ended.summary
+        todos[current] |= {"state": todo_state(outcome), "note": ended.summary}
         update["todos"] = todos
-        context.emit(Planned(plan=state["plan"], todos=tuple(Todo.model_validate(todo) for todo in todos)))
+        tell_todo(context, state["plan"], state["todos"], current, todo_state(outcome), ended.summary)
     if current is None or outcome in ENDINGS_WITHOUT_PLAN:
-        return Command(goto="summarizer", update=update)
+        return Command(goto=onward, update={**update, "ending": outcome.value})
+    if beside:
+        # The others still work, and the phone has nothing to do meanwhile.
+        await context.runner.rest(context.session.run)
     return Command(goto="plan_supervisor", update=update)
 
 
@@ -89,19 +99,23 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
     """
     ended: RunEnded | None = None
     fault: Fault | None = None
+    asked = _Turn(context.session.asking)
 
     async def out_of_time() -> None:
         nonlocal fault
         fault = context.limits.out_of_time()
         await context.runner.signal(order.run, Cancel())
 
-    async with context.session.watch.watching(out_of_time):
+    async with context.session.watch.watching(out_of_time), asked:
         async for event in context.runner.start(order):
             if isinstance(event, RunEnded):
                 ended = event
                 continue
             _mind_the_time(event, context)
+            await _in_turn(event, context, asked)
             context.emit(told := _with_spent(event, state))
+            if isinstance(told, Step):
+                context.session.spending[order.subtask] = event.usage if isinstance(event, Step) else told.usage
             if fault is None and isinstance(told, Started | Step):
                 # The phone may have been waited for long enough for others to use up what there was.
                 fault = await _reached(told, state, context)
@@ -114,7 +128,8 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
 
 async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:
     if isinstance(event, Step):
-        return await context.reached(event.step, event.usage)
+        beside = context.session.spent_beside(state["subtask"] + 1)
+        return await context.reached(event.step, event.usage + beside)
     return await context.reached(state["steps"], spent(state))
 
 
@@ -147,5 +162,38 @@ def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
     return event
 
 
-def _todo_state(outcome: Outcome) -> str:
-    return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
+class _Turn:
+    """The run's turn to ask: a member that has a question open is waited for."""
+
+    def __init__(self, lock: asyncio.Lock) -> None:
+        self._lock = lock
+        self._mine = False
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, *_: object) -> None:
+        self.end()
+
+    async def begin(self, control: Control) -> None:
+        """Wait for it, unless the work ends first."""
+        if not self._mine:
+            with suppress(Stopped):
+                await control.guard(self._lock.acquire(), pausing=False)
+                self._mine = True
+
+    def end(self) -> None:
+        """The others may ask."""
+        if self._mine:
+            self._mine = False
+            self._lock.release()
+
+
+async def _in_turn(event: RunEvent, context: TaskContext, turn: _Turn) -> None:
+    match event:
+        case Asked():
+            await turn.begin(context.session.control)
+        case Resumed():
+            turn.end()
+        case _:
+            pass

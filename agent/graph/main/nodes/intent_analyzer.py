@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -13,6 +15,7 @@ from agent.control import Stopped
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
+from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import given
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
@@ -25,15 +28,16 @@ from agent.wording import sentence
 
 logger = logging.getLogger(__name__)
 
-Route = Command[Literal["executor", "plan_generator", "summarizer", "__end__"]]
+Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
 
 
 class Intent(BaseModel):
-    """How a request is to be handled. `answer` is for chat and refuse."""
+    """How a request is to be handled. `answer` is for chat and refuse, `member` who does what needs no phone."""
 
-    kind: Literal["chat", "refuse", "simple", "complex"]
+    kind: Literal["chat", "refuse", "member", "simple", "complex"]
     need_plan: bool = False
     answer: str = ""
+    member: str = ""
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
@@ -41,9 +45,20 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     context = runtime.context
     if state["quick"]:
         return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
+    others = context.names[1:]
+    if wished := state.get("member"):
+        if wished in others:
+            return _to_member(state, wished, {})
+        names = ", ".join(others) or "-"
+        summary = sentence("member.unknown_wish", member=wished, names=names)
+        return Command(goto="__end__", update={"outcome": Outcome.FAILED.value, "summary": summary})
+    instructions = prompt("intent")
+    if others:
+        assert context.members is not None
+        instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
     request = ModelRequest(
         Purpose.INTENT,
-        (Message("system", (prompt("intent"),)), Message("user", (state["text"] + given(state),))),
+        (Message("system", (instructions,)), Message("user", (state["text"] + given(state),))),
         schema=Intent,
         conversation=f"{state['task']}-intent",
         task=state["task"],
@@ -51,7 +66,9 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     model = context.models.for_purpose(Purpose.INTENT)
     try:
         await check_budget(state, context)
-        intent, usage = await context.patiently(lambda: ask(model, request, Intent))
+        intent, usage = await context.patiently(
+            lambda: ask(model, request, Intent, check=partial(_wrong_member, names=others))
+        )
     except ModelAnswerUnusable as error:
         # How to go about a task is not worth the task: the work itself shows what it takes.
         logger.info("task %s is taken as a simple one: %s", state["task"], error)
@@ -68,6 +85,21 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         update["outcome"] = outcome.value
         update["summary"] = intent.answer or sentence("ended.no_phone_needed")
         return Command(goto="__end__", update=update)
+    if intent.kind == "member":
+        return _to_member(state, intent.member, update)
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update={**update, "goal": state["text"]})
+
+
+def _to_member(state: MainState, name: str, update: MainState) -> Route:
+    """The whole task is one part, of somebody who needs no phone."""
+    known = MainState(**{**state, **update})
+    part = sent(known, name, state["text"], state["subtask"] + 1, None, planned=False)
+    return Command(goto=part, update={**update, "kind": "member", "goal": state["text"]})
+
+
+def _wrong_member(intent: Intent, names: Sequence[str]) -> str:
+    if intent.kind != "member" or intent.member in names:
+        return ""
+    return f"there is no member {intent.member!r}; there are: {', '.join(names) or 'none'}."

@@ -1,24 +1,31 @@
-"""plan_generator: writes the plan, streamed, with the model's reasoning where it gives one."""
+"""plan_generator: makes the plan, with the model's reasoning streamed where it gives one."""
 
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import BaseModel, Field, StringConstraints
 
 from agent.control import Stopped
-from agent.events import Planned, Told
+from agent.events import Planned, Todo, Told
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
+from agent.graph.main.nodes.member import TaskDesk
 from agent.graph.main.prompt_facts import documents, given, heard, written
 from agent.graph.main.state import MainState
 from agent.graph.main.streaming import Thoughts
+from agent.graph.member.members import MemberOrder
 from agent.limits import BudgetReached
-from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.errors import ModelError
+from agent.members.loading import EXECUTOR
+from agent.models.base import Delta, Message, ModelRequest, Purpose, Usage
+from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.structured import ask
 from agent.ports.knowledge import Passage
 from agent.prompts import prompt
 from agent.wording import sentence
@@ -27,41 +34,126 @@ logger = logging.getLogger(__name__)
 
 PASSAGES = 5
 """Found passages that the planner reads: a few thousand tokens at most."""
+MOST_STEPS = 20
+
+
+class PlanStep(BaseModel):
+    """One part of a plan, for one member."""
+
+    member: str = EXECUTOR
+    title: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+    description: str = ""
+    note: str = ""
+
+
+class Plan(BaseModel):
+    """A plan: what is wanted and why it is done so, and the steps."""
+
+    thought: str = ""
+    title: str = ""
+    steps: list[PlanStep] = Field(min_length=1, max_length=MOST_STEPS)
+
+    def written(self) -> str:
+        """The plan as Markdown, for people and for the supervisor."""
+        lines = [
+            f"{number}. **{step.title}** ({step.member})"
+            + (f": {step.description}" if step.description else "")
+            + (f" — {step.note}" if step.note else "")
+            for number, step in enumerate(self.steps, 1)
+        ]
+        return "\n\n".join(part for part in (f"## {self.title}" if self.title else "", self.thought) if part) + (
+            "\n\n" * bool(self.title or self.thought) + "\n".join(lines)
+        )
 
 
 async def plan_generator(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
-    """One call of the reasoning model, after a search in the operator's documents."""
+    """One call of the reasoning model, after a search in the operator's documents, and in the web on demand."""
     context = runtime.context
     said = heard(state, context)
-    model = context.models.for_purpose(Purpose.PLAN)
+    deep = context.deep_thinking if state.get("deep") is None else bool(state["deep"])
     stream = Thoughts("plan_generator", context.emit)
-    instructions = prompt("plan") + (f"\n\n{prompt('plan_deep')}" if context.deep_thinking else "")
+    instructions = prompt("plan", members=context.described) + (f"\n\n{prompt('plan_deep')}" if deep else "")
     try:
         await check_budget(state, context)
+        pages = await context.patiently(lambda: _pages(state, context))
         passages = await context.patiently(lambda: _search(state["text"], context))
-        facts = f"Task: {state['text']}{given(state)}{written(said)}{documents(passages)}"
+        facts = f"Task: {state['text']}{given(state)}{written(said)}{documents(passages)}{pages}"
         request = ModelRequest(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),
             conversation=f"{state['task']}-plan",
             task=state["task"],
-            deep=context.deep_thinking,
+            deep=deep,
         )
-        reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
+        plan, todos, usage = await context.patiently(lambda: _plan(request, context, stream))
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.session.control))
     finally:
         stream.flush()
-    context.emit(Planned(plan=reply.text))
+    context.emit(Planned(plan=plan, todos=todos))
     update: MainState = {
-        "plan": reply.text,
+        "plan": plan,
+        "todos": [todo.model_dump() for todo in todos],
         "heard": said,
-        "usage": usage_data(spent(state) + reply.usage),
+        "usage": usage_data(spent(state) + usage),
         "seconds": context.session.watch.seconds,
     }
     return Command(goto="plan_supervisor", update=update)
+
+
+async def _plan(request: ModelRequest, context: TaskContext, stream: Thoughts) -> tuple[str, tuple[Todo, ...], Usage]:
+    """The plan and its parts. A model that answers in prose all the same has written its plan: without parts yet."""
+    model = context.models.for_purpose(Purpose.PLAN)
+    words = _ProseOnly(stream)
+    try:
+        plan, usage = await ask(model, request, Plan, check=partial(_unknown, names=context.names), on_delta=words)
+    except ModelAnswerUnusable as error:
+        if not error.text.strip() or error.text.lstrip()[:1] in "{[`":
+            raise
+        logger.info("the plan of task %s is taken as prose: %s", request.task, error)
+        return error.text, (), error.usage
+    todos = tuple(Todo(title=step.title, member=step.member) for step in plan.steps)
+    return plan.written(), todos, usage
+
+
+def _unknown(plan: Plan, names: Sequence[str]) -> str:
+    unknown = [step.member for step in plan.steps if step.member not in names]
+    return f"there is no member {unknown[0]!r}; there are: {', '.join(names)}." if unknown else ""
+
+
+class _ProseOnly:
+    """Streams the reasoning, and of the words only those of a plan in prose: nobody reads JSON as it is written."""
+
+    def __init__(self, stream: Thoughts) -> None:
+        self._stream = stream
+        self._data: bool | None = None
+
+    def __call__(self, delta: Delta) -> None:
+        if self._data is None and delta.text.strip():
+            self._data = delta.text.lstrip()[0] in "{[`"
+        self._stream(Delta(reasoning=delta.reasoning) if self._data else delta)
+
+
+async def _pages(state: MainState, context: TaskContext) -> str:
+    """What a search of the web says to this task, where the person wants one and it is set up."""
+    if not state.get("search") or context.members is None:
+        return ""
+    order = MemberOrder(
+        task=state["task"],
+        number=0,
+        member="planner",
+        goal=state["text"],
+        text=state["text"],
+        person=state.get("person", ""),
+    )
+    found = await context.members.look_up(order, TaskDesk(context, 0, state["steps"], spent(state)))
+    if not found:
+        context.emit(Told(text=sentence("told.no_search")))
+        return ""
+    context.emit(Told(text=sentence("told.searched")))
+    return f"\n\nFound in the web (data; use what fits):\n{found}"
 
 
 async def _search(text: str, context: TaskContext) -> tuple[Passage, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
+from langgraph.types import Command, Send
 from pydantic import BaseModel
 
 from agent.control import Stopped
@@ -14,22 +16,36 @@ from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
+from agent.graph.main.folding import folded
+from agent.graph.main.nodes.member import sent
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
+from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.models.structured import ask
 from agent.prompts import prompt
 
-Route = Command[Literal["executor", "plan_supervisor", "summarizer"]]
+Route = Command[Literal["executor", "member", "plan_supervisor", "summarizer"]]
+
+
+class Assignment(BaseModel):
+    """A part that is to be done now: by whom, its title, and what is to be reached."""
+
+    member: str = EXECUTOR
+    todo: str
+    goal: str = ""
 
 
 class Supervision(BaseModel):
-    """The supervisor's decision. `refused` are parts that nobody shall do."""
+    """The supervisor's decision. `refused` are parts that nobody shall do; `next` is the goal of the first remaining
+    part, for models that assign nothing.
+    """
 
     decision: Literal["continue", "retry", "replan", "complete"]
     remaining: list[str] = []
     refused: list[str] = []
+    assignments: list[Assignment] = []
     next: str = ""
     reason: str = ""
 
@@ -37,36 +53,70 @@ class Supervision(BaseModel):
 async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Route:
     """One structured call; the caps and the list of done parts are kept by code."""
     context = runtime.context
+    back = folded(state)
+    context.session.spending.clear()
+    state = {**state, **back}
+    if state.get("fault") or state.get("ending"):
+        return Command(goto="summarizer", update=back)
     said = prompt_facts.heard(state, context)
     request = ModelRequest(
         Purpose.SUPERVISE,
-        (Message("system", (prompt("supervise"),)), Message("user", (_facts(state, said),))),
+        (
+            Message("system", (prompt("supervise", members=context.described),)),
+            Message("user", (_facts(state, said),)),
+        ),
         schema=Supervision,
         conversation=f"{state['task']}-supervise",
         task=state["task"],
     )
     model = context.models.for_purpose(Purpose.SUPERVISE)
+    check = partial(_wrong, names=context.names)
     try:
         await check_budget(state, context)
-        found, usage = await context.patiently(lambda: ask(model, request, Supervision))
+        found, usage = await context.patiently(lambda: ask(model, request, Supervision, check=check))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update={"heard": said, **ended_by(error, context.session.control)})
+        return Command(goto="summarizer", update={**back, "heard": said, **ended_by(error, context.session.control)})
     update: dict[str, Any] = {
+        **back,
         "heard": said,
         "usage": usage_data(spent(state) + usage),
         "seconds": context.session.watch.seconds,
     }
     if found.reason:
         context.emit(Thinking(node="plan_supervisor", text=found.reason))
-    return _decided(state, context, found, update)
+    state = {**state, "heard": said, "usage": update["usage"]}
+    return await _decided(state, context, found, update)
 
 
-def _decided(state: MainState, context: TaskContext, found: Supervision, update: dict[str, Any]) -> Route:
-    """The todo list and the next node."""
+def _wrong(found: Supervision, names: Sequence[str]) -> str:
+    """What cannot be done of a decision, in words for the model."""
+    for each in found.assignments:
+        if each.member not in names:
+            return f"there is no member {each.member!r}; there are: {', '.join(names)}."
+        if not each.goal.strip() or not each.todo.strip():
+            return "every assignment needs the title of its part and a goal."
+    if sum(each.member == EXECUTOR for each in found.assignments) > 1:
+        return "there is one phone: assign one part to the executor, and the next one when it is done."
+    titles = [each.todo for each in found.assignments]
+    if len(set(titles)) < len(titles):
+        return "a part is assigned twice."
+    if found.decision == "complete" and found.assignments:
+        return "nothing can be assigned when everything is complete."
+    if found.decision in {"continue", "retry"} and not (found.assignments or found.remaining):
+        return f'"{found.decision}" needs an assignment; if there is nothing left to do, it is "complete".'
+    return ""
+
+
+async def _decided(state: MainState, context: TaskContext, found: Supervision, update: dict[str, Any]) -> Route:
+    """The todo list and the next nodes."""
+    assigned = [each for each in found.assignments if each.todo not in found.refused]
+    first = [each.todo for each in assigned]
+    titles = list(dict.fromkeys([*first, *(title for title in found.remaining if title not in found.refused)]))
+    members = {todo["title"]: todo["member"] for todo in state["todos"]} | {each.todo: each.member for each in assigned}
     done = [todo for todo in state["todos"] if todo["state"] in {"completed", "refused"}]
     failed = [todo for todo in state["todos"] if todo["state"] == "failed"]
     done += [Todo(title=title, state="refused", note=found.reason).model_dump() for title in found.refused]
-    pending = [Todo(title=title).model_dump() for title in found.remaining if title not in found.refused]
+    pending = [Todo(title=title, member=members.get(title, EXECUTOR)).model_dump() for title in titles]
     if found.decision == "complete" or not pending:
         if context.session.control.has_notes:
             # The person has written while the end was being decided: that is read first.
@@ -79,27 +129,64 @@ def _decided(state: MainState, context: TaskContext, found: Supervision, update:
     if found.decision == "replan":
         if state["replans"] >= context.limits.replans:
             return Command(goto="summarizer", update=update | fault_update(context.limits.too_many_replans()))
-        update |= {"replans": state["replans"] + 1, "todos": [*done, *pending], "current": None}
+        update |= {"replans": state["replans"] + 1, "todos": [*done, *pending], "current": None, "assignments": []}
         _tell(context, state, update["todos"])
         return Command(goto="plan_supervisor", update=update)
     if found.decision == "retry":
-        failed = failed[:-1]
-    if state["subtask"] >= context.limits.subtasks:
+        again = [todo for todo in failed if todo["title"] in titles]
+        failed = [todo for todo in failed if todo not in again] if again else failed[:-1]
+    now = assigned or [Assignment(member=pending[0]["member"], todo=titles[0], goal=found.next or titles[0])]
+    if state["subtask"] + len(now) > context.limits.subtasks:
         return Command(goto="summarizer", update=update | fault_update(context.limits.too_many_subtasks()))
     todos = [*done, *failed, *pending]
-    current = len(done) + len(failed)
-    todos[current]["state"] = "in progress"
+    return await _handed_out(state, context, now, todos, update)
+
+
+async def _handed_out(
+    state: MainState,
+    context: TaskContext,
+    now: Sequence[Assignment],
+    todos: list[dict[str, Any]],
+    update: dict[str, Any],
+) -> Route:
+    """Each part goes to its node. The executor's has the next number: a run counts on from the last one."""
+    places = {todo["title"]: place for place, todo in enumerate(todos) if todo["state"] == "pending"}
+    ordered = sorted(now, key=lambda each: each.member != EXECUTOR)
+    assignments: list[dict[str, Any]] = [
+        {"number": state["subtask"] + offset, "member": each.member, "todo": places[each.todo], "goal": each.goal}
+        for offset, each in enumerate(ordered, 1)
+    ]
+    for each in assignments:
+        todos[each["todo"]]["state"] = "in progress"
     _tell(context, state, todos)
-    update |= {"todos": todos, "current": current, "goal": found.next or pending[0]["title"]}
-    return Command(goto="executor", update=update)
+    on_phone = next((each for each in assignments if each["member"] == EXECUTOR), None)
+    update |= {
+        "todos": todos,
+        "assignments": assignments,
+        "current": on_phone["todo"] if on_phone else None,
+        "goal": (on_phone or assignments[0])["goal"],
+    }
+    known: MainState = {**state, "todos": todos}
+    goto: list[str | Send] = [
+        sent(known, each["member"], each["goal"], each["number"], each["todo"], planned=True)
+        for each in assignments
+        if each["member"] != EXECUTOR
+    ]
+    if on_phone is None:
+        # Nothing to do on the phone for now: others may have it meanwhile.
+        await context.runner.rest(context.session.run)
+    else:
+        goto.append("executor")
+    return Command(goto=goto, update=update)  # type: ignore[arg-type]  # names and what is sent, mixed
 
 
 def _tell(context: TaskContext, state: MainState, todos: list[dict[str, Any]]) -> None:
-    context.emit(Planned(plan=state["plan"], todos=tuple(Todo.model_validate(todo) for todo in todos)))
+    context.session.todos = tuple(Todo.model_validate(todo) for todo in todos)
+    context.emit(Planned(plan=state["plan"], todos=context.session.todos))
 
 
 def _facts(state: MainState, said: list[str]) -> str:
-    todos = "\n".join(f"- {todo['title']}: {todo['state']}" for todo in state["todos"])
+    todos = "\n".join(f"- {todo['title']} ({todo['member']}): {todo['state']}" for todo in state["todos"])
     return (
         f"Task: {state['text']}{prompt_facts.written(said)}\n\nPlan:\n{state['plan']}\n\n"
         f"Parts:\n{todos or '(none yet)'}\n\nResults:\n{prompt_facts.results(state)}\n\n"

@@ -12,6 +12,7 @@ from agent.error_mapping import FaultKind
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
+from agent.graph.main.folding import folded
 from agent.graph.main.state import MainState
 from agent.graph.main.streaming import Thoughts
 from agent.limits import BudgetReached
@@ -19,7 +20,9 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.wording import sentence
+from agent.wording import sentence, shortened
+
+MOST_SOURCES = 8
 
 
 def outcome_of(state: MainState) -> Outcome:
@@ -27,6 +30,8 @@ def outcome_of(state: MainState) -> Outcome:
     fault = state.get("fault")
     if fault is not None:
         return Outcome(fault["outcome"])
+    if state.get("ending"):
+        return Outcome(state["ending"])
     if not state["results"]:
         return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
     last = Outcome(state["results"][-1]["outcome"])
@@ -58,6 +63,14 @@ def told_plainly(state: MainState) -> str:
     return "\n".join(lines)
 
 
+def _sources(state: MainState) -> str:
+    """The pages that were read, to be shown below the result; "" when there are none."""
+    pages = [
+        f"- {shortened(page['title'], 80)} {page['url']}".replace("-  ", "- ") for page in state.get("sources", [])
+    ]
+    return "\n\n" + "\n".join([sentence("ended.sources"), *pages[:MOST_SOURCES]]) if pages else ""
+
+
 def _refused(state: MainState) -> list[dict[str, Any]]:
     return [todo for todo in state["todos"] if todo["state"] == "refused"]
 
@@ -72,12 +85,15 @@ logger = logging.getLogger(__name__)
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
     """One result speaks for itself; several are summed up. A failing model costs only its words."""
     context = runtime.context
+    back = folded(state)
+    state = {**state, **back}
     outcome = outcome_of(state)
     results = state["results"]
     data = "\n".join(result["data"] for result in results if result["data"]) or None
-    update: MainState = {"outcome": outcome.value, "data": data}
+    update: MainState = {**back, "outcome": outcome.value, "data": data}
     fault = state.get("fault")
-    update["summary"] = told_plainly(state)
+    read = _sources(state)
+    update["summary"] = told_plainly(state) + read
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
     if len(results) < 2 or outcome is Outcome.CANCELLED or over:
@@ -108,6 +124,6 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         stream.flush()
     if reply.text.strip():
         # Why it ended stands in the program's own words, whatever the model makes of it.
-        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
+        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()]) + read
     update["usage"] = usage_data(spent(state) + reply.usage)
     return update

@@ -1,0 +1,45 @@
+"""What members have brought back becomes part of the task: in the order of their numbers, whoever was first."""
+
+from __future__ import annotations
+
+from agent.graph.executor.state import spent, usage_data
+from agent.graph.main.state import MainState
+from agent.graph.member.members import MemberEnded
+from agent.outcome import Outcome
+
+
+def todo_state(outcome: Outcome) -> str:
+    """What has become of a part whose work ended like this."""
+    return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
+
+
+def folded(state: MainState) -> MainState:
+    """The changes that the reports of members make to the task; empty where there are none."""
+    reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
+    if not reports:
+        return {}
+    todos = [dict(todo) for todo in state["todos"]]
+    results, notes, sources = [*state["results"]], [*state["notes"]], [*state.get("sources", [])]
+    usage, fault = spent(state), state.get("fault")
+    places = {each["number"]: each["todo"] for each in state.get("assignments", [])}
+    for name, report in reports:
+        number = int(name)
+        ended = MemberEnded.model_validate(report)
+        results.append(ended.model_dump(mode="json", exclude={"usage", "notes", "fault", "sources"}))
+        notes += [note for note in ended.notes if note not in notes]
+        sources += [each for each in map(dict, report["sources"]) if each not in sources]
+        usage += ended.usage
+        fault = fault or ended.fault
+        place = places.get(number)
+        if place is not None and place < len(todos):
+            todos[place] |= {"state": todo_state(ended.outcome), "note": ended.summary}
+    return {
+        "todos": todos,
+        "results": results,
+        "notes": notes,
+        "sources": sources,
+        "usage": usage_data(usage),
+        "subtask": max(state["subtask"], *(int(name) for name, _ in reports)),
+        "fault": fault,
+        "reports": None,  # type: ignore[typeddict-item]  # what empties the channel
+    }

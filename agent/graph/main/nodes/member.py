@@ -1,0 +1,184 @@
+"""member: hands a part that needs no phone to somebody of the team; several run at once, each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict, TypeVar
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from agent.control import Control, Stopped
+from agent.error_mapping import Fault
+from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
+from agent.graph.executor.state import spent
+from agent.graph.main import prompt_facts
+from agent.graph.main.context import TaskContext
+from agent.graph.main.folding import todo_state
+from agent.graph.main.state import MainState
+from agent.graph.member.members import MemberEnded, MemberOrder
+from agent.models.base import Models, Usage
+from agent.outcome import Outcome
+from agent.questions import Answer, Question
+from agent.wording import sentence
+
+T = TypeVar("T")
+
+
+class PartState(TypedDict):
+    """What is sent to the node: one assignment, and of the task what the member is told."""
+
+    order: dict[str, Any]
+    todo: int | None
+    todos: list[dict[str, Any]]
+    plan: str
+    planned: bool
+    steps: int
+    usage: dict[str, Any]
+
+
+def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
+    """The assignment, ready for the node."""
+    order = MemberOrder(
+        task=state["task"],
+        number=number,
+        member=member,
+        goal=goal,
+        text=state["text"],
+        person=state.get("person", ""),
+        facts=_facts(state),
+        said=tuple(state.get("heard", [])),
+        notes=tuple(state["notes"]),
+    )
+    part: PartState = {
+        "order": order.model_dump(mode="json"),
+        "todo": todo,
+        "todos": state["todos"],
+        "plan": state["plan"],
+        "planned": planned,
+        "steps": state["steps"],
+        "usage": state["usage"],
+    }
+    return Send("member", part)
+
+
+def _facts(state: MainState) -> str:
+    known = prompt_facts.written(state.get("heard", []))
+    if state["results"]:
+        known += f"\n\nWhat others of the team have brought back (data):\n{prompt_facts.results(state)}"
+    if state["notes"]:
+        known += f"\n\nNoted (data):\n{prompt_facts.notes(state)}"
+    return known
+
+
+async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Literal["plan_supervisor", "summarizer"]]:
+    """One piece of work without a phone. After a restart the same number goes on with the same work."""
+    context = runtime.context
+    session = context.session
+    order = MemberOrder.model_validate(state["order"])
+    desk = TaskDesk(context, order.number, state["steps"], spent(state))
+    _mark(state, context, "in progress")
+    session.inboxes[order.number] = []
+    try:
+        if context.members is None or order.member not in context.members.team.members:
+            ended = MemberEnded(
+                member=order.member,
+                goal=order.goal,
+                outcome=Outcome.FAILED,
+                summary=sentence("member.unknown", member=order.member),
+            )
+        else:
+            ended = await context.members.work(order, desk)
+    except Stopped:
+        # This would cut off a run of the same task, which stops at a safe point of its own.
+        async with session.phone:
+            raise
+    finally:
+        del session.inboxes[order.number]
+    _mark(state, context, todo_state(ended.outcome), ended.summary)
+    return Command(
+        goto="plan_supervisor" if state["planned"] else "summarizer",
+        update={"reports": {str(order.number): ended.model_dump(mode="json")}},
+    )
+
+
+def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:
+    """The card shows each part as it is, whatever the others do."""
+    if state["todo"] is not None:
+        tell_todo(context, state["plan"], state["todos"], state["todo"], what, note)
+
+
+def tell_todo(
+    context: TaskContext, plan: str, todos: list[dict[str, Any]], place: int, what: str, note: str = ""
+) -> None:
+    """Tell that one part has changed; `todos` are all of them as they were when the parts were handed out."""
+    session = context.session
+    known = list(session.todos or map(Todo.model_validate, todos))
+    known[place] = known[place].model_copy(update={"state": what, "note": note})
+    session.todos = tuple(known)
+    context.emit(Planned(plan=plan, todos=session.todos))
+
+
+@dataclass(frozen=True)
+class TaskDesk:
+    """Implements agent.graph.member.context.Desk for one part of the task."""
+
+    context: TaskContext
+    number: int
+    steps: int
+    before: Usage
+    """What the task had used when the parts were handed out."""
+
+    @property
+    def control(self) -> Control:
+        """See Desk."""
+        return self.context.session.control
+
+    @property
+    def models(self) -> Models:
+        """See Desk."""
+        return self.context.models
+
+    def emit(self, event: TaskEvent) -> None:
+        """See Desk."""
+        self.context.emit(event)
+
+    async def patiently(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """See Desk."""
+        return await self.context.patiently(call)
+
+    def take_notes(self) -> list[str]:
+        """See Desk."""
+        inbox = self.context.session.inboxes[self.number]
+        notes = [*inbox]
+        inbox.clear()
+        return notes
+
+    @property
+    def has_notes(self) -> bool:
+        """See Desk."""
+        return bool(self.context.session.inboxes[self.number])
+
+    async def reached(self, usage: Usage) -> Fault | None:
+        """See Desk."""
+        session = self.context.session
+        session.spending[self.number] = usage
+        return await self.context.reached(self.steps, self.before + usage + session.spent_beside(self.number))
+
+    async def ask(self, question: Question) -> Answer:
+        """See Desk."""
+        session = self.context.session
+        return await session.control.guard(self._asked(question), pausing=False)
+
+    async def _asked(self, question: Question) -> Answer:
+        session = self.context.session
+        async with session.asking:
+            self.emit(Asked(question=question))
+            session.watch.hold(question.id)
+            try:
+                answer = await session.answer_to(question.id)
+            finally:
+                session.watch.go(question.id)
+            self.emit(Resumed(question=question.id))
+        return answer

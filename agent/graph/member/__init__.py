@@ -1,0 +1,1 @@
+"""A member at work: model and tools in turn, without a phone, on a thread of its own."""

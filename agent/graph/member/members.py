@@ -1,0 +1,222 @@
+"""Members: who there is, and how one of them does a piece of work on a thread of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
+from pydantic import BaseModel, ConfigDict
+
+from agent.control import Stopped
+from agent.graph.executor.state import spent, usage_data
+from agent.graph.member.context import Desk, MemberContext
+from agent.graph.member.nodes import member_model, member_question, member_tools, only_of_tasks
+from agent.graph.member.state import MemberState
+from agent.guards.masking import Mask
+from agent.members.loading import MAX_CALLS, Team
+from agent.models.base import ToolCall, Usage
+from agent.outcome import Outcome
+from agent.ports.frames import Frames
+from agent.questions import Question
+from agent.tools.calling import Toolbox, Worker
+from agent.tools.spec import ToolContext
+
+logger = logging.getLogger(__name__)
+
+MemberGraph = CompiledStateGraph[MemberState, MemberContext, MemberState, MemberState]
+SEARCH: Final = "web_search"
+QUERY_LETTERS: Final = 300
+NODES: Final = 4 * MAX_CALLS + 40
+"""Nodes of one piece of work: each call may be an answer, a question and two rounds of tools."""
+
+
+def is_of_member(question: str) -> bool:
+    """Whether a question of this id is that of a member, and not that of a run."""
+    return ".member" in question
+
+
+class MemberOrder(BaseModel):
+    """One piece of work. The same task and number mean the same work: it is continued."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str
+    number: int
+    member: str
+    goal: str
+    """What is to be reached, with every fact that is needed for it."""
+    text: str
+    """What the person asked, in full."""
+    person: str = ""
+    facts: str = ""
+    """What is known besides, as marked blocks."""
+    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class MemberEnded(BaseModel):
+    """What a member hands back. `fault` is what the whole task has run into, as the main graph keeps it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    member: str
+    goal: str
+    outcome: Outcome
+    summary: str
+    data: str | None = None
+    notes: tuple[str, ...] = ()
+    sources: tuple[dict[str, str], ...] = ()
+    usage: Usage = Usage()
+    fault: dict[str, str] | None = None
+
+
+def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
+    """The compiled graph. Its routes are in the nodes' return types."""
+    graph = StateGraph(MemberState, context_schema=MemberContext)
+    graph.add_node("member_model", member_model)
+    graph.add_node("member_tools", member_tools)
+    graph.add_node("member_question", member_question)
+    graph.add_edge(START, "member_model")
+    return graph.compile(checkpointer=checkpointer, name="member")
+
+
+class Members:
+    """The team at work. `team` gives the members of this moment: their folders are read when they are needed first."""
+
+    def __init__(
+        self, team: Callable[[], Team], toolbox: Toolbox, frames: Frames, checkpointer: BaseCheckpointSaver[str]
+    ) -> None:
+        self._team = team
+        self.toolbox = toolbox
+        self._frames = frames
+        self._graph = build_member(checkpointer)
+
+    @property
+    def team(self) -> Team:
+        """Who there is."""
+        return self._team()
+
+    async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
+        """What a search of the web says to the order's goal, as marked blocks; "" where none is set up, None when it
+        did not work. A search that somebody would have to allow is not made.
+        """
+        caller = self.toolbox.caller(Worker(order.task, order.member, order.number), {SEARCH})
+        if not caller.specs():
+            return ""
+        wanted = ToolCall("search", SEARCH, json.dumps({"query": order.goal[:QUERY_LETTERS]}, ensure_ascii=False))
+        (found,) = await caller.call((wanted,), self._tool_context(order, desk), turn=1)
+        return found.told if found.done is not None else None
+
+    def _tool_context(self, order: MemberOrder, desk: Desk) -> ToolContext:
+        return ToolContext(
+            task_id=order.task,
+            person=order.person,
+            member=order.member,
+            task=order.text,
+            said=(order.text, *order.said),
+            found=(),
+            notes=order.notes,
+            models=desk.models,
+            control=desk.control,
+            mask=Mask(),
+            frames=self._frames,
+            emit=only_of_tasks(desk),
+        )
+
+    async def work(self, order: MemberOrder, desk: Desk) -> MemberEnded:
+        """Do a piece of work, or go on with it where it stopped. Raises Stopped on a shutdown, to be continued later.
+
+        Raises KeyError for a member that there is not.
+        """
+        member = self.team.members[order.member]
+        context = MemberContext(
+            task=order.task,
+            text=order.text,
+            person=order.person,
+            said=order.said,
+            number=order.number,
+            member=member,
+            caller=self.toolbox.caller(Worker(order.task, member.name, order.number), member.tools),
+            desk=desk,
+            frames=self._frames,
+            mask=Mask(),
+            plan_notes=order.notes,
+        )
+        config: RunnableConfig = {
+            "configurable": {"thread_id": f"member:{order.task}:{order.number}"},
+            "recursion_limit": NODES,
+        }
+        state = await self._graph.aget_state(config)
+        payload: MemberState | Command[Any] | None = None if state.values else _fresh(order)
+        # `next` is empty between a node's end and the next checkpoint, `tasks` only at the end of all.
+        while not state.values or state.tasks:
+            if state.interrupts:
+                asked = state.interrupts[0]
+                try:
+                    answer = await desk.ask(Question.model_validate(asked.value))
+                except Stopped:
+                    if not desk.control.cancelled:
+                        raise
+                    return _ended(order, state.values, {"outcome": "cancelled", "summary": "", "fault": _CANCELLED})
+                payload = Command(resume={asked.id: answer.model_dump(mode="json")})
+            with suppress(GraphDrained):
+                await self._graph.ainvoke(
+                    payload, config, context=context, durability="sync", control=desk.control.graph
+                )
+            state = await self._graph.aget_state(config)
+            payload = None
+            if state.tasks and desk.control.draining:
+                logger.info("%s %d of task %s stops at a safe point", member.name, order.number, order.task)
+                raise Stopped
+        return _ended(order, state.values, state.values["result"])
+
+
+_CANCELLED: Final = {"kind": "person", "outcome": "cancelled", "summary": ""}
+
+
+def _fresh(order: MemberOrder) -> MemberState:
+    words = f"{order.goal}\n\nIt is part of what a person asked: {order.text}{order.facts}"
+    return {
+        "goal": order.goal,
+        "history": [{"role": "user", "text": words}],
+        "turn": 0,
+        "made": 0,
+        "wanted": [],
+        "left_out": 0,
+        "question": None,
+        "call": "",
+        "approval": "",
+        "askings": 0,
+        "allowed": [],
+        "denied": [],
+        "strikes": 0,
+        "said": [],
+        "notes": [],
+        "data": [],
+        "sources": [],
+        "usage": usage_data(Usage()),
+        "result": None,
+    }
+
+
+def _ended(order: MemberOrder, values: dict[str, Any], result: dict[str, Any]) -> MemberEnded:
+    return MemberEnded(
+        member=order.member,
+        goal=order.goal,
+        outcome=Outcome(result["outcome"]),
+        summary=result["summary"],
+        data="\n".join(values.get("data", [])) or None,
+        notes=tuple(values.get("notes", [])),
+        sources=tuple(values.get("sources", [])),
+        usage=spent(values),
+        fault=result["fault"],
+    )

@@ -1,0 +1,311 @@
+"""The nodes of a member: its model, its tools, and its questions to the person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Final, Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
+
+from agent.control import Stopped
+from agent.error_mapping import Fault, FaultKind, fault_of
+from agent.events import RunEnded, RunEvent
+from agent.graph.executor.state import spent, usage_data
+from agent.graph.member.context import Desk, MemberContext
+from agent.graph.member.state import ASK, GIVE_UP, MemberState, call_data, message_of
+from agent.limits import BudgetReached
+from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
+from agent.models.errors import ModelError
+from agent.models.json_text import objects_in
+from agent.outcome import Outcome
+from agent.prompts import prompt
+from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin
+from agent.tools.calling import Called
+from agent.tools.spec import ToolContext
+from agent.wording import sentence
+from devices.wording import said
+
+MOST_STRIKES: Final = 2
+"""Answers in a row that nothing can be done with; the next one ends the work."""
+MOST_ASKED: Final = 1000
+"""Characters of a question that a model asks."""
+NO_ROOM: Final = "Not done: you have no calls left. Write your last message now, and say what is missing."
+ONE_QUESTION: Final = "Not asked: one question at a time."
+SAY_SOMETHING: Final = "That was empty. Write your last message: what you found, or what could not be done."
+LEFT_OUT: Final = "{number:,} more calls of this answer were left out and not done."
+OWN_TOOLS: Final = (
+    ToolSpec(
+        ASK,
+        "Ask the person something that only they can know, and wait. Not for what you can find out yourself.",
+        {
+            "type": "object",
+            "properties": {
+                "question": {"type": "string"},
+                "choices": {"type": "array", "items": {"type": "string"}, "description": "Up to 5 answers to offer."},
+            },
+            "required": ["question"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSpec(
+        GIVE_UP,
+        "End the work because it cannot be done. Say why, and what is known all the same.",
+        {
+            "type": "object",
+            "properties": {"reason": {"type": "string"}},
+            "required": ["reason"],
+            "additionalProperties": False,
+        },
+    ),
+)
+
+Route = Command[Literal["member_model", "member_tools", "member_question", "__end__"]]
+
+
+async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+    """One answer of the model: calls of tools, or its last message. Nobody ends before they have read what is new."""
+    context, desk = runtime.context, runtime.context.desk
+    notes = desk.take_notes()
+    history = [*state["history"], *({"role": "user", "text": f"The person writes: {note}"} for note in notes)]
+    update: MemberState = {"history": history, "said": [*state["said"], *notes]}
+    request = ModelRequest(
+        Purpose.MEMBER,
+        (Message("system", (_instructions(context),)), *map(message_of, history)),
+        tools=(*context.caller.specs(), *OWN_TOOLS),
+        conversation=f"{context.task}-{context.member.name}-{context.number}",
+        task=context.task,
+    )
+    try:
+        await _check_budget(state, desk)
+        reply = await desk.patiently(lambda: desk.models.for_role(context.member.model).complete(request))
+    except (ModelError, Stopped, BudgetReached) as error:
+        return Command(goto="__end__", update={**update, "result": _cut(error, desk)})
+    usage = spent(state) + reply.usage
+    room = max(0, context.member.max_calls - state["made"])
+    calls = reply.tool_calls or _printed(reply.text, request.tools)
+    kept = calls[: max(1, room)]
+    update |= {"usage": usage_data(usage), "turn": state["turn"] + 1, "left_out": len(calls) - len(kept)}
+    await desk.reached(usage)
+    text = context.mask.text(reply.text.strip())
+    if calls:
+        made = [call_data(ToolCall(call.id or f"c{at}", call.name, call.arguments)) for at, call in enumerate(kept)]
+        asked = {"role": "assistant", "text": "" if not reply.tool_calls else text, "calls": made}
+        return Command(goto="member_tools", update={**update, "wanted": made, "history": [*history, asked]})
+    if desk.has_notes:
+        said_so_far = [{"role": "assistant", "text": text or "(nothing)"}]
+        return Command(goto="member_model", update={**update, "history": [*history, *said_so_far]})
+    if text:
+        return Command(goto="__end__", update={**update, "result": _result(Outcome.SUCCEEDED, text)})
+    if state["strikes"] >= MOST_STRIKES:
+        failed = _result(Outcome.FAILED, sentence("member.no_answer", member=context.member.name))
+        return Command(goto="__end__", update={**update, "result": failed})
+    again = [{"role": "assistant", "text": "(nothing)"}, {"role": "user", "text": SAY_SOMETHING}]
+    update |= {"strikes": state["strikes"] + 1, "history": [*history, *again]}
+    return Command(goto="member_model", update=update)
+
+
+async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+    """The calls of the last answer. After a crash or a question the same answer comes again: what was done is known."""
+    context, desk = runtime.context, runtime.context.desk
+    calls = [ToolCall(**call) for call in state["wanted"]]
+    if state["made"] >= context.member.max_calls:
+        return _without_room(state, context, calls)
+    others = [call for call in calls if call.name not in {ASK, GIVE_UP}]
+    try:
+        called = await desk.patiently(
+            lambda: context.caller.call(
+                others,
+                _tool_context(state, context),
+                turn=state["turn"],
+                allowed=state["allowed"],
+                denied=state["denied"],
+            )
+        )
+    except (Stopped, BudgetReached) as error:
+        return Command(goto="__end__", update={"result": _cut(error, desk)})
+    waits = next((each for each in called if each.state == "asks"), None)
+    if waits is not None:
+        update: MemberState = {"question": _approval(state, context, waits), "call": "", "approval": waits.approval}
+        return Command(goto="member_question", update=update)
+    update = _after(state, calls, called)
+    if (given_up := next((call for call in calls if call.name == GIVE_UP), None)) is not None:
+        reason = str(_arguments(given_up).get("reason", "")).strip() or sentence("member.gave_up")
+        return Command(goto="__end__", update={**update, "result": _result(Outcome.FAILED, context.mask.text(reason))})
+    asking = next((call for call in calls if call.name == ASK), None)
+    if asking is None:
+        return Command(goto="member_model", update=update)
+    update |= {"question": _question(state, context, asking), "call": asking.id}
+    return Command(goto="member_question", update=update)
+
+
+async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> Route:
+    """Waits for the person. Nothing happens before the interrupt: this runs again when the answer is there."""
+    answer = Answer.model_validate(interrupt(state["question"]))
+    update: MemberState = {"question": None, "askings": state["askings"] + 1}
+    if answer.expired:
+        blocked = _result(Outcome.BLOCKED, sentence("member.nobody_answered", member=runtime.context.member.name))
+        return Command(goto="__end__", update={**update, "result": blocked})
+    if not state["call"]:
+        kind: Literal["allowed", "denied"] = "allowed" if answer.text == ALLOW else "denied"
+        update[kind] = [*state[kind], state["approval"]]
+        return Command(goto="member_tools", update=update)
+    told = {"role": "tool", "text": f"The person answers: {answer.text}", "call": state["call"]}
+    update |= {"history": [*state["history"], told], "said": [*state["said"], answer.text]}
+    return Command(goto="member_model", update=update)
+
+
+def _instructions(context: MemberContext) -> str:
+    return f"{context.member.prompt}\n\n{prompt('member', calls=context.member.max_calls)}"
+
+
+async def _check_budget(state: MemberState, desk: Desk) -> None:
+    fault = await desk.reached(spent(state))
+    if fault is not None:
+        raise BudgetReached(fault)
+
+
+def _printed(text: str, tools: Sequence[ToolSpec]) -> tuple[ToolCall, ...]:
+    """A call that a model without native calls has printed as JSON, alone: {"name": …, "arguments": {…}}."""
+    if not text.strip().startswith(("{", "```", "<tool_call>")):
+        return ()
+    names = {tool.name for tool in tools}
+    for found in objects_in(text):
+        name, arguments = found.get("name"), found.get("arguments", found.get("parameters"))
+        if isinstance(name, str) and name in names and isinstance(arguments, dict):
+            return (ToolCall("printed", name, json.dumps(arguments, ensure_ascii=False)),)
+    return ()
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    return next(iter(objects_in(call.arguments)), {})
+
+
+def _after(state: MemberState, calls: Sequence[ToolCall], called: Sequence[Called]) -> MemberState:
+    """The history with what came of the calls, and what they brought."""
+    told = {each.call.id: each.told for each in called}
+    asked = False
+    results = []
+    for call in calls:
+        if call.name == ASK and not asked:
+            asked = True
+            continue  # its result is the answer
+        text = told.get(call.id, ONE_QUESTION if call.name == ASK else "Done." if call.name == GIVE_UP else NO_ROOM)
+        results.append({"role": "tool", "text": text, "call": call.id})
+    if state["left_out"] and results:
+        results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["left_out"])
+    done = [each.done for each in called if each.done is not None]
+    usage = spent(state)
+    for each in called:
+        if each.done is not None and each.state == "ok":
+            usage += each.done.usage
+    return {
+        "history": [*state["history"], *results],
+        "made": state["made"] + len(calls),
+        "left_out": 0,
+        "notes": [*state["notes"], *(note for each in done for note in each.notes if note not in state["notes"])],
+        "data": [*state["data"], *(each.gathered for each in done if each.gathered)],
+        "sources": _with_sources(state["sources"], [asdict(page) for each in done for page in each.sources]),
+        "usage": usage_data(usage),
+    }
+
+
+def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    return list({page["url"]: page for page in [*new, *known]}.values()) if new else known
+
+
+def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> Route:
+    """The model calls on though it has no calls left: it is told so, and once more ends the work."""
+    if state["strikes"] >= MOST_STRIKES:
+        words = sentence("member.too_many_calls", member=context.member.name, calls=context.member.max_calls)
+        return Command(goto="__end__", update={"result": _result(Outcome.FAILED, words)})
+    results = [{"role": "tool", "text": NO_ROOM, "call": call.id} for call in calls]
+    update: MemberState = {
+        "history": [*state["history"], *results],
+        "strikes": state["strikes"] + 1,
+        "left_out": 0,
+    }
+    return Command(goto="member_model", update=update)
+
+
+def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
+    return ToolContext(
+        task_id=context.task,
+        person=context.person,
+        member=context.member.name,
+        task=context.text,
+        said=(context.text, *context.said, *state["said"]),
+        found=(),
+        notes=(*context.plan_notes, *state["notes"]),
+        models=context.desk.models,
+        control=context.desk.control,
+        mask=context.mask,
+        frames=context.frames,
+        emit=only_of_tasks(context.desk),
+    )
+
+
+def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
+    """What a tool tells, told by the task."""
+
+    def tell(event: RunEvent) -> None:
+        assert not isinstance(event, RunEnded), "a tool has no run that could end"
+        desk.emit(event)
+
+    return tell
+
+
+def _question(state: MemberState, context: MemberContext, call: ToolCall) -> dict[str, Any]:
+    given = _arguments(call)
+    choices = given.get("choices")
+    offered = [str(each)[:80] for each in choices[:5]] if isinstance(choices, list) else []
+    text = " ".join(str(given.get("question", "")).split())[:MOST_ASKED] or "?"
+    return Question(
+        id=_question_id(state, context),
+        origin=QuestionOrigin.MEMBER,
+        kind=QuestionKind.ASK,
+        text=context.mask.text(text),
+        choices=tuple(context.mask.text(each) for each in offered),
+    ).model_dump(mode="json")
+
+
+def _approval(state: MemberState, context: MemberContext, called: Called) -> dict[str, Any]:
+    assert called.gate is not None
+    lines = [sentence("ask.reason", reason=said(called.gate.reason)), *called.details]
+    return Question(
+        id=_question_id(state, context),
+        origin=QuestionOrigin.MEMBER,
+        kind=QuestionKind.APPROVE,
+        text=context.mask.text(sentence("ask.may", what=called.question)),
+        choices=(ALLOW, DENY),
+        detail=context.mask.text("\n".join(" ".join(line.split()) for line in lines)),
+        consequence=called.gate.consequence,
+    ).model_dump(mode="json")
+
+
+def _question_id(state: MemberState, context: MemberContext) -> str:
+    """The same when the question comes again after a restart; each asking is a question of its own."""
+    return f"{context.task}.member{context.number}.{state['turn']}.{state['askings'] + 1}"
+
+
+def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> dict[str, Any]:
+    kept = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence} if fault else None
+    return {"outcome": outcome.value, "summary": str(summary), "fault": kept}
+
+
+def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> dict[str, Any]:
+    """The result of work that was cut off. A shutdown is no end: Stopped is raised again, to be continued later.
+
+    Only what the whole task has run into is a fault of the task: another member may do without this model.
+    """
+    if isinstance(error, Stopped):
+        if not desk.control.cancelled:
+            raise error
+        ended = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
+        return {"outcome": Outcome.CANCELLED.value, "summary": "", "fault": ended}
+    if isinstance(error, BudgetReached):
+        return _result(error.fault.outcome, error.fault.sentence, error.fault)
+    fault = fault_of(error)
+    return _result(fault.outcome, fault.sentence)
