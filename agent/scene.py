@@ -132,5 +132,7 @@ class Scene:
     (`devices.wording.Words`). The new ones are in `told`, too."""
     files: tuple[str, ...] = ()
     """Paths on the phone of what came with the task."""
+    facts: tuple[str, ...] = ()
+    """What the person wants to be remembered that fits the task: data."""
     read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

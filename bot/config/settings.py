@@ -60,6 +60,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
+    "embed_base_url": "url",
     "transcribe_base_url": "url",
     "transcribe_price": "zero_or_more",
     "vlm_api": "vlm_api",
@@ -132,6 +133,9 @@ class Settings(BaseSettings):
     reasoning_api_key: SecretStr = SecretStr("")
     reasoning_base_url: BaseUrl = ""
     reasoning_model: str = ""
+    embed_api_key: SecretStr = SecretStr("")
+    embed_base_url: BaseUrl = ""
+    embed_model: str = "text-embedding-3-small"
     transcribe_api_key: SecretStr = SecretStr("")
     transcribe_base_url: BaseUrl = ""
     transcribe_model: str = "whisper-1"

@@ -194,6 +194,7 @@ class Workers:
         order = TaskOrder(
             task=task.id,
             text=task.text,
+            person=f"{task.person.platform}:{task.person.id}",
             phone=task.phone,
             quick=task.quick,
             max_steps=task.max_steps,

@@ -13,7 +13,7 @@ from typing import Any, Final
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
-from bot.config.endpoints import dialect_of
+from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
 from bot.domain.retention import GIBIBYTE
@@ -102,6 +102,10 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
+        embedder = embedder_of(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
         equipment = Equipment(
             phones=phones,
             leases=leases,
@@ -111,6 +115,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             frames=store.frames.patient(),
             secrets=secrets,
             actions=actions_of(settings),
+            memory=memory,
         )
         agent = GraphAgent(
             terms,
@@ -118,6 +123,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
+            memory=memory,
         )
         task_service = TaskService(
             store,

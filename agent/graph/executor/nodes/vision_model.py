@@ -61,6 +61,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         told=tuple(state["told"]),
         steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
+        facts=tuple(map(context.mask.text, context.live.facts)),
         read=tuple(state.get("read", ())),
     )
 
