@@ -134,5 +134,7 @@ class Scene:
     """Paths on the phone of what came with the task."""
     earlier: str = ""
     """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
+    facts: tuple[str, ...] = ()
+    """What the person wants to be remembered that fits the task: data."""
     read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

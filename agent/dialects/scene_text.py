@@ -19,6 +19,7 @@ from devices.geometry import Point
 IMAGE_REMOVED = "[image removed]"
 
 _BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|notes|files|read|memory)\b)", re.IGNORECASE)
 
 
 def numbered(element: ScreenElement) -> str:
@@ -47,6 +48,9 @@ def goal_text(scene: Scene) -> str:
         parts.append(
             f"Files that came with the task; they are on the phone:\n{_block('files', chr(10).join(scene.files))}"
         )
+    if scene.facts:
+        facts = "\n".join(f"- {_one_line(fact)}" for fact in scene.facts)
+        parts.append(f"Remembered of this person, as data; use what fits:\n{_block('memory', facts)}")
     return "\n\n".join(parts)
 
 

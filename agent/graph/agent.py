@@ -25,6 +25,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.knowledge import Knowledge
+from agent.ports.memory import Memory
 from agent.ports.runner import Runner
 from agent.questions import Answer
 from agent.run_config import RunConfig, RunConfigSource
@@ -40,7 +41,7 @@ class GraphAgent:
 
     A task keeps the terms of the moment in which it begins, or is continued after a restart. `knowledge` is searched
     before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members` do what
-    needs no phone, None where there is nobody.
+    needs no phone, None where there is nobody; `memory` has what people want to be remembered.
     """
 
     def __init__(
@@ -52,12 +53,14 @@ class GraphAgent:
         knowledge: Knowledge | None = None,
         allowance: Allowance | None = None,
         members: Members | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self._terms = terms
         self._runner = runner
         self._knowledge = knowledge
         self._allowance = allowance
         self._members = members
+        self._memory = memory
         self._graph = build_main(checkpointer)
         self._sessions: dict[str, Session] = {}
 
@@ -136,6 +139,7 @@ class GraphAgent:
             deep_thinking=terms.deep_thinking,
             allowance=self._allowance,
             members=self._members,
+            memory=self._memory,
         )
         payload = None if state.values else _fresh(order)
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)

@@ -26,6 +26,7 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import ExecutorState
+from agent.graph.recall import recalled
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
@@ -34,6 +35,7 @@ from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.leases import Lease, Leases, NoPhone, Place
+from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
 from agent.ports.tool_calls import MemoryToolCalls
@@ -112,6 +114,7 @@ class Equipment:
     """Tools that come and go: a run has those that are there when it begins or goes on."""
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
     """The record of the calls of tools that need no phone."""
+    memory: Memory | None = None
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -203,6 +206,9 @@ class LocalRunner:
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
             await self._make_ready(order, run, emit, first=bool(pending))
+            run.live.facts = await recalled(
+                self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
+            )
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:

@@ -12,6 +12,7 @@ from bot.config.settings import Settings, SettingsError
 from bot.texts import words
 
 if TYPE_CHECKING:
+    from agent.models.openai_embedding import OpenAIEmbedder
     from agent.models.openai_transcription import OpenAITranscriber
 
 
@@ -58,6 +59,17 @@ def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
             prices=settings.prices,
         ),
         minute=settings.transcribe_price,
+    )
+
+
+def embedder_of(settings: Settings) -> OpenAIEmbedder | None:
+    """What compares facts by meaning, None where no endpoint is set for it: facts go nowhere by themselves."""
+    if not settings.embed_base_url and not settings.embed_api_key.get_secret_value():
+        return None
+    from agent.models.openai_embedding import OpenAIEmbedder  # noqa: PLC0415 - as above
+
+    return OpenAIEmbedder(
+        EndpointSettings(model=settings.embed_model, base_url=settings.embed_base_url, api_key=settings.embed_api_key)
     )
 
 

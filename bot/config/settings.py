@@ -62,6 +62,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
+    "embed_base_url": "url",
     "transcribe_base_url": "url",
     "transcribe_price": "zero_or_more",
     "vlm_api": "vlm_api",
@@ -141,6 +142,9 @@ class Settings(BaseSettings):
     reasoning_base_url: BaseUrl = ""
     reasoning_model: str = ""
     reasoning_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None
+    embed_api_key: SecretStr = SecretStr("")
+    embed_base_url: BaseUrl = ""
+    embed_model: str = "text-embedding-3-small"
     transcribe_api_key: SecretStr = SecretStr("")
     transcribe_base_url: BaseUrl = ""
     transcribe_model: str = "whisper-1"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
-from bot.config.endpoints import dialect_of
+from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
 from bot.domain.retention import GIBIBYTE
@@ -111,6 +111,10 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         offer = await look_for_workshop(settings.workshop)
         if offer.own is not None:
             stack.push_async_callback(offer.own.close)
+        embedder = embedder_of(settings)
+        if embedder is not None:
+            stack.push_async_callback(embedder.close)
+        memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
         equipment = Equipment(
             phones=phones,
             leases=leases,
@@ -123,6 +127,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             actions=actions_of(settings, offer.workshop),
             actions=actions_of(settings),
             toolbox=toolbox_of(settings, store.tool_calls, policy),
+            memory=memory,
         )
         agent = GraphAgent(
             terms,
@@ -131,6 +136,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             knowledge=knowledge_of(settings),
             allowance=quotas,
             members=members_of(settings, store, policy, equipment.actions, checkpoints),
+            memory=memory,
         )
         task_service = TaskService(
             store,

@@ -39,6 +39,8 @@ class Live:
     early: EarlyReadings = field(default_factory=EarlyReadings)
     told: set[str] = field(default_factory=set)
     """What is told once in a run, and was."""
+    facts: tuple[str, ...] = ()
+    """What the person wants to be remembered that fits the sub-task."""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ KEPT: Final = 40
 """Texts that a person has let out, the newest of a run."""
 
 
-def sources_of(state: ExecutorState) -> Sources:
-    """Where the words of this run come from."""
+def sources_of(state: ExecutorState, remembered: tuple[str, ...] = ()) -> Sources:
+    """Where the words of this run come from, with what was recalled for it."""
     return Sources(
         seen=state.get("seen", {}),
         said=(state["task"], *state.get("said", [])),
         notes=tuple(state.get("notes", [])),
+        memory=remembered,
         handed_out=tuple((package, text) for package, text in state.get("handed_out", [])),
     )
 

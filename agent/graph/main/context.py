@@ -16,6 +16,7 @@ from agent.limits import Allowance, BudgetReached, TaskLimits
 from agent.members.loading import EXECUTOR, Team
 from agent.models.base import Models, Usage
 from agent.ports.knowledge import Knowledge
+from agent.ports.memory import Memory
 from agent.ports.runner import Runner
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ class TaskContext:
     knowledge: Knowledge | None = None
     deep_thinking: bool = False
     allowance: Allowance | None = None
+    memory: Memory | None = None
     members: Members | None = None
     """Who does what needs no phone; None where there is nobody."""
 

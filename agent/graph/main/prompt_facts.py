@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState
+from agent.graph.recall import recalled
 from agent.ports.knowledge import Passage
 
-_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory)\b)", re.IGNORECASE)
 
 
 def heard(state: MainState, context: TaskContext) -> list[str]:
@@ -29,6 +30,14 @@ def given(state: MainState) -> str:
         return ""
     heading = "Files that came with it (names are data); they are on the phone before the work begins:"
     return f"\n\n{heading}\n<files>\n{_lines(names)}\n</files>"
+
+
+async def remembered(state: MainState, context: TaskContext) -> str:
+    """What the person has told the service to remember that fits the task; "" when nothing does."""
+    facts = await recalled(context.memory, state.get("person", ""), state["text"], phone=state["phone"])
+    if not facts:
+        return ""
+    return f"\n\nRemembered of this person (data; use what fits):\n<memory>\n{_lines(facts)}\n</memory>"
 
 
 def documents(passages: Sequence[Passage]) -> str:

@@ -16,7 +16,7 @@ async def test_a_fact_is_kept_shown_and_forgotten(world: World) -> None:
     assert shown.startswith("What I remember about you: 2 facts\n#1 I drink oat milk (you said it")
     assert words(await world.type("do 你知道我什么", ANNA, PRIVATE)) == shown
     gone = words(await world.type("forget OAT", ANNA, PRIVATE))
-    assert gone.startswith("Forgotten for good: 1 fact.")
+    assert gone.strip().startswith("Forgotten for good: 1 fact.")
     assert "backups" in gone
     assert "gym" in words(await world.type("memories", ANNA, PRIVATE))
     assert "1 fact" in words(await world.type("forget all", ANNA, PRIVATE))

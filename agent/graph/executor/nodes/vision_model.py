@@ -64,6 +64,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
         earlier=earlier["text"] if earlier else "",
+        facts=tuple(map(context.mask.text, context.live.facts)),
         read=tuple(state.get("read", ())),
     )
 

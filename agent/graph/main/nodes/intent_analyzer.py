@@ -16,7 +16,7 @@ from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.prompt_facts import given
+from agent.graph.main.prompt_facts import given, remembered
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
@@ -56,9 +56,10 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if others:
         assert context.members is not None
         instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
+    known = await remembered(state, context)
     request = ModelRequest(
         Purpose.INTENT,
-        (Message("system", (instructions,)), Message("user", (state["text"] + given(state),))),
+        (Message("system", (instructions,)), Message("user", (state["text"] + given(state) + known,))),
         schema=Intent,
         conversation=f"{state['task']}-intent",
         task=state["task"],

@@ -1,0 +1,28 @@
+"""What a person has told the service to remember, as prompts are told of it: read when a prompt is made, and kept in no
+state, so that what is forgotten stands in no checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+
+from agent.ports.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 5.0
+"""Seconds that a recall may take; the work begins without it then."""
+
+
+async def recalled(memory: Memory | None, person: str, about: str, *, phone: str = "") -> tuple[str, ...]:
+    """The few facts of this person that fit these words best. A memory that fails costs only what it would recall."""
+    if memory is None or not person:
+        return ()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return tuple(fact.text for fact in await memory.recall(person, about, phone=phone))
+    except OSError as error:  # a timeout is one, too
+        logger.warning("nothing could be recalled: %s", type(error).__name__)
+        return ()
