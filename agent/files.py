@@ -17,7 +17,7 @@ class GivenFile(BaseModel):
 
 
 class FileLost(Spoken):
-    """A file that came with the task is not kept any more."""
+    """A file that came with the task is no longer kept."""
 
     def __init__(self, name: str) -> None:
         super().__init__("file.lost", name=name)

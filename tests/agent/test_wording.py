@@ -76,17 +76,17 @@ def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
             Outcome.BLOCKED,
             "No phone is connected. The task was not started on a phone.",
         ),
-        (LeaseLost("r"), Outcome.BLOCKED, "Another run holds the phone now. The task stopped there"),
+        (LeaseLost("r"), Outcome.BLOCKED, "Another run is using the phone now. The task stopped there"),
         (PhoneGone("the cable"), Outcome.BLOCKED, "The phone was lost: the cable The last action may or may not"),
         (PhoneUnavailable("Allow it."), Outcome.BLOCKED, "Allow it. The task stopped there"),
         (
             ModelUnreachable("429"),
             Outcome.FAILED,
-            "429 The task stopped there; nothing is repeated by itself. Try again",
+            "429 The task stopped there; nothing is repeated automatically. Try again",
         ),
         (OSError(28, "No space left"), Outcome.FAILED, "could not be used: No space left."),
         (ValueError("/etc/secret"), Outcome.FAILED, "went wrong (ValueError)."),
-        (FileLost("a.txt"), Outcome.BLOCKED, "The file a.txt that came with the task is not kept any more."),
+        (FileLost("a.txt"), Outcome.BLOCKED, "The file a.txt that came with the task is no longer kept."),
     ],
 )
 def test_a_fault_has_its_words(error: Exception, outcome: Outcome, words: str) -> None:

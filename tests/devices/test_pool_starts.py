@@ -40,7 +40,7 @@ async def test_android_starts_again_while_the_cable_stays(adb_server: AdbServer)
         await until(pool, healthy(virtual.address, Health.READY))
         virtual.starting = True
         (info,) = await pool.refresh()
-        assert (info.health, info.reason) == (Health.OFFLINE, "Android is starting on it.")
+        assert (info.health, info.reason) == (Health.OFFLINE, "Android is starting.")
         assert info.fix.startswith("Wait until it has started")
         virtual.starting = False
         (info,) = await pool.refresh()

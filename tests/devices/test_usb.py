@@ -21,7 +21,7 @@ from tests.fixtures.usb import NO_PERMISSIONS, UsbPhone, UsbServer, usb_server
 
 SERIAL = "R58M12ABCDE"
 STATES: dict[str, tuple[Health, str, str]] = {
-    NO_PERMISSIONS: (Health.NO_PERMISSION, "may not use the USB device", "plugdev"),
+    NO_PERMISSIONS: (Health.NO_PERMISSION, "not allowed to use the USB device", "plugdev"),
     "unauthorized": (Health.UNAUTHORIZED, "does not trust this computer", "Allow USB debugging"),
     "authorizing": (Health.OFFLINE, "still connecting", "Allow USB debugging"),
     "connecting": (Health.OFFLINE, "still connecting", "Allow USB debugging"),

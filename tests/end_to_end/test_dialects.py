@@ -242,7 +242,7 @@ async def test_a_model_without_eyes_is_named(rig: Rig) -> None:
         end = await done(rig, models)
     assert end.outcome is Outcome.BLOCKED
     assert "blind-model" in end.summary
-    assert "does not take pictures" in end.summary
+    assert "does not accept pictures" in end.summary
     assert rig.inputs() == []
 
 

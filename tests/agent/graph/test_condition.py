@@ -36,7 +36,7 @@ async def test_a_charger_says_that_all_is_well(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize(
-    ("battery", "tenths", "why"), [(3, 271, "is at 3 % and is not being charged"), (80, 600, "its battery has 60 °C")]
+    ("battery", "tenths", "why"), [(3, 271, "is at 3 % and is not being charged"), (80, 600, "its battery is at 60 °C")]
 )
 async def test_a_phone_that_may_go_off_ends_the_task_before_the_next_action(
     rig: Rig, battery: int, tenths: int, why: str
@@ -60,4 +60,4 @@ async def test_heat_is_told_once(rig: Rig) -> None:
     work = Work(rig.agent(have), order("make a note"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     (text,) = told(work)
-    assert text.endswith("is hot: its battery has 46 °C.")
+    assert text.endswith("is hot: its battery is at 46 °C.")

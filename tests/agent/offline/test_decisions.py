@@ -130,7 +130,7 @@ async def test_an_app_that_is_not_there_is_said_in_the_persons_words() -> None:
     past = [step("1/1 open: x", "open", None, NotDone(reason, unknown_app=True)) for reason in tried]
     asked = await next_action(scene("open camera", screen(app=LAUNCHER), past))
     assert isinstance(asked, AskUser)
-    assert asked.question == "There is no app called “camera” on this phone. This I can do:"
+    assert asked.question == "There is no app called “camera” on this phone. I can do this:"
     assert asked.choices == ("search the web for camera", "Nothing of this")
 
 
@@ -185,7 +185,7 @@ async def test_what_is_chosen_takes_the_place_of_what_cannot_be_done() -> None:
     chosen = [step("0/0 offer: x", "ask", Answered(text=asked.choices[0]))]
     assert await next_action(scene("install WhatsApp", shown, chosen)) == OpenApp(name="Browser")
     none = [step("0/0 offer: x", "ask", Answered(text=asked.choices[1]))]
-    assert "wanted none" in ended(await next_action(scene("install WhatsApp", shown, none)))
+    assert "chose none" in ended(await next_action(scene("install WhatsApp", shown, none)))
 
 
 async def test_an_app_by_its_other_names() -> None:
@@ -300,7 +300,7 @@ async def test_an_answer_is_used() -> None:
         ("disable the 9:15 alarm", [element("text", "07:00"), element("switch", "", 300, "checked")], "no alarm at"),
         ("write a note saying hi", [element("text", "x")], "no button for a new note"),
         ("send a message to Bob saying hi", [element("text", "x")], "no way to write to Bob"),
-        ("sign in as anna", [element("text", "x")], "no page to sign in"),
+        ("sign in as anna", [element("text", "x")], "no sign-in page"),
         ("open the address foo.example", [], "could not open"),
         ("press enter", [], "could not be pressed"),
     ],

@@ -71,6 +71,6 @@ async def test_a_model_without_eyes_blocks_before_anything_is_done(rig: Rig) -> 
     async with world(rig, ModelServer(switcher(), personality=DEEPSEEK)) as there:
         end = await there.do()
     assert end.outcome is Outcome.BLOCKED
-    assert "does not take pictures" in end.summary
+    assert "does not accept pictures" in end.summary
     assert "VLM_MODEL" in end.summary
     assert rig.inputs() == []

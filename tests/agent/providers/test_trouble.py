@@ -63,8 +63,8 @@ async def test_the_wait_that_is_asked_for_is_kept(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("fault", "outcome", "words"),
     [
-        (Answer(status=500, times=0), Outcome.FAILED, ["has an error of its own", "again in a few minutes"]),
-        (rate_limited("900", times=0), Outcome.FAILED, ["takes no more requests", "900 s"]),
+        (Answer(status=500, times=0), Outcome.FAILED, ["reported an internal error", "again in a few minutes"]),
+        (rate_limited("900", times=0), Outcome.FAILED, ["accepts no more requests", "900 s"]),
         (Answer(cut_after=1, times=0), Outcome.FAILED, ["dropped the connection"]),
         (Answer(garbage=True, times=0), Outcome.FAILED, ["not a model's answer", "base URL"]),
         (refused(429, "No credit.", code="insufficient_quota", times=0), Outcome.FAILED, ["no credit left"]),
@@ -80,7 +80,7 @@ async def test_what_does_not_pass_ends_the_task_with_its_sentence(
         end = await there.do()
     assert end.outcome is outcome
     assert all(each in end.summary for each in words), end.summary
-    assert "nothing is repeated by itself" in end.summary
+    assert "nothing is repeated automatically" in end.summary
     assert rig.inputs() == []
 
 

@@ -264,7 +264,7 @@ async def test_adb_is_told(here: Machine, capsys: Said) -> None:
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("no_touch", "does not accept touches: adb may not touch the screen. At Xiaomi"),
+        ("no_touch", "does not accept touches: adb may not touch the screen. On a Xiaomi phone"),
         ("storage_full", "has only 0 MB of free storage.\n    → Delete something"),
     ],
 )

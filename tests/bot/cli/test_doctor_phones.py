@@ -101,20 +101,20 @@ RESTART = "Restart it into Android."
 USB_STATES = {
     NO_PERMISSIONS: (
         "no permission",
-        "This computer may not use the USB device.",
+        "This computer is not allowed to use the USB device.",
         "Give your user the right to use the USB device (udev rules, group plugdev), then plug the phone in again.",
     ),
     "unauthorized": ("unauthorized", "The phone does not trust this computer yet.", TRUST),
     "authorizing": (
         "offline",
         "adb is still connecting to it, or it is being asked whether it trusts this computer.",
-        "Wait a moment; if it stays so, unlock the phone and accept 'Allow USB debugging'.",
+        "Wait a moment; if nothing changes, unlock the phone and accept 'Allow USB debugging'.",
     ),
     "recovery": ("offline", "The phone is in recovery mode.", RESTART),
     "sideload": ("offline", "The phone is in sideload mode.", RESTART),
     "rescue": ("offline", "The phone is in rescue mode.", RESTART),
     "bootloader": ("offline", "The phone is in bootloader mode.", RESTART),
-    "host": ("offline", "What is attached is another computer and no phone.", "Unplug it."),
+    "host": ("offline", "What is attached is another computer, not a phone.", "Unplug it."),
     "detached": (
         "offline",
         "It was detached from adb.",

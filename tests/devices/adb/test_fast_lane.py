@@ -437,7 +437,7 @@ async def test_what_an_input_was_judged_by_is_asked_once_more_and_takes_no_pictu
     before = (len(journal.named("dumpWindowHierarchy")), len(journal.named("screencap", "takeScreenshot")))
     right, wrong = Met(same=True), Met(same=False)
     await fast.phone.act(Tap(Point(540, 1200)), receipt="j1", judged=right)
-    with pytest.raises(ScreenChanged, match="not the same any more"):
+    with pytest.raises(ScreenChanged, match="no longer the same"):
         await fast.phone.act(Tap(Point(540, 1200)), receipt="j2", judged=wrong)
     after = (len(journal.named("dumpWindowHierarchy")), len(journal.named("screencap", "takeScreenshot")))
     assert (after[0] - before[0], after[1] - before[1]) == (2, 0)

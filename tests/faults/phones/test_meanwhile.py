@@ -60,7 +60,7 @@ MEANWHILE: dict[str, tuple[Callable[[Rig], None], str]] = {
     "the phone is unfolded": (lambda rig: rig.phone.state.resize(1840, 2208), "The screen has another size"),
     "somebody opens the clock": (lambda rig: rig.phone.windows.launch("clock"), f"{OTHER}: com.android.deskclock"),
     "somebody opens the shade": (lambda rig: setattr(rig.phone.state, "shade", True), OTHER),
-    "somebody switches the screen off": (lambda rig: rig.phone.windows.sleep(), "The screen has gone off"),
+    "somebody switches the screen off": (lambda rig: rig.phone.windows.sleep(), "The screen went off"),
     "somebody locks it": (lambda rig: rig.phone.windows.lock(), OTHER),
 }
 
