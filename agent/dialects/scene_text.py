@@ -18,8 +18,7 @@ from devices.geometry import Point
 
 IMAGE_REMOVED = "[image removed]"
 
-_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read)\b)", re.IGNORECASE)
-_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|notes|files|read|memory)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read|memory)\b)", re.IGNORECASE)
 
 
 def numbered(element: ScreenElement) -> str:

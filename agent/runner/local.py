@@ -43,8 +43,8 @@ from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
-from agent.tools.spec import Tool
 from agent.tools.calling import Toolbox
+from agent.tools.spec import Tool
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
@@ -110,8 +110,6 @@ class Equipment:
     frames: Frames
     secrets: Secrets
     actions: ActionRegistry = BUILT_IN
-    offered_now: Callable[[], Sequence[Tool[Any]]] = tuple
-    """Tools that come and go: a run has those that are there when it begins or goes on."""
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
     """The record of the calls of tools that need no phone."""
     memory: Memory | None = None
@@ -296,7 +294,7 @@ class LocalRunner:
             needs_list=run.terms.dialect.needs_list,
             grace=have.grace,
         )
-        actions = have.actions.plus(*have.offered_now())
+        actions = have.actions.plus(*have.toolbox.offered_now())
         return RunContext(
             run=run.id,
             phone=run.phone,
@@ -305,8 +303,6 @@ class LocalRunner:
             models=run.terms.models,
             dialect=run.terms.dialect.offering(actions.models),
             actions=actions,
-            dialect=run.terms.dialect.offering(have.actions.models),
-            actions=have.actions,
             toolbox=have.toolbox,
             image_window=run.terms.image_window,
             policy=have.policy,

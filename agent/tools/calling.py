@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -96,8 +96,12 @@ class Toolbox:
         *,
         policy: Policy | None = None,
         files: TaskFiles | None = None,
+        offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
     ) -> None:
-        """`files` takes results that are too long to be shown. Raises ValueError for two tools of one name."""
+        """`files` takes results that are too long to be shown. `offered_now` gives tools that come and go: a worker has
+        those that are there when it begins or goes on. Raises ValueError for two tools of one name.
+        """
+        self.offered_now = offered_now
         self.calls = calls
         self.files = files
         self.policy = policy or Policy.default()
@@ -108,7 +112,8 @@ class Toolbox:
 
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
         """The caller for one worker, with the tools of these names that there are here; None for all."""
-        tools = [tool for name, tool in self.tools.items() if names is None or name in names]
+        known = {**{tool.kind: tool for tool in self.offered_now()}, **self.tools}
+        tools = [tool for name, tool in known.items() if names is None or name in names]
         return ToolCaller(worker, tools, self)
 
 

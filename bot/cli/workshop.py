@@ -1,4 +1,3 @@
-"""`opengui workshop`: the process in whose rooms shell and Python run. It reads no settings, so it has no secret."""
 """`opengui workshop`: the process in whose rooms shell and Python run.
 
 It reads no settings, so that it has no secret.

@@ -46,6 +46,7 @@ class Policy:
         """All accounts of a person as `platform:id`, given any of them in that form."""
         platform, _, account = subject.partition(":")
         return tuple(f"{one.platform}:{one.id}" for one in self.accounts(Person(platform, account)))
+
     def subject(self, person: Person) -> str:
         """Whom memory belongs to, as "platform:id": the same for all accounts that the person has linked."""
         return min(f"{account.platform}:{account.id}" for account in self.accounts(person))

@@ -198,7 +198,6 @@ class Workers:
             member=task.member,
             deep=task.deep or None,
             search=task.search,
-            person=f"{task.person.platform}:{task.person.id}",
             phone=task.phone,
             quick=task.quick,
             max_steps=task.max_steps,

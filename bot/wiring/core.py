@@ -38,11 +38,9 @@ from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
-from bot.wiring.tools import actions_of, mcp_tools
 from bot.wiring.team import members_of
-from bot.wiring.tools import actions_of
+from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
 from bot.workshop.offer import look_for_workshop
-from bot.wiring.tools import actions_of, toolbox_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -115,6 +113,13 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
+        toolbox = toolbox_of(
+            settings,
+            store.tool_calls,
+            policy,
+            workshop=offer.workshop,
+            offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
+        )
         equipment = Equipment(
             phones=phones,
             leases=leases,
@@ -123,10 +128,8 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             journal=store.journal,
             frames=store.frames.patient(),
             secrets=secrets,
-            offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
-            actions=actions_of(settings, offer.workshop),
-            actions=actions_of(settings),
-            toolbox=toolbox_of(settings, store.tool_calls, policy),
+            actions=actions_of(toolbox),
+            toolbox=toolbox,
             memory=memory,
         )
         agent = GraphAgent(
@@ -135,7 +138,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
-            members=members_of(settings, store, policy, equipment.actions, checkpoints),
+            members=members_of(settings, toolbox, store, checkpoints),
             memory=memory,
         )
         task_service = TaskService(

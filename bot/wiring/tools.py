@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
-from agent.ports.workshop import Workshop
-from agent.tools.compute import CALCULATE, PYTHON
-from agent.tools.shell import shell_tools
-from agent.tools.spec import Tool
-from agent.tools.web import read_page, web_search
-from bot.config.settings import Settings
-from bot.mcp_servers.configuration import FILE, read_mcp_file
-from typing import TYPE_CHECKING, Any, Final
-
 from agent.guards.policy import Policy
 from agent.ports.tool_calls import ToolCalls
 from agent.tools.calling import Toolbox
 from agent.tools.clock import time_tool
+from agent.tools.compute import CALCULATE, PYTHON
 from agent.tools.files import file_tools
 from agent.tools.jotting import NOTE, TODOS
 from agent.tools.json_query import JSON
 from agent.tools.knowledge import knowledge_tool
+from agent.tools.spec import Tool
 from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT
 from agent.tools.weather import weather_tool
+from agent.tools.web import read_page, web_search
+from agent.ports.workshop import Workshop
+from agent.tools.shell import shell_tools
+from bot.config.settings import Settings
+from bot.mcp_servers.configuration import FILE, read_mcp_file
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 
 if TYPE_CHECKING:
@@ -40,28 +38,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
-def actions_of(settings: Settings, workshop: Workshop | None = None) -> ActionRegistry:
-    """What a run can do on the phone and without it. Pages are read from the public internet alone; shell and full
-    Python are there with a workshop.
-    """
-    actions = BUILT_IN.plus(CALCULATE, PYTHON)
-    if workshop is not None:
-        actions = actions.plus(*shell_tools(workshop, lambda _context: None))
-    if not settings.web_tools:
-        return actions
-    actions = actions.plus(read_page(_public))
-    if settings.searxng_url or settings.tavily_api_key.get_secret_value():
-        actions = actions.plus(web_search(cache(lambda: _search(settings))))
-    return actions
 TASK_FILES_NAME: Final = "task-files"
 """The folder in the data directory with a folder for each task that has files."""
 IN_A_RUN: Final = frozenset({"calculate", "python", "knowledge", "web_search", "read_page"})
 """What a run on a phone is offered as well: looking something up. Each tool costs tokens in every step."""
 
 
-def tools_of(settings: Settings) -> tuple[Tool[Any], ...]:
-    """All tools that are set up here, for whoever needs no phone."""
+def tools_of(settings: Settings, workshop: Workshop | None = None) -> tuple[Tool[Any], ...]:
+    """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop."""
     files = file_tools(task_files(settings))
     tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone), *files, TODOS, NOTE]
     if settings.knowledge_dir is not None:
@@ -69,6 +53,8 @@ def tools_of(settings: Settings) -> tuple[Tool[Any], ...]:
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
         tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
+    if workshop is not None:
+        tools += shell_tools(workshop, lambda _context: None)
     return tuple(tools)
 
 
@@ -77,14 +63,22 @@ def task_files(settings: Settings) -> TaskFiles:
     return TaskFiles(settings.data_dir / TASK_FILES_NAME)
 
 
-def toolbox_of(settings: Settings, calls: ToolCalls, policy: Policy) -> Toolbox:
-    """The tools of the team, with the record of their calls."""
-    return Toolbox(tools_of(settings), calls, policy=policy, files=task_files(settings))
+def toolbox_of(
+    settings: Settings,
+    calls: ToolCalls,
+    policy: Policy,
+    *,
+    workshop: Workshop | None = None,
+    offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
+) -> Toolbox:
+    """The tools of the team, with the record of their calls; `offered_now` are those that come and go."""
+    tools = tools_of(settings, workshop)
+    return Toolbox(tools, calls, policy=policy, files=task_files(settings), offered_now=offered_now)
 
 
-def actions_of(settings: Settings) -> ActionRegistry:
+def actions_of(toolbox: Toolbox) -> ActionRegistry:
     """What a run can do on the phone and without it. Pages are read from the public internet alone."""
-    return BUILT_IN.plus(*(tool for tool in tools_of(settings) if tool.kind in IN_A_RUN))
+    return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 
 @cache
@@ -100,7 +94,9 @@ def _search(settings: Settings) -> Search:
 
     if settings.searxng_url:
         return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
-    return Tavily(settings.tavily_api_key.get_secret_value(), _public())
+    if key := settings.tavily_api_key.get_secret_value():
+        return Tavily(key, _public())
+    return DuckDuckGo()
 
 
 @asynccontextmanager
@@ -124,6 +120,3 @@ async def mcp_tools(data_dir: Path) -> AsyncGenerator[Callable[[], tuple[Tool[An
     servers = McpServers(named.servers)
     async with servers.connected():
         yield servers.tools
-    if key := settings.tavily_api_key.get_secret_value():
-        return Tavily(key, _public())
-    return DuckDuckGo()

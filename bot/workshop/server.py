@@ -52,7 +52,6 @@ class Server:
                 return
             await self._answer(reader, writer)
         except (BadMessage, TimeoutError) as error:
-            logger.warning("A request was not taken: %s.", str(error) or "it took too long")
             logger.warning(
                 "A request was not taken: %s.", error if isinstance(error, BadMessage) else "it took too long"
             )

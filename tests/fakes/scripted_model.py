@@ -90,8 +90,6 @@ class ScriptedModel:
             raise answer
         reply: ModelReply = answer(request) if callable(answer) else answer
         self._said_before = reply if request.purpose is Purpose.PLAN else None
-        if on_delta is not None:
-            on_delta(Delta(text=reply.text))
         return reply
 
     def asked(self, purpose: Purpose) -> list[ModelRequest]:

@@ -31,7 +31,6 @@ def main(kind: str, path: str, uid: str) -> int:
         # Both lay something over parts of /proc: a room can then have no /proc of its own.
         assert libc.unshare(_NEW_MOUNTS) == 0
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-        subprocess.run(["mount", "--bind", "/dev/null", "/proc/kcore"], check=True)
         subprocess.run(["mount", "--bind", "/dev/null", "/proc/cpuinfo"], check=True)
         subprocess.run(["mount", "--bind", "/proc/sys", "/proc/sys"], check=True)
         subprocess.run(["mount", "-o", "remount,ro,bind", "/proc/sys"], check=True)

@@ -17,10 +17,6 @@ from tests.agent.graph.rig import Rig, order
 from tests.fakes.scripted_model import call, data, element, models, text
 
 NODES = [*build_main(None).nodes, *build_executor(None).nodes]
-PLACES: list[tuple[str, Moment, int]] = [
-    (node, "has run", 1) for node in NODES if node not in {"__start__", "sum_up_past"}
-]
-PLACES: list[tuple[str, Moment, int]] = [(node, "has run", 1) for node in NODES if node not in {"__start__", "member"}]
 SELDOM = {"__start__", "member", "sum_up_past"}
 """Not reached by a task that is short and needs a phone: see test_team and test_long_runs."""
 PLACES: list[tuple[str, Moment, int]] = [(node, "has run", 1) for node in NODES if node not in SELDOM]
