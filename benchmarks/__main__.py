@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import foreign, scale, settling, single, stopping
+from benchmarks import foreign, scale, settling, single, stopping, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -43,11 +43,16 @@ async def _stop(options: Options) -> list[Row]:
     return await stopping.measured(options.runs)
 
 
+async def _workshop(options: Options) -> list[Row]:
+    return await workshop.measured(options.runs)
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
     "settle": _settle,
     "stop": _stop,
+    "workshop": _workshop,
     "scale": _scale,
 }
 
