@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 
 from benchmarks import api, foreign, scale, settling, single, stopping
+from benchmarks import foreign, scale, settling, single, stopping, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -45,6 +46,8 @@ async def _stop(options: Options) -> list[Row]:
 
 async def _api(options: Options) -> list[Row]:
     return await api.measured(options.runs)
+async def _workshop(options: Options) -> list[Row]:
+    return await workshop.measured(options.runs)
 
 
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
@@ -53,6 +56,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "settle": _settle,
     "stop": _stop,
     "api": _api,
+    "workshop": _workshop,
     "scale": _scale,
 }
 
