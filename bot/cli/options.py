@@ -87,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     used.add_argument("--days", type=_number, default=30, metavar="N", help=say("cli.option.usage_days"))
     add_json(used)
     add_json(add("schedules"))
+    add_json(add("skills"))
     add_phone_options(add("phone"))
     add("password")
     add("signout")
