@@ -104,6 +104,7 @@ def parser() -> argparse.ArgumentParser:
     token.add_argument("--approves-by-mcp", action="store_true", help=say("cli.option.token_mcp"))
     add("tokens")
     add_json(add("tools"))
+    add_json(add("skills"))
     add_phone_options(add("phone"))
     rooms = add("workshop")
     rooms.set_defaults(child=False)

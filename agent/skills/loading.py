@@ -1,0 +1,71 @@
+"""What a skill is, and the skills that there are: shipped ones, and those in the operator's `skills/` folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from agent.front_matter import MAX_DESCRIPTION, Document, Folders, read_folders
+
+FILE: Final = "SKILL.md"
+SHIPPED: Final = Path(__file__).parent
+APPS: Final = "opengui-apps"
+"""The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
+
+
+def _names(given: Any) -> Any:  # noqa: ANN401 - whatever stands in the front matter
+    """A list, or names with blanks between them, as the standard has it."""
+    return given.split() if isinstance(given, str) else given
+
+
+class _Head(BaseModel):
+    """The front matter of a skill, by the Agent Skills standard (https://agentskills.io/specification)."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)
+    license: str = Field("", max_length=500)
+    compatibility: str = Field("", max_length=500)
+    metadata: dict[str, str] = Field(default_factory=dict)
+    allowed_tools: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field((), alias="allowed-tools")
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A way of doing something. `allowed_tools` is what its writer expects to be used; it allows nothing."""
+
+    name: str
+    description: str
+    folder: Path
+    license: str = ""
+    compatibility: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    allowed_tools: tuple[str, ...] = ()
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        """The packages of the apps that it is for, () for any."""
+        return tuple(self.metadata.get(APPS, "").split())
+
+
+def load_skills(own: Path | None = None) -> Folders[Skill]:
+    """The shipped skills and those in the operator's folder, which win over shipped ones of the same name."""
+    return read_folders([SHIPPED, *([own] if own is not None else [])], FILE, _skill)
+
+
+def _skill(document: Document) -> Skill:
+    head = document.checked(_Head)
+    return Skill(
+        head.name,
+        head.description,
+        document.folder,
+        head.license,
+        head.compatibility,
+        head.metadata,
+        head.allowed_tools,
+    )

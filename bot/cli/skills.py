@@ -1,0 +1,28 @@
+"""`opengui skills`: the skills that there are, and the folders that cannot be used."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+
+from agent.skills.loading import load_skills
+from bot.cli.exits import OK
+from bot.config.settings import Settings
+from bot.texts import say
+from devices.wording import said
+
+FOLDER = "skills"
+"""In the data directory."""
+
+
+async def skills(options: argparse.Namespace, settings: Settings) -> int:
+    """Read the folders, one line for each."""
+    there = await asyncio.to_thread(load_skills, settings.data_dir / FOLDER)
+    for skill in there.found.values():
+        row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
+        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.description}")
+    for refused in there.refused:
+        row = {"refused": refused.folder, "reason": said(refused.why)}
+        print(json.dumps(row, ensure_ascii=False) if options.json else say("cli.skills.refused", **row))
+    return OK
