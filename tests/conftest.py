@@ -38,6 +38,12 @@ SLOW_FILES = frozenset(
 great many random texts.
 """
 
+UNCOUNTED_FOLDERS = frozenset({"attacks", "chaos", "end_to_end", "faults", "fuzz", "offline", "soak"})
+UNCOUNTED_FILES = frozenset({"test_attacks.py", "test_pixels.py", "test_random_texts.py"})
+"""Tests that run the same lines thousands of times, or whose lines run in other processes: what they run is not counted
+as covered, so that they are not traced, which would make them twice as slow.
+"""
+
 _memory = Path("/proc/self/statm")
 _after_collection = 0
 
@@ -45,13 +51,15 @@ _after_collection = 0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those that wait by the clock go first: otherwise one worker would wait at the end, and the others do nothing.
 
-    What would keep somebody waiting who has changed a line is marked `slow`.
+    What would keep somebody waiting who has changed a line is marked `slow`, and what is not traced `no_cover`.
     """
     items.sort(key=lambda item: "faults" not in _parts(item))
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+        if UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
+            item.add_marker(pytest.mark.no_cover)
 
 
 def _parts(item: pytest.Item) -> tuple[str, ...]:
