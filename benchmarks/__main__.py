@@ -8,8 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, scale, settling, single, stopping
-from benchmarks import foreign, scale, settling, single, stopping, workshop
+from benchmarks import api, foreign, scale, settling, single, stopping, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -46,6 +45,8 @@ async def _stop(options: Options) -> list[Row]:
 
 async def _api(options: Options) -> list[Row]:
     return await api.measured(options.runs)
+
+
 async def _workshop(options: Options) -> list[Row]:
     return await workshop.measured(options.runs)
 

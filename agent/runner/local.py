@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,7 +44,6 @@ from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
 from agent.tools.calling import Toolbox
-from agent.tools.spec import Tool
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones

@@ -7,15 +7,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, Literal, Protocol
 
 from pydantic import Field
 
 from agent.actions import Action
 from agent.effect_facts import Worded
-from agent.ports.workshop import Ending, Job, JobResult, Program, WorkFile, Workshop, WorkshopError
+from agent.ports.workshop import (
+    MAX_ALL,
+    MAX_DEPTH,
+    MAX_FILE,
+    MAX_FILES,
+    MAX_NAME,
+    Ending,
+    Job,
+    JobResult,
+    Program,
+    WorkFile,
+    Workshop,
+    WorkshopError,
+)
 from agent.tools.shortening import head_and_tail, in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.tools.task_files import FileRefused, TaskFolder
 from agent.wording import Texts
 
 OUTPUT: Final = 6000
@@ -79,6 +94,36 @@ class JobFolder(Protocol):
     def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
         """Keep these, and return the names of those for which there was no room."""
         ...
+
+
+class TaskJobFolder:
+    """The folder of a task as jobs of the workshop see it."""
+
+    def __init__(self, folder: TaskFolder) -> None:
+        self._folder = folder
+
+    def take(self) -> tuple[WorkFile, ...]:
+        """See JobFolder."""
+        taken: list[WorkFile] = []
+        room = MAX_ALL
+        for entry in self._folder.entries():
+            fits = entry.size <= min(room, MAX_FILE) and len(taken) < MAX_FILES
+            if not fits or len(entry.path) > MAX_NAME or entry.path.count("/") >= MAX_DEPTH:
+                continue
+            with suppress(FileRefused):  # it has gone, or grown, since it was listed
+                taken.append(WorkFile(entry.path, self._folder.read_bytes(entry.path)))
+                room -= len(taken[-1].content)
+        return tuple(taken)
+
+    def put(self, files: Sequence[WorkFile]) -> tuple[str, ...]:
+        """See JobFolder."""
+        left: list[str] = []
+        for file in files:
+            try:
+                self._folder.write(file.path, file.content)
+            except FileRefused:
+                left.append(file.path)
+        return tuple(left)
 
 
 FolderOf = Callable[[ToolContext], JobFolder | None]

@@ -27,9 +27,7 @@ def team_of(settings: Settings, tools: frozenset[str]) -> Team:
     return load_team(settings.data_dir / AGENTS_NAME, tools, absent=KNOWN_TOOLS)
 
 
-def members_of(
-    settings: Settings, toolbox: Toolbox, store: Store, checkpoints: BaseCheckpointSaver[str]
-) -> Members:
+def members_of(settings: Settings, toolbox: Toolbox, store: Store, checkpoints: BaseCheckpointSaver[str]) -> Members:
     """The team at work, with the tools that need no phone."""
     team = cache(lambda: team_of(settings, frozenset(toolbox.tools)))
     return Members(team, toolbox, store.frames.patient(), checkpoints)

@@ -14,6 +14,7 @@ from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
 from agent.ports.tool_calls import ToolCalls
+from agent.ports.workshop import Workshop
 from agent.tools.calling import Toolbox
 from agent.tools.clock import time_tool
 from agent.tools.compute import CALCULATE, PYTHON
@@ -21,13 +22,12 @@ from agent.tools.files import file_tools
 from agent.tools.jotting import NOTE, TODOS
 from agent.tools.json_query import JSON
 from agent.tools.knowledge import knowledge_tool
+from agent.tools.shell import TaskJobFolder, shell_tools
 from agent.tools.spec import Tool
 from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT
 from agent.tools.weather import weather_tool
 from agent.tools.web import read_page, web_search
-from agent.ports.workshop import Workshop
-from agent.tools.shell import shell_tools
 from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
@@ -54,7 +54,8 @@ def tools_of(settings: Settings, workshop: Workshop | None = None) -> tuple[Tool
     if settings.web_tools:
         tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
     if workshop is not None:
-        tools += shell_tools(workshop, lambda _context: None)
+        files_of_tasks = task_files(settings)
+        tools += shell_tools(workshop, lambda context: TaskJobFolder(files_of_tasks.of(context.task_id)))
     return tuple(tools)
 
 

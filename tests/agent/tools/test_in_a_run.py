@@ -15,6 +15,7 @@ from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.stages import READ_LETTERS, newest
 from agent.guards.masking import Mask
+from agent.guards.policy import Policy
 from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
@@ -26,7 +27,7 @@ from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
 from bot.texts import speaking
 from bot.views.tasks import effect_words
-from bot.wiring.tools import actions_of
+from bot.wiring.tools import actions_of, toolbox_of
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.tools.site import Site, hostile_site
 from tests.fakes.scripted_model import ScriptedModel, call, models
@@ -227,6 +228,6 @@ def test_only_the_newest_texts_are_shown() -> None:
     ],
 )
 def test_what_the_settings_offer(values: dict[str, object], offered: set[str]) -> None:
-    settings = Settings.model_validate(values)
-    kinds = {str(model.model_fields["kind"].default) for model in actions_of(settings).models}
+    box = toolbox_of(Settings.model_validate(values), MemoryToolCalls(), Policy.default())
+    kinds = {str(model.model_fields["kind"].default) for model in actions_of(box).models}
     assert kinds - {str(model.model_fields["kind"].default) for model in BUILT_IN.models} == offered
