@@ -76,6 +76,7 @@ async def test_linked_accounts_have_one_memory_and_others_none_of_it(memory: Mem
 
 
 async def test_nothing_of_one_person_is_recalled_for_another_in_a_thousand_tasks(memory: Memory) -> None:
+    """Seen failing in SQLite with the condition on the person taken out of the queries of recall."""
     draw = random.Random(17)
     things = ["tea", "TV", "taxi", "猫粮", "地铁", "dentist", "gym", "bank", "train", "牛奶"]
     people = [f"web:{number}" for number in range(10, 30)]
@@ -128,6 +129,7 @@ async def test_an_endpoint_that_fails_leaves_the_words(store: Store) -> None:
 
 
 async def test_what_was_forgotten_stands_in_no_file(store: Store, tmp_path: Path) -> None:
+    """Seen failing without secure_delete."""
     memory = store.memory()
     facts = [await memory.remember("web:1", f"Quixotic{number} zeppelins") for number in range(20)]
     assert b"Quixotic7" in _bytes(tmp_path)
