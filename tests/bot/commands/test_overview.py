@@ -166,7 +166,7 @@ async def test_whoami_gives_the_ids_that_the_lists_take(world: World) -> None:
     assert "Channel or chat: chan" in words(reply)
     assert "Rights here: use, approve" in words(reply)
     assert "private chat" in words(await world.type("whoami", place=PRIVATE))
-    assert "use, approve, admin" in words(await world.type("whoami", ADA))
+    assert "use, approve, operate, admin" in words(await world.type("whoami", ADA))
 
 
 async def test_why_walks_the_same_checks(world: World) -> None:
