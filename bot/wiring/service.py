@@ -42,6 +42,7 @@ from bot.tasks.follow import TaskFollowers
 from bot.texts import words
 from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
+from bot.web.chat_completions import ChatCompletions
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.server import Console
@@ -208,7 +209,12 @@ async def _console(
             core.store.sessions,
             data_dir=settings.data_dir,
             language=settings.language,
-            beside=lambda ending: [*watch.routes(), *TokenMaking(services).routes(), *ApiMount(api, ending).routes()],
+            beside=lambda ending: [
+                *watch.routes(),
+                *TokenMaking(services).routes(),
+                *ApiMount(api, ending).routes(),
+                *ChatCompletions(api, following).routes(),
+            ],
             tokens=core.rights.tokens,
         )
         address = await console.start()

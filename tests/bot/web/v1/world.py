@@ -20,8 +20,10 @@ from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
 from bot.web.api import ConsoleServices
 from bot.web.chat import OPERATOR, WebChat
+from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
+from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
@@ -156,7 +158,12 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             behind,
             following,
             store.sessions,
-            beside=lambda stopping: [*TokenMaking(world.services).routes(), *ApiMount(api, stopping).routes()],
+            beside=lambda stopping: [
+                *TokenMaking(world.services).routes(),
+                *ApiMount(api, stopping).routes(),
+                *ChatCompletions(api, following).routes(),
+                *McpMount(api, following, stopping, sessions=5).routes(),
+            ],
             connections=connections,
             tokens=world.rights.tokens,
         )

@@ -1,0 +1,86 @@
+"""Where /mcp begins. The library takes 26 MB: it is loaded with the first request of a token."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from bot.tasks.follow import Runs
+from bot.texts import say
+from bot.web.auth import caller_of
+from bot.web.http import BODY_LIMIT
+from bot.web.v1.calls import ApiServices
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+MOST_SESSIONS: Final = 100
+"""Of the protocol of 2025; that of 2026 has none."""
+IDLE_S: Final = 900.0
+"""A session without a request for so long is over."""
+
+
+class McpMount:
+    """The ASGI application at /mcp, for who has passed the gate with a token."""
+
+    def __init__(
+        self, behind: ApiServices, runs: Runs, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS
+    ) -> None:
+        self._behind = behind
+        self._runs = runs
+        self._stopping = stopping
+        self._sessions = sessions
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._loading = asyncio.Lock()
+
+    def routes(self) -> list[BaseRoute]:
+        """What is served."""
+        return [Route("/mcp", endpoint=self)]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request. A session is for the token alone that began it."""
+        try:
+            manager = await self._loaded()
+        except ImportError:
+            await JSONResponse({"error": say("programs.no_mcp")}, 501)(scope, receive, send)
+            return
+        from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser  # noqa: PLC0415 - see _loaded
+        from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - the same
+
+        token = caller_of(Request(scope)).token
+        assert token is not None  # the gate lets nobody else in
+        access = AccessToken(token="", client_id=f"{token.name} {token.made}", scopes=[])
+        await manager.handle_request({**scope, "user": AuthenticatedUser(access)}, receive, send)
+
+    async def _loaded(self) -> StreamableHTTPSessionManager:
+        async with self._loading:
+            if self._manager is None:
+                manager = await asyncio.to_thread(self._made)
+                ready = asyncio.Event()
+                self._keeping = asyncio.create_task(self._keep(manager, ready), name="mcp sessions")
+                await ready.wait()
+                self._manager = manager
+            return self._manager
+
+    def _made(self) -> StreamableHTTPSessionManager:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - 26 MB
+
+        from bot.web.mcp.server import phone_server  # noqa: PLC0415 - the same
+
+        return StreamableHTTPSessionManager(
+            phone_server(self._behind, self._runs),
+            session_idle_timeout=IDLE_S,
+            max_request_body_size=BODY_LIMIT,
+            max_sessions=self._sessions,
+        )
+
+    async def _keep(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
+        async with manager.run():
+            ready.set()
+            await self._stopping.wait()

@@ -1,0 +1,207 @@
+"""OpenAI's form, with OpenAI's own client, and with what chat front ends send beside what a person says."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from agent.questions import QuestionKind
+from bot.domain.task import Task
+from bot.web.chat_completions import ChatMessage, ChatRequest, side_answer
+from tests.bot.web.v1.world import ApiWorld, open_api
+from tests.bot.world import png
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[ApiWorld]:
+    async with open_api(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(api: ApiWorld) -> AsyncIterator[openai.AsyncOpenAI]:
+    async with openai.AsyncOpenAI(
+        api_key=await api.token("ui"), base_url=f"{api.url.with_path('/v1')}", max_retries=0
+    ) as made:
+        yield made
+
+
+async def given(api: ApiWorld, number: int = 1) -> Task:
+    async with asyncio.timeout(5):
+        while True:
+            found = await api.world.task_service.active()
+            if len(found) >= number:
+                return found[-1]
+            await asyncio.sleep(0.01)
+
+
+def said(*texts: str) -> list[Any]:
+    return [{"role": "assistant" if number % 2 else "user", "content": text} for number, text in enumerate(texts)]
+
+
+async def test_the_phones_are_the_models(client: openai.AsyncOpenAI) -> None:
+    assert [model.id for model in (await client.models.list()).data] == ["opengui", "opengui/Pixel", "opengui/Moto"]
+
+
+async def test_the_last_message_is_the_task_and_its_end_the_answer(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    messages = [{"role": "system", "content": "Be brief."}, *said("hi", "hello", "open settings")]
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui/Moto", messages=messages))
+    task = await given(api)
+    assert (task.text, task.phone) == ("open settings", "moto")
+    await api.world.end(task)
+    told = await asking
+    assert told.choices[0].message.content == "It is done."
+    assert told.choices[0].finish_reason == "stop"
+
+
+async def test_a_stream_has_the_steps_and_then_the_answer(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(model="opengui", messages=said("open settings"), stream=True)
+    task = await given(api)
+    await api.world.step(task, 1)
+    await api.world.end(task)
+    deltas = [chunk.choices[0].delta.model_dump(exclude_none=True) async for chunk in stream]
+    assert "".join(delta.get("reasoning_content", "") for delta in deltas) == "Tapped Search\n"
+    assert "".join(delta.get("content", "") for delta in deltas) == "It is done."
+
+
+async def test_an_equal_request_attaches_to_the_task_at_work(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    """Seen failing without the look for it: two tasks, and the phone did it twice."""
+    first = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("pay the bill")))
+    task = await given(api)
+    first.cancel()  # the connection is cut
+    again = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("pay the bill")))
+    await asyncio.sleep(0.1)
+    assert len(await api.world.task_service.active()) == 1
+    await api.world.end(task)
+    assert (await again).id == f"chatcmpl-{task.id}"
+
+
+async def test_what_ended_while_the_connection_was_cut_is_told_not_done_again(
+    api: ApiWorld, client: openai.AsyncOpenAI
+) -> None:
+    first = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("pay the bill")))
+    task = await given(api)
+    first.cancel()
+    await asyncio.sleep(0.1)
+    await api.world.end(task)
+    told = await client.chat.completions.create(model="opengui", messages=said("pay the bill"))
+    assert told.id == f"chatcmpl-{task.id}"
+    # Its answer has arrived: the same words are a new task now.
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("pay the bill")))
+    assert (await given(api)).id != task.id
+    asking.cancel()
+
+
+async def test_a_question_is_an_answer_and_the_next_message_answers_it(
+    api: ApiWorld, client: openai.AsyncOpenAI
+) -> None:
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("book it")))
+    task = await given(api)
+    await api.world.ask(task, choices=("today", "tomorrow"))
+    asked = (await asking).choices[0].message.content
+    assert asked == "Which one?\n- today\n- tomorrow"
+    more = said("book it", asked, "tomorrow")
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=more))
+    async with asyncio.timeout(5):
+        while ("answer", "tomorrow") not in api.world.agent.asked:
+            await asyncio.sleep(0.01)
+    await api.world.end(task)
+    assert (await asking).choices[0].message.content == "It is done."
+
+
+@pytest.mark.parametrize("kind", [QuestionKind.APPROVE, QuestionKind.SECRET, QuestionKind.TAKE_OVER])
+async def test_nothing_is_approved_here(api: ApiWorld, client: openai.AsyncOpenAI, kind: QuestionKind) -> None:
+    """Seen failing without the look at the kind: "allow" in a chat allowed it."""
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("pay")))
+    task = await given(api)
+    question = await api.world.ask(task, kind)
+    told = (await asking).choices[0].message.content or ""
+    assert "only a person" in told
+    again = await client.chat.completions.create(model="opengui", messages=said("pay", told, "allow"))
+    assert "only a person" in (again.choices[0].message.content or "")
+    found = await api.world.task_service.question(question.question.id)
+    assert found is not None
+    assert found.answer is None
+
+
+async def test_pictures_become_files_of_the_task(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    url = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    parts = [{"type": "text", "text": "send this"}, {"type": "image_url", "image_url": {"url": url}}]
+    messages: list[Any] = [{"role": "user", "content": parts}]
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=messages))
+    task = await given(api)
+    assert [file.name for file in task.files] == ["picture1.png"]
+    asking.cancel()
+    messages[0]["content"][0]["text"] = "send that"
+    messages[0]["content"][1]["image_url"]["url"] = "http://169.254.169.254/x.png"
+    with pytest.raises(openai.BadRequestError, match="data: address"):
+        await client.chat.completions.create(model="opengui", messages=messages)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("{", 400),
+        ('{"messages": []}', 400),
+        ('{"messages": [{"role": "user", "content": 5}]}', 400),
+        ('{"messages": [{"role": "assistant", "content": "x"}]}', 400),
+        ('{"model": "gpt-5", "messages": [{"role": "user", "content": "x"}]}', 400),
+        ('{"messages": [{"role": "user", "content": "x"}], "model": "opengui/opengui"}', 400),
+    ],
+)
+async def test_bad_requests_are_refused_in_openais_form(api: ApiWorld, body: str, status: int) -> None:
+    headers = {"Authorization": f"Bearer {await api.token('bad')}", "Content-Type": "application/json"}
+    async with api.session.post(api.url.with_path("/v1/chat/completions"), data=body, headers=headers) as response:
+        assert response.status == status
+        assert (await response.json())["error"]["message"]
+    assert not await api.world.task_service.active()
+
+
+async def test_without_a_token_nobody_gets_in(api: ApiWorld) -> None:
+    for path in ("/v1/models", "/v1/chat/completions", "/mcp"):
+        async with api.session.post(api.url.with_path(path), json={}) as response:
+            assert response.status == 401
+
+
+OPEN_WEBUI = (
+    "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n### Output:\n"
+    'JSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\nUSER: open the settings\n'
+    "ASSISTANT: done\n</chat_history>"
+)
+FOLLOW_UPS = '### Task:\nSuggest 3-5 relevant follow-up questions\n### Output:\nJSON format: { "follow_ups": ["Q1"] }'
+TAGS = '### Task:\nGenerate 1-3 broad tags\n### Output:\nJSON format: { "tags": ["tag1"] }'
+LIBRECHAT = "Provide a concise, 5-word-or-less title for the conversation, using title case.\n\nUser: open the settings"
+LOBE = "You are a professional conversation summarizer. Generate a concise title that captures the essence."
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        ([("user", OPEN_WEBUI)], '{"title": "open the settings ASSISTANT: done </chat_history>"}'),
+        ([("user", FOLLOW_UPS)], '{"follow_ups": []}'),
+        ([("user", TAGS)], '{"tags": []}'),
+        ([("user", LIBRECHAT)], "open the settings"),
+        ([("system", LOBE), ("user", "user: open the settings")], "open the settings"),
+        ([("user", "Write a title for my note")], None),
+        ([("system", "You control a home. Answer briefly."), ("user", "Turn on wifi")], None),
+    ],
+)
+def test_requests_about_a_conversation_touch_no_phone(messages: list[tuple[str, Any]], told: str | None) -> None:
+    """Seen failing without it: Open WebUI's title of each chat was a task for the phone."""
+    chat = ChatRequest(messages=[ChatMessage(role=role, content=text) for role, text in messages])  # type: ignore[arg-type]
+    found = side_answer(chat)
+    if told is None:
+        assert found is None
+        return
+    assert found is not None
+    if told.startswith("{") and "title" in told:
+        assert json.loads(found)["title"].startswith("open the settings")
+    else:
+        assert found == told
