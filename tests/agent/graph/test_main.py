@@ -62,7 +62,7 @@ async def test_money_of_every_role_counts_and_is_told_by_role(rig: Rig) -> None:
     planner = ScriptedModel(
         {
             Purpose.INTENT: [costing(data(kind="complex"), 0.0)],
-            Purpose.PLAN: [costing(text("the plan"), 0.3)],
+            Purpose.PLAN: [costing(data(steps=[{"title": "all of it"}]), 0.3)],
             Purpose.SUPERVISE: [data(decision="continue", remaining=["all of it"])],
         },
         name="planner",

@@ -33,7 +33,7 @@ def clerk(request: Recorded) -> Answer:
 
 
 async def test_each_role_has_its_own_model(rig: Rig) -> None:
-    thinker = Answer(text="1. Switch it on.", reasoning="Bluetooth is in the settings.", times=0)
+    thinker = Answer(text='{"steps": [{"title": "Switch it on."}]}', reasoning="Bluetooth is in the settings.", times=0)
     async with AsyncExitStack() as stack:
         servers = [
             await stack.enter_async_context(server)
