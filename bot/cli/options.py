@@ -97,6 +97,7 @@ def parser() -> argparse.ArgumentParser:
     token.add_argument("--person", default="", metavar="WHO", help=say("cli.option.token_person"))
     token.add_argument("--approves-by-mcp", action="store_true", help=say("cli.option.token_mcp"))
     add("tokens")
+    add("mcp")
     add_phone_options(add("phone"))
     add("password")
     add("signout")
