@@ -105,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
     add("tokens")
     add_json(add("tools"))
     add_json(add("skills"))
+    add("mcp")
     add_phone_options(add("phone"))
     rooms = add("workshop")
     rooms.set_defaults(child=False)

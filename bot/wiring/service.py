@@ -45,6 +45,7 @@ from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
+from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
@@ -214,6 +215,7 @@ async def _console(
                 *TokenMaking(services).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
+                *McpMount(api, following, ending).routes(),
             ],
             tokens=core.rights.tokens,
         )

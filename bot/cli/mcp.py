@@ -1,0 +1,85 @@
+"""`opengui mcp`: the MCP server over standard input and output, for clients that start one as a program of their own.
+
+It joins the running service: every message goes to its /mcp with the token in OPENGUI_TOKEN; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from typing import Any, Final
+
+from bot.cli.exits import OK, UNAVAILABLE, USAGE
+from bot.config.settings import Settings
+from bot.texts import say
+from bot.web import handover
+
+TOKEN: Final = "OPENGUI_TOKEN"  # noqa: S105 - the name of the variable
+READ_S: Final = 3700.0
+"""Longer than a tool waits for the end of a task."""
+
+
+async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
+    """Pass messages on in both directions until the client closes its end."""
+    token = os.environ.get(TOKEN, "")
+    if not token:
+        return _failed(say("cli.mcp.no_token", name=TOKEN), USAGE)
+    note = await asyncio.to_thread(handover.read, settings.data_dir)
+    if note is None:
+        return _failed(say("cli.token.away"), UNAVAILABLE)
+    try:
+        import httpx2  # noqa: PLC0415 - of the extra, and only for this command
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - the same
+        from mcp.server.stdio import stdio_server  # noqa: PLC0415 - the same
+    except ImportError:
+        return _failed(say("programs.no_mcp"), UNAVAILABLE)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(10, read=READ_S), trust_env=False) as client,
+        stdio_server() as (from_client, to_client),
+        streamable_http_client(f"{note.url}/mcp", http_client=client) as (from_service, to_service),
+    ):
+        answering = asyncio.create_task(_pass_on(from_service, to_client))
+        try:
+            async for message in from_client:
+                if not isinstance(message, Exception):
+                    await to_service.send(_with_headers(message))
+        finally:
+            answering.cancel()
+            await asyncio.wait([answering])
+    return OK
+
+
+async def _pass_on(messages: Any, to: Any) -> None:  # noqa: ANN401 - streams of the SDK
+    async for message in messages:
+        if not isinstance(message, Exception):
+            await to.send(message)
+
+
+def _with_headers(message: Any) -> Any:  # noqa: ANN401 - a message of the SDK
+    """The message with the headers that this year's protocol wants beside what stands in it."""
+    from mcp.shared.inbound import (  # noqa: PLC0415 - see mcp
+        MCP_METHOD_HEADER,
+        MCP_NAME_HEADER,
+        MCP_PROTOCOL_VERSION_HEADER,
+        encode_header_value,
+    )
+    from mcp.shared.message import ClientMessageMetadata, SessionMessage  # noqa: PLC0415 - the same
+    from mcp_types import PROTOCOL_VERSION_META_KEY  # noqa: PLC0415 - the same
+
+    params = getattr(message.message, "params", None) or {}
+    version = (params.get("_meta") or {}).get(PROTOCOL_VERSION_META_KEY)
+    if not isinstance(version, str):
+        return message
+    method = str(getattr(message.message, "method", ""))
+    headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: method}
+    if isinstance(name := params.get("name"), str):
+        headers[MCP_NAME_HEADER] = encode_header_value(name)
+    return SessionMessage(message.message, ClientMessageMetadata(headers=headers))
+
+
+def _failed(why: str, code: int) -> int:
+    print(say("cli.failed", prog="opengui mcp", why=why), file=sys.stderr)
+    return code
