@@ -29,12 +29,12 @@ TEXTS: Final = Texts(
 
 
 class Time(Action):
-    """The time now in a zone; with start and end also how long it is between two dates."""
+    """The time now in a zone; with since and until also how long it is between two dates."""
 
     kind: Literal["time"] = "time"
     zone: str = Field(default="", max_length=60, description='Such as Europe/Berlin; "" for that of the service.')
-    start: str = Field(default="", max_length=40, description="A date or time, such as 2026-03-01 or 2026-03-01T08:00.")
-    end: str = Field(default="", max_length=40, description='The same; "" for now.')
+    since: str = Field(default="", max_length=40, description="A date or time, such as 2026-03-01 or 2026-03-01T08:00.")
+    until: str = Field(default="", max_length=40, description='The same; "" for now.')
 
 
 def time_tool(zone: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> Tool[Time]:
@@ -46,9 +46,9 @@ def time_tool(zone: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)
         at = now().astimezone(there)
         told = at.strftime("%A %Y-%m-%d %H:%M")
         effect = Worded.of(TEXTS.words("now", time=told, zone=name))
-        if not action.start:
+        if not action.since:
             return Done((effect,), data={"now": at.isoformat(timespec="seconds")})
-        start, end = _date(action.start, there), _date(action.end, there) if action.end else at
+        start, end = _date(action.since, there), _date(action.until, there) if action.until else at
         seconds = (end - start).total_seconds()
         days, hours = round(seconds / 86_400, 2), round(seconds / 3_600, 2)
         shown = [each.isoformat(timespec="minutes") for each in (start, end)]

@@ -57,7 +57,7 @@ class ReadFiles(Action):
     operation: Literal["list", "read", "find"] = Field(description="What to do.")
     path: str = Field(default="", max_length=300, description="A file for read; for list and find a pattern: *.txt.")
     wanted: str = Field(default="", max_length=300, description="The text to find, as it stands.")
-    start: int = Field(default=1, ge=1, description="The line to read from.")
+    first: int = Field(default=1, ge=1, description="The line to read from.")
 
 
 class WriteFile(Action):
@@ -119,9 +119,9 @@ async def _off_the_loop(work: Callable[[], T]) -> T:
 def _look(action: ReadFiles, folder: TaskFolder) -> Done:
     if action.operation == "read":
         lines = folder.read(action.path).splitlines()
-        shown = lines[action.start - 1 : action.start - 1 + LINES]
-        last = action.start - 1 + len(shown)
-        head = f"file: {action.path}, lines {action.start} to {last} of {len(lines)}"
+        shown = lines[action.first - 1 : action.first - 1 + LINES]
+        last = action.first - 1 + len(shown)
+        head = f"file: {action.path}, lines {action.first} to {last} of {len(lines)}"
         text = "\n".join([head, *(line[:LINE] for line in shown)])
         return Done((Worded.of(TEXTS.words("read", number=len(shown))),), read=(text,))
     entries = [each for each in folder.entries() if not action.path or fnmatch(each.path, action.path)]

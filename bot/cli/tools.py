@@ -31,7 +31,7 @@ async def tools(options: argparse.Namespace, settings: Settings) -> int:
             row = {"tool": name, "offered": not needs, "needs": needs or None, "in_runs": name in IN_A_RUN}
             print(json.dumps(row))
             continue
-        about = say(f"cli.tools.{name}")
+        about = say(f"cli.tools.about.{name}")
         if needs:
             about = say("cli.tools.missing", about=about, setting=needs)
         elif name in IN_A_RUN:

@@ -19,6 +19,8 @@ from agent.events import FileFound, RunEvent
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.ports.knowledge import Passage
+from agent.ports.tool_calls import MemoryToolCalls
+from agent.tools.calling import Worker
 from agent.tools.clock import Time, time_tool
 from agent.tools.egress import Egress, Fetched, FetchFailed
 from agent.tools.files import ReadFiles, WriteFile, file_tools
@@ -31,6 +33,8 @@ from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
 from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
+from bot.config.settings import Settings
+from bot.wiring.tools import toolbox_of
 from tests.fakes.ports import MemoryFrames
 from tests.fakes.scripted_model import models
 
@@ -61,6 +65,14 @@ async def refused(tool: Tool[Any], action: Action, **more: Any) -> str:
     with pytest.raises(ActionError) as told:
         await run(tool, action, **more)
     return str(told.value)
+
+
+def test_each_tool_can_be_told_to_a_model(tmp_path: Path) -> None:
+    """Seen failing with a field `start`: that is a place on a screen."""
+    settings = Settings(_env_file=None, data_dir=tmp_path, knowledge_dir=tmp_path)  # type: ignore[call-arg]  # pydantic's
+    specs = toolbox_of(settings, MemoryToolCalls(), Policy.default()).caller(Worker("7", "a", 1)).specs()
+    assert len(specs) == 13
+    assert all(spec.description and len(json.dumps(spec.parameters)) < 1_500 for spec in specs)
 
 
 async def test_text() -> None:
@@ -102,10 +114,10 @@ async def test_json_that_is_none() -> None:
 async def test_the_time() -> None:
     tool = time_tool("Europe/Berlin", lambda: datetime(2026, 11, 23, 12, tzinfo=UTC))
     assert in_english((await run(tool, Time())).effects) == "it is Monday 2026-11-23 13:00 (Europe/Berlin)"
-    done = await run(tool, Time(zone="UTC", start="2026-11-01", end="2026-11-23"))
+    done = await run(tool, Time(zone="UTC", since="2026-11-01", until="2026-11-23"))
     assert done.data is not None
     assert done.data["days"] == 22
-    for wrong in (Time(zone="../etc/passwd"), Time(zone="Mars/Base"), Time(start="tomorrow")):
+    for wrong in (Time(zone="../etc/passwd"), Time(zone="Mars/Base"), Time(since="tomorrow")):
         assert "Not done" in await refused(tool, wrong)
 
 
@@ -168,7 +180,7 @@ async def test_files_of_the_task(tmp_path: Path) -> None:
     assert (await run(look, ReadFiles(operation="list"))).read == ("a/report.md (9 bytes)",)
     assert (
         "lines 2 to 2 of 2\nthree"
-        in (await run(look, ReadFiles(operation="read", path="a/report.md", start=2))).read[0]
+        in (await run(look, ReadFiles(operation="read", path="a/report.md", first=2))).read[0]
     )
     assert (await run(look, ReadFiles(operation="find", wanted="thr"))).read == ("a/report.md:2: three",)
     assert "0 times" in await refused(write, WriteFile(path="a/report.md", text="x", old="four"))
