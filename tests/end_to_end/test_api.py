@@ -82,7 +82,6 @@ async def test_every_example_of_the_document_works(place: Place, tmp_path: Path)
 
 
 async def test_a_stream_is_taken_up_again_after_a_kill(place: Place) -> None:
-    """Seen failing with events written down only as they are heard: what happened at the kill was never told."""
     actions = (call("open_app", name="Settings"), tap("Bluetooth"), FINISH)
     async with ModelServer(brain(*actions)) as model:
         settings = {"VLM_BASE_URL": model.base_url, "VLM_MODEL": "a-vl"}
