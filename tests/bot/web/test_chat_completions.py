@@ -194,7 +194,6 @@ LOBE = "You are a professional conversation summarizer. Generate a concise title
     ],
 )
 def test_requests_about_a_conversation_touch_no_phone(messages: list[tuple[str, Any]], told: str | None) -> None:
-    """Seen failing without it: Open WebUI's title of each chat was a task for the phone."""
     chat = ChatRequest(messages=[ChatMessage(role=role, content=text) for role, text in messages])  # type: ignore[arg-type]
     found = side_answer(chat)
     if told is None:
@@ -205,3 +204,11 @@ def test_requests_about_a_conversation_touch_no_phone(messages: list[tuple[str, 
         assert json.loads(found)["title"].startswith("open the settings")
     else:
         assert found == told
+
+
+async def test_a_title_is_no_task(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    """Seen failing without the look for it: Open WebUI's request was a task, and waited for a phone."""
+    async with asyncio.timeout(5):
+        told = await client.chat.completions.create(model="opengui", messages=said(OPEN_WEBUI))
+    assert "open the settings" in (told.choices[0].message.content or "")
+    assert not await api.world.task_service.active()
