@@ -65,6 +65,7 @@ async def run(room: Room, job: Job) -> JobResult:
     began = time.monotonic()
     with ExitStack() as files:
         command, passed = room.command(job, files)
+        command = [*_as_nobody(), *command]
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -75,18 +76,19 @@ async def run(room: Room, job: Job) -> JobResult:
                 cwd="/",
                 pass_fds=passed,
                 start_new_session=True,
-                **_nobody(),
             )
         except OSError as error:
             raise RoomGone(error.strerror or "") from error
     return await _followed(process, job, began)
 
 
-def _nobody() -> dict[str, Any]:
-    """Whom the room belongs to where this is root: the kernel counts no processes of root, so nothing would end a
-    program that starts itself again and again.
+def _as_nobody() -> list[str]:
+    """What starts the room as nobody where this is root: the kernel counts no processes of root, so nothing would end a
+    program that starts itself again and again. `setpriv` is where `prlimit` is; uvloop starts nothing as another user.
     """
-    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    if os.geteuid() != 0:
+        return []
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
 
 
 async def _followed(process: asyncio.subprocess.Process, job: Job, began: float) -> JobResult:

@@ -13,6 +13,7 @@ REPOSITORY = Path(__file__).parents[2]
 ACTORS = (
     "A stranger in the guild",
     "A curious member",
+    "A program in the workshop",
     "A malicious page on the phone",
     "A malicious app that reads the keyboard",
     "A leaked token",
