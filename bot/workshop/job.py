@@ -65,9 +65,9 @@ async def run(room: Room, job: Job) -> JobResult:
     began = time.monotonic()
     with ExitStack() as files:
         command, passed = room.command(job, files)
-        command = [*_as_nobody(), *command]
         try:
             process = await asyncio.create_subprocess_exec(
+                *_as_nobody(),
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,

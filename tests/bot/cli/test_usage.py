@@ -13,7 +13,7 @@ from bot.store.directory import DataDirectory
 from bot.store.store import DATABASE_NAME
 from tests.fixtures.adb import AdbServer
 
-MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "summarizer"}
+MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "member", "summarizer"}
 EXECUTOR_NODES = {
     *("executor_entry", "screenshot", "vision_model", "action_summary", "parse_action", "execute_action"),
     *("call_user", "check_loop", "executor_exit"),
