@@ -116,7 +116,7 @@ async def _followed(process: asyncio.subprocess.Process, job: Job, began: float)
     code = process.returncode if process.returncode is not None else -9
     if over is not None:
         return JobResult(over, code, output.text, output.total, seconds=seconds)
-    if not packed and output.head.startswith(b"bwrap: "):
+    if not packed and output.head.startswith((b"bwrap: ", b"setpriv: ")):
         raise RoomGone(output.text[:400])
     took, left_out = await asyncio.to_thread(unpacked, bytes(packed), {file.path: file.content for file in job.files})
     ending: Ending = "time" if code == KILLED and seconds >= job.seconds else "exit" if packed else "broken"

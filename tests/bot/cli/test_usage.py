@@ -16,7 +16,7 @@ from tests.fixtures.adb import AdbServer
 MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "member", "summarizer"}
 EXECUTOR_NODES = {
     *("executor_entry", "screenshot", "vision_model", "action_summary", "parse_action", "execute_action"),
-    *("call_user", "check_loop", "executor_exit"),
+    *("call_user", "check_loop", "executor_exit", "sum_up_past"),
 }
 
 Said = pytest.CaptureFixture[str]
