@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Final
 
+from agent.ports.memory import MemoryOfThisProcess
 from bot.cli.exits import OK
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
@@ -24,7 +25,7 @@ NEEDS: Final = {
 
 async def tools(options: argparse.Namespace, settings: Settings) -> int:
     """List them, one per line."""
-    offered = [tool.kind for tool in tools_of(settings)]
+    offered = [tool.kind for tool in tools_of(settings, memory=MemoryOfThisProcess())]
     for name in [*offered, *(name for name in NEEDS if name not in offered)]:
         needs = "" if name in offered else NEEDS[name]
         if options.json:
@@ -33,8 +34,8 @@ async def tools(options: argparse.Namespace, settings: Settings) -> int:
             continue
         about = say(f"cli.tools.{name}")
         if needs:
-            about = say("cli.tools.missing", about=about, setting=needs)
+            about = say("cli.tool.missing", about=about, setting=needs)
         elif name in IN_A_RUN:
-            about = say("cli.tools.in_runs", about=about)
+            about = say("cli.tool.in_runs", about=about)
         print(f"{padded(name, NAME_CELLS)}  {about}")
     return OK

@@ -118,6 +118,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             store.tool_calls,
             policy,
             workshop=offer.workshop,
+            memory=memory,
             offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
         )
         equipment = Equipment(

@@ -204,8 +204,10 @@ async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
 def test_nothing_is_loaded_before_a_tool_is_used() -> None:
     """In an interpreter of its own, since this one has loaded everything."""
     code = (
-        "import sys; from bot.config.settings import Settings; from bot.wiring.tools import actions_of; "
-        "print(len(actions_of(Settings(_env_file=None, searxng_url='http://a.test')).models)); "
+        "import sys; from agent.guards.policy import Policy; from agent.ports.tool_calls import MemoryToolCalls; "
+        "from bot.config.settings import Settings; from bot.wiring.tools import actions_of, toolbox_of; "
+        "settings = Settings(_env_file=None, searxng_url='http://a.test'); "
+        "print(len(actions_of(toolbox_of(settings, MemoryToolCalls(), Policy.default())).models)); "
         "print(*sorted({'trafilatura', 'lxml', 'pydantic_monty', 'babel', 'agent.tools.egress'} & set(sys.modules)))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
