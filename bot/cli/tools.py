@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from typing import Final
 
@@ -11,6 +12,7 @@ from bot.cli.exits import OK
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
+from bot.wiring.team import skills_of
 from bot.wiring.tools import IN_A_RUN, tools_of
 
 NAME_CELLS: Final = 14
@@ -25,7 +27,8 @@ NEEDS: Final = {
 
 async def tools(options: argparse.Namespace, settings: Settings) -> int:
     """List them, one per line."""
-    offered = [tool.kind for tool in tools_of(settings, memory=MemoryOfThisProcess())]
+    skills = await asyncio.to_thread(skills_of, settings)
+    offered = [tool.kind for tool in tools_of(settings, memory=MemoryOfThisProcess(), skills=skills)]
     for name in [*offered, *(name for name in NEEDS if name not in offered)]:
         needs = "" if name in offered else NEEDS[name]
         if options.json:

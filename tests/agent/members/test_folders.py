@@ -9,6 +9,7 @@ import pytest
 
 from agent.front_matter import MAX_FILE, FolderRefused, parse
 from agent.members.loading import FILE, Team, load_team
+from bot.wiring.team import KNOWN_TOOLS
 from devices.wording import Words
 
 TOOLS = {"web_search", "calculate"}
@@ -39,12 +40,7 @@ def test_the_shipped_members_are_read() -> None:
     team = load_team(
         None,
         TOOLS,
-        absent={"read_page", "knowledge", "weather", "text", "json", "note", "python"}
-        | {
-            "shell",
-            "time",
-            "files",
-        },
+        absent=KNOWN_TOOLS,
     )
 
     assert not team.refused
@@ -68,18 +64,7 @@ def test_the_operators_folder_wins(tmp_path: Path) -> None:
     team = load_team(
         tmp_path,
         TOOLS,
-        absent={"files"}
-        | {
-            "read_page",
-            "knowledge",
-            "weather",
-            "text",
-            "json",
-            "note",
-            "python",
-            "shell",
-            "time",
-        },
+        absent=KNOWN_TOOLS,
     )
 
     assert team.members["reporter"].prompt == "Rhyme."

@@ -59,7 +59,10 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     known = await remembered(state, context)
     request = ModelRequest(
         Purpose.INTENT,
-        (Message("system", (instructions,)), Message("user", (state["text"] + given(state) + known,))),
+        (
+            Message("system", (instructions,)),
+            Message("user", (state["text"] + given(state) + known + context.skills.listed(),)),
+        ),
         schema=Intent,
         conversation=f"{state['task']}-intent",
         task=state["task"],

@@ -80,6 +80,7 @@ async def plan_generator(
         pages = await context.patiently(lambda: _pages(state, context))
         passages = await context.patiently(lambda: _search(state["text"], context))
         known = await context.patiently(lambda: remembered(state, context))
+        known += context.skills.listed() + context.skills.followed(state["text"])
         facts = f"Task: {state['text']}{given(state)}{written(said)}{known}{documents(passages)}{pages}"
         request = ModelRequest(
             Purpose.PLAN,
