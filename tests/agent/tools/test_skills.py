@@ -55,7 +55,7 @@ async def test_a_skill_and_its_references_are_read(folder: Path) -> None:
     ],
 )
 async def test_nothing_outside_its_references_is_read(folder: Path, path: str) -> None:
-    """Seen failing without the look at "..": SKILL.md was read through references/."""
+    """Seen failing without the look at where a path leads in the end (`text_of`): SKILL.md and KEY=4711 were read."""
     with pytest.raises(ActionError, match="Not read"):
         await read(folder, ReadSkill(name="tea", reference=path))
 

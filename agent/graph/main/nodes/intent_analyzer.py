@@ -56,12 +56,13 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if others:
         assert context.members is not None
         instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
+    instructions += context.skills.listed()
     known = await remembered(state, context)
     request = ModelRequest(
         Purpose.INTENT,
         (
             Message("system", (instructions,)),
-            Message("user", (state["text"] + given(state) + known + context.skills.listed(),)),
+            Message("user", (state["text"] + given(state) + known,)),
         ),
         schema=Intent,
         conversation=f"{state['task']}-intent",

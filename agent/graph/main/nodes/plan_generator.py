@@ -75,12 +75,12 @@ async def plan_generator(
     deep = context.deep_thinking if state.get("deep") is None else bool(state["deep"])
     stream = Thoughts("plan_generator", context.emit)
     instructions = prompt("plan", members=context.described) + (f"\n\n{prompt('plan_deep')}" if deep else "")
+    instructions += context.skills.listed() + context.skills.followed(state["text"])
     try:
         await check_budget(state, context)
         pages = await context.patiently(lambda: _pages(state, context))
         passages = await context.patiently(lambda: _search(state["text"], context))
         known = await context.patiently(lambda: remembered(state, context))
-        known += context.skills.listed() + context.skills.followed(state["text"])
         facts = f"Task: {state['text']}{given(state)}{written(said)}{known}{documents(passages)}{pages}"
         request = ModelRequest(
             Purpose.PLAN,
