@@ -125,7 +125,7 @@ def _check_name(folder: Path, name: str) -> None:
 
 def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:
     """The file of a folder in this root. Raises FolderRefused: a link that leads out of the root is one reason."""
-    text = _text_of(root, folder / file, most)
+    text = text_of(root, folder / file, most)
     fences = list(_FENCE.finditer(text))
     if len(fences) < 2 or fences[0].start() != 0:
         raise FolderRefused("folder.no_front_matter", file=file)
@@ -135,7 +135,8 @@ def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) 
     return Document(folder, parse(head), text[fences[1].end() :].strip())
 
 
-def _text_of(root: Path, path: Path, most: int) -> str:
+def text_of(root: Path, path: Path, most: int = MAX_FILE) -> str:
+    """The text of a file below this root. Raises FolderRefused, also for a link that leads out of it."""
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root.resolve()):

@@ -136,5 +136,7 @@ class Scene:
     """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the task: data."""
+    skill: str = ""
+    """The skill that is to be followed, as a marked block; "" for none."""
     read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

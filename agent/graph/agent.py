@@ -29,6 +29,7 @@ from agent.ports.memory import Memory
 from agent.ports.runner import Runner
 from agent.questions import Answer
 from agent.run_config import RunConfig, RunConfigSource
+from agent.skills.library import Skills
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ class GraphAgent:
 
     A task keeps the terms of the moment in which it begins, or is continued after a restart. `knowledge` is searched
     before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members` do what
-    needs no phone, None where there is nobody; `memory` has what people want to be remembered.
+    needs no phone, None where there is nobody; `memory` has what people want to be remembered, `skills` are ways of
+    doing things.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class GraphAgent:
         allowance: Allowance | None = None,
         members: Members | None = None,
         memory: Memory | None = None,
+        skills: Skills | None = None,
     ) -> None:
         self._terms = terms
         self._runner = runner
@@ -61,6 +64,7 @@ class GraphAgent:
         self._allowance = allowance
         self._members = members
         self._memory = memory
+        self._skills = skills or Skills()
         self._graph = build_main(checkpointer)
         self._sessions: dict[str, Session] = {}
 
@@ -140,6 +144,7 @@ class GraphAgent:
             allowance=self._allowance,
             members=self._members,
             memory=self._memory,
+            skills=self._skills,
         )
         payload = None if state.values else _fresh(order)
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)

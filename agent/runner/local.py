@@ -43,6 +43,7 @@ from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, ended, fresh
+from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
@@ -112,6 +113,7 @@ class Equipment:
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
     """The record of the calls of tools that need no phone."""
     memory: Memory | None = None
+    skills: Skills = field(default_factory=Skills)
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -206,6 +208,7 @@ class LocalRunner:
             run.live.facts = await recalled(
                 self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
             )
+            run.live.skill = self._with.skills.followed(f"{order.task}\n{order.goal}").strip()
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:
@@ -302,6 +305,7 @@ class LocalRunner:
             models=run.terms.models,
             dialect=run.terms.dialect.offering(actions.models),
             actions=actions,
+            skills=have.skills,
             toolbox=have.toolbox,
             image_window=run.terms.image_window,
             policy=have.policy,

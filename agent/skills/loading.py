@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agent.front_matter import MAX_DESCRIPTION, Document, Folders, read_folders
+from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, read_folders, text_of
 
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
+REFERENCES: Final = "references"
+"""The folder of a skill with texts that are read only when they are needed."""
 APPS: Final = "opengui-apps"
 """The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
 
@@ -37,11 +39,12 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A way of doing something. `allowed_tools` is what its writer expects to be used; it allows nothing."""
+    """A way of doing something; `body` is how. `allowed_tools` is what its writer expects to use; it allows nothing."""
 
     name: str
     description: str
     folder: Path
+    body: str = field(default="", repr=False)
     license: str = ""
     compatibility: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -51,6 +54,17 @@ class Skill:
     def apps(self) -> tuple[str, ...]:
         """The packages of the apps that it is for, () for any."""
         return tuple(self.metadata.get(APPS, "").split())
+
+    def reference(self, path: str) -> str:
+        """The text of a file below its `references/`, with or without that folder's name. Reads from the disk.
+
+        Raises FolderRefused for what is no such file: a path or link that leads out, too.
+        """
+        root, parts = self.folder / REFERENCES, PurePosixPath(path).parts
+        if not path.isprintable() or path.startswith("/") or root.is_symlink():
+            raise FolderRefused("folder.link", file=path[:100])
+        inside = parts[1:] if parts[:1] == (REFERENCES,) else parts
+        return text_of(root, root.joinpath(*inside))
 
 
 def load_skills(own: Path | None = None) -> Folders[Skill]:
@@ -64,6 +78,7 @@ def _skill(document: Document) -> Skill:
         head.name,
         head.description,
         document.folder,
+        document.body,
         head.license,
         head.compatibility,
         head.metadata,

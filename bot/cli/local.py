@@ -31,7 +31,17 @@ class Local:
     def __init__(self, core: Core, following: TaskFollowers) -> None:
         zone = zone_named(core.settings.time_zone)
         self._commands = Commands(
-            Services(core.task_service, core.store, core.phones, core.rights, core.quotas, core.live, {}, zone),
+            Services(
+                core.task_service,
+                core.store,
+                core.phones,
+                core.rights,
+                core.quotas,
+                core.live,
+                {},
+                zone,
+                skills=core.skills,
+            ),
             language=core.settings.language,
         )
         self._phones = core.phones

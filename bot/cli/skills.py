@@ -10,15 +10,13 @@ from agent.skills.loading import load_skills
 from bot.cli.exits import OK
 from bot.config.settings import Settings
 from bot.texts import say
+from bot.wiring.team import SKILLS_NAME
 from devices.wording import said
-
-FOLDER = "skills"
-"""In the data directory."""
 
 
 async def skills(options: argparse.Namespace, settings: Settings) -> int:
     """Read the folders, one line for each."""
-    there = await asyncio.to_thread(load_skills, settings.data_dir / FOLDER)
+    there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     for skill in there.found.values():
         row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
         print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.description}")

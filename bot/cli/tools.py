@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from typing import Final
 
+from agent.ports.memory import MemoryOfThisProcess
 from bot.cli.exits import OK
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
+from bot.wiring.team import skills_of
 from bot.wiring.tools import IN_A_RUN, tools_of
 
 NAME_CELLS: Final = 14
@@ -24,7 +27,8 @@ NEEDS: Final = {
 
 async def tools(options: argparse.Namespace, settings: Settings) -> int:
     """List them, one per line."""
-    offered = [tool.kind for tool in tools_of(settings)]
+    skills = await asyncio.to_thread(skills_of, settings)
+    offered = [tool.kind for tool in tools_of(settings, memory=MemoryOfThisProcess(), skills=skills)]
     for name in [*offered, *(name for name in NEEDS if name not in offered)]:
         needs = "" if name in offered else NEEDS[name]
         if options.json:
@@ -33,8 +37,8 @@ async def tools(options: argparse.Namespace, settings: Settings) -> int:
             continue
         about = say(f"cli.tools.about.{name}")
         if needs:
-            about = say("cli.tools.missing", about=about, setting=needs)
+            about = say("cli.tool.missing", about=about, setting=needs)
         elif name in IN_A_RUN:
-            about = say("cli.tools.in_runs", about=about)
+            about = say("cli.tool.in_runs", about=about)
         print(f"{padded(name, NAME_CELLS)}  {about}")
     return OK

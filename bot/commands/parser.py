@@ -166,6 +166,11 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
         ("schedule", "revoke", (), "revoke {schedule}", (_SCHEDULE,)),
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
+    "remember": (("memory", "remember", ("device",), None, ()),),
+    "forget": (("memory", "forget", (), None, ()),),
+    "memories": (("memory", "list", (), None, ()),),
+    "skills": (("skill", "list", (), None, ()),),
+    "skill": (("skill", "follow", ("device",), None, ()),),
     "people": (
         ("people", "list", (), "", ()),
         ("people", "allow", ("device",), "allow {who} {right}", (_WHO, Field("right", OptionKind.RIGHT))),

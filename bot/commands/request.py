@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from agent.ports.memory import Memory
+from agent.skills.library import Skills
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Chat
@@ -56,6 +57,7 @@ class Services:
 
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in what is typed, by platform."""
+    skills: Skills = field(default_factory=Skills)
 
     @property
     def policy(self) -> Policy:

@@ -145,6 +145,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("remember", ("device", OptionKind.PHONE), text="fact", text_required=True),
     _command("forget", text="facts", text_required=True),
     _command("memories"),
+    _command("skills"),
+    _command("skill", ("device", OptionKind.PHONE), text="skill", text_required=True),
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ from typing import Any, Final
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
+from agent.skills.library import Skills
 from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
@@ -38,7 +40,7 @@ from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
-from bot.wiring.team import members_of
+from bot.wiring.team import members_of, skills_of
 from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
 from bot.workshop.offer import look_for_workshop
 from devices.adb.server import ServerAddress
@@ -69,6 +71,7 @@ class Core:
     housekeeper: Housekeeper
     admission: Admission
     operating: Operating
+    skills: Skills
 
 
 @asynccontextmanager
@@ -113,11 +116,14 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
         if embedder is not None:
             stack.push_async_callback(embedder.close)
         memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
+        skills = await asyncio.to_thread(skills_of, settings)
         toolbox = toolbox_of(
             settings,
             store.tool_calls,
             policy,
             workshop=offer.workshop,
+            memory=memory,
+            skills=skills,
             offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
         )
         equipment = Equipment(
@@ -131,6 +137,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             actions=actions_of(toolbox),
             toolbox=toolbox,
             memory=memory,
+            skills=skills,
         )
         agent = GraphAgent(
             terms,
@@ -138,8 +145,9 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
-            members=members_of(settings, toolbox, store, checkpoints),
+            members=members_of(settings, toolbox, store, checkpoints, skills),
             memory=memory,
+            skills=skills,
         )
         task_service = TaskService(
             store,
@@ -169,6 +177,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             housekeeper,
             admission,
             Operating(leases, phones, policy, store.journal),
+            skills,
         )
 
 

@@ -123,6 +123,7 @@ async def _chats(
         transcriber=transcriber,
         standstill=OutageNotice(core.task_service, waits).now,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
+        skills=core.skills,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

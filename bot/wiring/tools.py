@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
+from agent.ports.memory import Memory
 from agent.ports.tool_calls import ToolCalls
 from agent.ports.workshop import Workshop
+from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.tools.clock import time_tool
 from agent.tools.compute import CALCULATE, PYTHON
@@ -22,7 +24,9 @@ from agent.tools.files import file_tools
 from agent.tools.jotting import NOTE, TODOS
 from agent.tools.json_query import JSON
 from agent.tools.knowledge import knowledge_tool
+from agent.tools.memory import memory_tools
 from agent.tools.shell import TaskJobFolder, shell_tools
+from agent.tools.skills import skill_tools
 from agent.tools.spec import Tool
 from agent.tools.task_files import TaskFiles
 from agent.tools.text import TEXT
@@ -40,11 +44,13 @@ logger = logging.getLogger(__name__)
 
 TASK_FILES_NAME: Final = "task-files"
 """The folder in the data directory with a folder for each task that has files."""
-IN_A_RUN: Final = frozenset({"calculate", "python", "knowledge", "web_search", "read_page"})
-"""What a run on a phone is offered as well: looking something up. Each tool costs tokens in every step."""
+IN_A_RUN: Final = frozenset({"calculate", "python", "knowledge", "web_search", "read_page", "remember", "read_skill"})
+"""What a run on a phone is offered as well: looking something up, keeping a fact. Each costs tokens in every step."""
 
 
-def tools_of(settings: Settings, workshop: Workshop | None = None) -> tuple[Tool[Any], ...]:
+def tools_of(
+    settings: Settings, workshop: Workshop | None = None, *, memory: Memory | None = None, skills: Skills | None = None
+) -> tuple[Tool[Any], ...]:
     """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop."""
     files = file_tools(task_files(settings))
     tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone), *files, TODOS, NOTE]
@@ -53,6 +59,9 @@ def tools_of(settings: Settings, workshop: Workshop | None = None) -> tuple[Tool
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
         tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
+    if memory is not None:
+        tools += memory_tools(memory)
+    tools += skill_tools(skills or Skills())
     if workshop is not None:
         files_of_tasks = task_files(settings)
         tools += shell_tools(workshop, lambda context: TaskJobFolder(files_of_tasks.of(context.task_id)))
@@ -70,10 +79,12 @@ def toolbox_of(
     policy: Policy,
     *,
     workshop: Workshop | None = None,
+    memory: Memory | None = None,
+    skills: Skills | None = None,
     offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
 ) -> Toolbox:
     """The tools of the team, with the record of their calls; `offered_now` are those that come and go."""
-    tools = tools_of(settings, workshop)
+    tools = tools_of(settings, workshop, memory=memory, skills=skills)
     return Toolbox(tools, calls, policy=policy, files=task_files(settings), offered_now=offered_now)
 
 

@@ -18,6 +18,8 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
+from agent.skills.library import Skills
+from agent.skills.loading import load_skills
 from agent.standing_yes import Recipient
 from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands
@@ -443,7 +445,18 @@ async def a_world(
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
         namings = {platform.name: platform.naming for platform in installed()}
-        services = Services(task_service, store, seen, rights, quotas, live, chats, clock=clock, namings=namings)
+        services = Services(
+            task_service,
+            store,
+            seen,
+            rights,
+            quotas,
+            live,
+            chats,
+            clock=clock,
+            namings=namings,
+            skills=Skills(load_skills().found),
+        )
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services
         )

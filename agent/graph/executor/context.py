@@ -21,6 +21,7 @@ from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
 from agent.ports.tool_calls import MemoryToolCalls
 from agent.run_id import RunId
+from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from devices.phone import Phone
 
@@ -41,6 +42,8 @@ class Live:
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the sub-task."""
+    skill: str = ""
+    """The skill that task or goal name, as a marked block of a prompt."""
 
 
 @dataclass(frozen=True)
@@ -67,5 +70,6 @@ class RunContext:
     live: Live = field(default_factory=Live)
     person: str = ""
     """The subject to whom the task belongs, "" where nobody is known."""
+    skills: Skills = field(default_factory=Skills)
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
     """The record of the calls of tools that need no phone."""

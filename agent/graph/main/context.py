@@ -18,6 +18,7 @@ from agent.models.base import Models, Usage
 from agent.ports.knowledge import Knowledge
 from agent.ports.memory import Memory
 from agent.ports.runner import Runner
+from agent.skills.library import Skills
 
 T = TypeVar("T")
 
@@ -35,6 +36,7 @@ class TaskContext:
     deep_thinking: bool = False
     allowance: Allowance | None = None
     memory: Memory | None = None
+    skills: Skills = field(default_factory=Skills)
     members: Members | None = None
     """Who does what needs no phone; None where there is nobody."""
 

@@ -10,7 +10,9 @@ from agent.graph.main.state import MainState
 from agent.graph.recall import recalled
 from agent.ports.knowledge import Passage
 
-_BLOCK_MARK = re.compile(r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(
+    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|skills?)\b)", re.IGNORECASE
+)
 
 
 def heard(state: MainState, context: TaskContext) -> list[str]:

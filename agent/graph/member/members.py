@@ -27,6 +27,7 @@ from agent.models.base import ToolCall, Usage
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.questions import Question
+from agent.skills.library import Skills
 from agent.tools.calling import Toolbox, Worker
 from agent.tools.spec import ToolContext
 
@@ -93,11 +94,18 @@ class Members:
     """The team at work. `team` gives the members of this moment: their folders are read when they are needed first."""
 
     def __init__(
-        self, team: Callable[[], Team], toolbox: Toolbox, frames: Frames, checkpointer: BaseCheckpointSaver[str]
+        self,
+        team: Callable[[], Team],
+        toolbox: Toolbox,
+        frames: Frames,
+        checkpointer: BaseCheckpointSaver[str],
+        *,
+        skills: Skills | None = None,
     ) -> None:
         self._team = team
         self.toolbox = toolbox
         self._frames = frames
+        self._skills = skills or Skills()
         self._graph = build_member(checkpointer)
 
     @property
@@ -156,7 +164,7 @@ class Members:
             "recursion_limit": NODES,
         }
         state = await self._graph.aget_state(config)
-        payload: MemberState | Command[Any] | None = None if state.values else _fresh(order)
+        payload: MemberState | Command[Any] | None = None if state.values else self._fresh(order)
         # `next` is empty between a node's end and the next checkpoint, `tasks` only at the end of all.
         while not state.values or state.tasks:
             if state.interrupts:
@@ -179,12 +187,16 @@ class Members:
                 raise Stopped
         return _ended(order, state.values, state.values["result"])
 
+    def _fresh(self, order: MemberOrder) -> MemberState:
+        skill = self._skills.followed(f"{order.text}\n{order.goal}")
+        return _fresh(order, f"{order.facts}{skill}")
+
 
 _CANCELLED: Final = {"kind": "person", "outcome": "cancelled", "summary": ""}
 
 
-def _fresh(order: MemberOrder) -> MemberState:
-    words = f"{order.goal}\n\nIt is part of what a person asked: {order.text}{order.facts}"
+def _fresh(order: MemberOrder, known: str) -> MemberState:
+    words = f"{order.goal}\n\nIt is part of what a person asked: {order.text}{known}"
     return {
         "goal": order.goal,
         "history": [{"role": "user", "text": words}],

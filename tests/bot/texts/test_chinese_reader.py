@@ -27,6 +27,7 @@ from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
+from agent.skills.loading import load_skills
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
 from bot.cards.buttons import Deed, locator
@@ -174,6 +175,8 @@ FAULTS = (
 )
 BY_INTENT = ("Asia/Shanghai", "Mars/Olympus", "KM4QX7RT", "VLM_API_KEY", "VLM_BASE_URL")
 """Examples of what cannot be Chinese."""
+SKILLS = tuple(text for skill in load_skills().found.values() for text in (skill.name, skill.description))
+"""Written for models, by whoever wrote the skill."""
 
 
 async def test_every_command_and_every_refusal(world: World) -> None:
@@ -186,7 +189,7 @@ async def test_every_command_and_every_refusal(world: World) -> None:
         for person in (WANG, LI):
             for line in TYPED:
                 read = words_of_reply(await world.type(line, person, place))
-                found += [f"{line}: {run}" for run in english_in(read, *BY_INTENT)]
+                found += [f"{line}: {run}" for run in english_in(read, *BY_INTENT, *SKILLS)]
     assert found == []
 
 

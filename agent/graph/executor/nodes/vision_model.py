@@ -60,12 +60,21 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         past=tuple(steps),
         notes=tuple(state["notes"]),
         plan=state.get("plan", ""),
-        told=tuple(state["told"]),
+        told=(*state["told"], *_for_this_app(context, view)),
         steers=tuple(map(restored, state.get("steers", []))),
         files=tuple(state.get("files", ())),
         earlier=earlier["text"] if earlier else "",
         facts=tuple(map(context.mask.text, context.live.facts)),
+        skill=context.live.skill,
         read=tuple(state.get("read", ())),
+    )
+
+
+def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
+    """Which skills are for the app in front, unless one is followed already."""
+    names = "" if context.live.skill else ", ".join(context.skills.of_app(view.observation.package))
+    return [f"There is a skill for this app: {names}. Read it with read_skill if it fits and you have not."] * bool(
+        names
     )
 
 

@@ -56,10 +56,14 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if others:
         assert context.members is not None
         instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
+    instructions += context.skills.listed()
     known = await remembered(state, context)
     request = ModelRequest(
         Purpose.INTENT,
-        (Message("system", (instructions,)), Message("user", (state["text"] + given(state) + known,))),
+        (
+            Message("system", (instructions,)),
+            Message("user", (state["text"] + given(state) + known,)),
+        ),
         schema=Intent,
         conversation=f"{state['task']}-intent",
         task=state["task"],
