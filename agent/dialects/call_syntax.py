@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.dialects.base import BadReply, echo
+from agent.models.json_text import whole_signs
 
 Value = str | int | float | bool | None | tuple["Value", ...]
 
@@ -178,7 +179,7 @@ class _Reader:
 
     def _cut(self, end: int) -> str:
         raw, self.at = self.text[self.at : end], end + 1
-        return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), raw, flags=re.DOTALL)
+        return whole_signs(re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), raw, flags=re.DOTALL))
 
     def _ends_text(self, after: int, depth: int) -> int:
         """2 when the call clearly goes on or ends at `after`, 1 when it may, 0 when it cannot."""

@@ -19,7 +19,7 @@ from agent.graph.main.build import build_main
 from agent.graph.main.context import TaskContext
 from agent.graph.main.session import Session
 from agent.graph.main.state import MainState
-from agent.graph.member.members import Members, is_of_member
+from agent.graph.member.members import Members
 from agent.limits import Allowance
 from agent.models.base import Usage
 from agent.outcome import Outcome
@@ -75,10 +75,8 @@ class GraphAgent:
     async def answer(self, task: str, answer: Answer) -> None:
         """See Agent."""
         session = self._session(task)
-        if is_of_member(answer.question):
-            session.give(answer)
-        else:
-            await self._runner.answer(session.run, answer)
+        session.give(answer)  # whoever has not asked this question ignores its answer: members here, the run there
+        await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:
         """See Agent. Both read it: who plans, and who works on the phone."""

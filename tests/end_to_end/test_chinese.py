@@ -19,7 +19,10 @@ LIMIT = 60.0
 TYPED = ("/help", "/devices", "/status", "/tasks", "/usage", "/why", "/whoami", "/set", "/people", "/audit", "/moon")
 SHOWN = ("/api/check", "/api/state", "/api/devices", "/api/tasks", "/api/tasks/1/steps", "/api/usage?by=day&days=9")
 TERMINAL = (["devices"], ["tasks"], ["doctor"], ["do", "打开设置", "--device", "没有"])
-NAMES = ("Virtual Phone",)
+NAMES = (
+    "text-embedding",
+    "Virtual Phone",
+)
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ async def test_a_service_without_lists_does_nothing_but_pair(place: Place) -> No
         assert f"(telegram:{here.tele_alice.id})" in waiting
         exit_code, told, _ = await place.opengui("pair", code)
         assert (exit_code, "can now use the bot" in told) == (0, True)
-        assert "use, approve, admin" in await here.in_discord("!opengui whoami")
+        assert "use, approve, operate, admin" in await here.in_discord("!opengui whoami")
         assert "can now use the bot" in await here.in_discord(f"!opengui pair {tele_code}")
         assert "Rights here: use" in await here.in_telegram("/whoami")
 

@@ -40,11 +40,6 @@ NODES: Final = 4 * MAX_CALLS + 40
 """Nodes of one piece of work: each call may be an answer, a question and two rounds of tools."""
 
 
-def is_of_member(question: str) -> bool:
-    """Whether a question of this id is that of a member, and not that of a run."""
-    return ".member" in question
-
-
 class MemberOrder(BaseModel):
     """One piece of work. The same task and number mean the same work: it is continued."""
 
