@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Most tests wait for processes: four at a time keep two cores busy.
-WORKERS ?= 4
+# Most tests wait for processes: five at a time keep two cores busy.
+WORKERS ?= 5
 
 .PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock clean
 

@@ -70,7 +70,8 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         task=state["task"],
     )
     model = context.models.for_purpose(Purpose.SUPERVISE)
-    check = partial(_wrong, names=context.names)
+    left = not state["todos"] or any(todo["state"] in {"pending", "in progress"} for todo in state["todos"])
+    check = partial(_wrong, names=context.names, left=left)
     try:
         await check_budget(state, context)
         found, usage = await context.patiently(lambda: ask(model, request, Supervision, check=check))
@@ -88,8 +89,8 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     return await _decided(state, context, found, update)
 
 
-def _wrong(found: Supervision, names: Sequence[str]) -> str:
-    """What cannot be done of a decision, in words for the model."""
+def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
+    """What cannot be done of a decision, in words for the model. `left`: some part of the task is still to be done."""
     for each in found.assignments:
         if each.member not in names:
             return f"there is no member {each.member!r}; there are: {', '.join(names)}."
@@ -102,7 +103,7 @@ def _wrong(found: Supervision, names: Sequence[str]) -> str:
         return "a part is assigned twice."
     if found.decision == "complete" and found.assignments:
         return "nothing can be assigned when everything is complete."
-    if found.decision in {"continue", "retry"} and not (found.assignments or found.remaining):
+    if left and found.decision in {"continue", "retry"} and not (found.assignments or found.remaining):
         return f'"{found.decision}" needs an assignment; if there is nothing left to do, it is "complete".'
     return ""
 
