@@ -21,6 +21,7 @@ from agent.guards.gate import Gate
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.models.base import ToolCall, ToolSpec, Usage
+from agent.models.json_text import whole, whole_signs
 from agent.ports.tool_calls import CallKey, CallState, NewCall, StoredCall, ToolCalls
 from agent.tools.shortening import head_and_tail
 from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext
@@ -372,7 +373,9 @@ class _Call:
     def new(self, mask: Mask) -> NewCall:
         """The call as it is written down."""
         if self.tool is None or self.action is None:
-            return NewCall(clean(self.call.name[:60]), {"unread": clean(mask.text(self.call.arguments[:500]))}, True)
+            return NewCall(
+                whole_signs(self.call.name[:60]), {"unread": whole_signs(mask.text(self.call.arguments[:500]))}, True
+            )
         return new_call(self.tool, self.action, mask)
 
     def told_again(self, stored: StoredCall) -> Called:
@@ -412,9 +415,9 @@ def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
 
 def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
     """The call as it is written down. One with a secret in it never comes from the cache: covered, two are the same."""
-    whole = action.model_dump(mode="json", exclude={"kind"})
-    told = _cleaned(mask.told(whole))
-    same = digest([action.kind, whole]) if tool.cacheable and told == whole else ""
+    given = action.model_dump(mode="json", exclude={"kind"})
+    told = whole(mask.told(given))
+    same = digest([action.kind, given]) if tool.cacheable and told == given else ""
     return NewCall(action.kind, told, tool.repeatable, same)
 
 
@@ -451,7 +454,7 @@ def done_data(done: Done) -> dict[str, Any]:
         "sources": [[each.title, each.url] for each in done.sources],
         "data": None if done.data is None else dict(done.data),
     }
-    kept: dict[str, Any] = _cleaned({name: value for name, value in data.items() if value not in (None, [])})
+    kept: dict[str, Any] = whole({name: value for name, value in data.items() if value not in (None, [])})
     return kept
 
 
@@ -468,19 +471,3 @@ def done_of(data: Mapping[str, Any]) -> Done:
         sources=tuple(PageSource(title, url) for title, url in data.get("sources", ())),
         data=data.get("data"),
     )
-
-
-def clean(text: str) -> str:
-    """The text without halves of signs, which no file and no database takes."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _cleaned(value: Any) -> Any:  # noqa: ANN401 - JSON
-    match value:
-        case str():
-            return clean(value)
-        case dict():
-            return {clean(str(name)): _cleaned(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_cleaned(each) for each in value]
-    return value

@@ -19,7 +19,6 @@ from agent.guards.seen_words import Seen
 from agent.models.base import Models, Usage
 from agent.observing import ScreenView
 from agent.ports.frames import Frames
-from agent.ports.journal import ActionState
 from devices.phone import Element
 from devices.wording import Words, said
 
@@ -168,24 +167,21 @@ class ActionSpec(Generic[A]):
 class AnyTool(ActionSpec[A]):
     """Anything that is not an input of the phone.
 
-    `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError. What is
-    `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is what the
-    journal says of it when it was stopped on the way. What is `repeatable` changes nothing anywhere: it is journalled
-    to be known, and after a crash the model may call it anew.
+    `resolve` gives the arguments the form in which they are judged, shown and used; it raises ActionError.
     """
 
     resolve: Callable[[A], A] = lambda action: action
-    journalled: bool = True
-    cut_off: ActionState = "uncertain"
-    repeatable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool(AnyTool[A]):
     """A tool that needs no phone, and has none to reach. `run` raises ActionError when nothing came of it.
 
-    With `cacheable` an equal call of the same task has the same result, and is not run again.
+    Each call is written down and done at most once, after a crash as well. What is `repeatable` changes nothing
+    anywhere: after a crash the model may call it anew. With `cacheable` an equal call of the same task has the same
+    result, and is not run again.
     """
 
+    repeatable: bool = False
     cacheable: bool = False
     run: Callable[[A, ToolContext], Awaitable[Done]]

@@ -52,8 +52,9 @@ def tools_of(
     settings: Settings, workshop: Workshop | None = None, *, memory: Memory | None = None, skills: Skills | None = None
 ) -> tuple[Tool[Any], ...]:
     """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop."""
-    files = file_tools(task_files(settings))
-    tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone), *files, TODOS, NOTE]
+    files = task_files(settings)
+    tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone)]
+    tools += [*file_tools(files), TODOS, NOTE]
     if settings.knowledge_dir is not None:
         documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
         tools.append(knowledge_tool(documents))
@@ -63,8 +64,7 @@ def tools_of(
         tools += memory_tools(memory)
     tools += skill_tools(skills or Skills())
     if workshop is not None:
-        files_of_tasks = task_files(settings)
-        tools += shell_tools(workshop, lambda context: TaskJobFolder(files_of_tasks.of(context.task_id)))
+        tools += shell_tools(workshop, lambda context: TaskJobFolder(files.of(context.task_id)))
     return tuple(tools)
 
 

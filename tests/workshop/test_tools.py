@@ -62,4 +62,4 @@ async def test_a_workshop_that_is_gone_is_a_word_to_the_model() -> None:
         await shell.run(Shell(command="ls"), CONTEXT)
     assert not shell.repeatable
     assert not python.repeatable
-    assert shell.journalled
+    assert not shell.cacheable

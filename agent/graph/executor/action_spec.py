@@ -14,6 +14,7 @@ from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
 from agent.observing import ScreenView
+from agent.ports.journal import ActionState
 from agent.run_id import RunId
 from agent.tools.spec import ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
 from devices.inputs import Input
@@ -47,8 +48,14 @@ class InputAction(ActionSpec[A]):
 
 @dataclass(frozen=True, kw_only=True)
 class PhoneTool(AnyTool[A]):
-    """A tool that works with the phone or its screen. `run` raises as that of a Tool."""
+    """A tool that works with the phone or its screen. `run` raises as that of a Tool.
 
+    What is `journalled` is done at most once, after a crash as well; only what may be done again is not. `cut_off` is
+    what the journal says of it when it was stopped on the way.
+    """
+
+    journalled: bool = True
+    cut_off: ActionState = "uncertain"
     run: Callable[[A, PhoneContext], Awaitable[Done]]
 
 

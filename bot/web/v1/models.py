@@ -287,13 +287,6 @@ class ModelInfo(_Got):
     name: str
 
 
-class ToolInfo(_Got):
-    """What the agent can do beside touching phones."""
-
-    name: str
-    description: str
-
-
 class UsageInfo(_Got):
     """What one day, person, phone or model has used."""
 
