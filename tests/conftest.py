@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ pytest_plugins = ["tests.fixtures.adb", "tests.fixtures.rigs"]
 
 settings.register_profile("on a busy machine", deadline=None)
 settings.load_profile("on a busy machine")
+
+# Nobody's own settings and data: a command that is run in an empty folder finds the platform's own, which are these.
+for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+    os.environ[_name] = tempfile.mkdtemp(prefix="opengui-tests-")
 
 keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
 

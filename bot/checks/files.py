@@ -19,7 +19,7 @@ from devices.wording import said, sentence_of
 
 async def findings(settings: Settings) -> list[Finding]:
     """The data directory, its disk, the file of settings and that of rules."""
-    found = await asyncio.to_thread(_findings, settings.data_dir, Path(".env"))
+    found = await asyncio.to_thread(_findings, settings.data_dir, settings.file)
     if settings.policy_file is not None:
         found.append(await asyncio.to_thread(_rules, settings.policy_file))
     return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found

@@ -12,10 +12,8 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
-from bot.store.directory import DataDirectory
 from bot.tasks.input import health_words
 from bot.texts import paragraph, say
-from bot.views.tasks import phone_json
 from devices.phone import Health
 
 NAME_CELLS = 20
@@ -65,7 +63,9 @@ async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, An
             yield await remote.listed("devices")
             return
     # Here and not above: who asks a service does not load the agent.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
+    from bot.views.tasks import phone_json  # noqa: PLC0415 - see above
     from bot.wiring.core import phones_of  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):

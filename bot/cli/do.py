@@ -7,6 +7,7 @@ import asyncio
 import json
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.events import TaskEnded
 from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
-from bot.cli.exits import OF_OUTCOME, UNAVAILABLE, USAGE, Refused
+from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
 from bot.cli.prompt import Prompt, somebody_is_there
 from bot.cli.remote import Remote, running_service
+from bot.cli.terminal import STYLE_OF, Style, painted
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.tasks.files import BadFiles, check
@@ -33,6 +35,7 @@ GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
     """Hand the task to the running service, or do it here."""
+    options.began = time.monotonic()
     if not options.task.strip():
         _complain(say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
@@ -51,6 +54,8 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await _follow(remote, options, files, answers)
+    if options.detach:
+        raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
     # Here and not above: who hands a task to a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
@@ -96,6 +101,9 @@ async def _follow(
         async for line in asked:
             if line["type"] == "task":
                 task = line["task"]
+                if options.detach:
+                    _show(line, options)
+                    return OK
                 for each in (signal.SIGINT, signal.SIGTERM):
                     asyncio.get_running_loop().add_signal_handler(each, interrupted)
             if prompt is not None and line["type"] in GOING_ON:
@@ -137,7 +145,20 @@ def _complain(why: str) -> None:
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
-    print(json.dumps(line, ensure_ascii=False) if options.json else _words(line), flush=True)
+    print(json.dumps(line, ensure_ascii=False) if options.json else _painted(line, options.began), flush=True)
+
+
+def _painted(line: dict[str, Any], began: float) -> str:
+    """The words as a terminal shows them: behind the time since the task was given, and coloured by what they say."""
+    words = _words(line)
+    if line["type"] == "question":
+        words = painted(words, Style.ASKS)
+    elif line["type"] in {"final", "part end"}:
+        words = painted(words, STYLE_OF[Outcome(line["outcome"])])
+    if not sys.stdout.isatty():
+        return words
+    minutes, seconds = divmod(int(time.monotonic() - began), 60)
+    return f"{painted(f'{minutes:>2}:{seconds:02}', Style.DIM)} {words}"
 
 
 async def _ask(

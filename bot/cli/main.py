@@ -9,34 +9,57 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
+from pathlib import Path
+from typing import Final
 
 from bot.chats.installed import installed, model_of
-from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, ServiceGone
-from bot.cli.options import parser
+from bot.cli.exits import FAULT, UNAVAILABLE, USAGE, Refused, ServiceGone
+from bot.cli.options import ENV_FILE, parser
 from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, wished
+from bot.config.places import places
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.logs.setup import set_up_logs
 from bot.logs.terminals import tame_terminals
 from bot.monitoring.tracing import keep_tracing_off
 from bot.store.errors import StoreError
-from bot.texts import say, speaking
+from bot.texts import say, speaking, words
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)
 
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
+_CODE: Final = {
+    **dict.fromkeys(("cancel", "pause", "resume", "again", "schedule"), ("control", "control")),
+    "open": ("browser", "open_console"),
+}
+"""Module and function of a command; every other one has a module of its name, with a function of that name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         try:
-            with speaking(terminal_language(wished(os.environ), os.environ)):
+            with speaking(terminal_language(wished(os.environ, _settings_file(arguments)), os.environ)):
                 return _guarded(arguments)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
         return leave_quietly()
+
+
+def _settings_file(arguments: Sequence[str] | None) -> Path:
+    """The file of settings, before the line is parsed: the language of the help stands in it."""
+    first, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
+    name, _, value = first.partition("=")
+    named = (value or "".join(rest[:1])) if name == ENV_FILE else ""
+    return Path(named) if named else places().settings
+
+
+def _settings(named: Path | None) -> Settings:
+    """Those of the named file, or of this place. Raises SettingsError, also when the named file is not there."""
+    if named is not None and not named.is_file():
+        raise SettingsError(words("settings.no_file", file=named))
+    return load_settings(named or places().settings, model_of(installed()))
 
 
 def _guarded(arguments: Sequence[str] | None) -> int:
@@ -46,9 +69,12 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         if options.name == "workshop":
             # Before any setting is read: it is to have no secret. Nothing else of the service is loaded for it.
             return int(import_module("bot.cli.workshop").workshop(options))
-        return _run(options, load_settings(model=model_of(installed())))
+        return _run(options, _settings(options.settings_file))
     except SettingsError as error:
         _complain(error)
+        return USAGE
+    except Refused as error:
+        _complain(error, f"opengui {options.name}")
         return USAGE
     except (StoreError, ServiceGone) as error:
         _complain(error)
@@ -63,8 +89,8 @@ def _guarded(arguments: Sequence[str] | None) -> int:
         return FAULT
 
 
-def _complain(error: Exception) -> None:
-    print(say("cli.failed", prog="opengui", why=said(sentence_of(error))), file=sys.stderr)
+def _complain(error: Exception, prog: str = "opengui") -> None:
+    print(say("cli.failed", prog=prog, why=said(sentence_of(error))), file=sys.stderr)
 
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
@@ -78,7 +104,8 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     )
     keep_tracing_off(os.environ)
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
-    command: Command = getattr(import_module(f"bot.cli.{options.name}"), options.name)
+    module, function = _CODE.get(options.name, (options.name, options.name))
+    command: Command = getattr(import_module(f"bot.cli.{module}"), function)
     with asyncio.Runner(loop_factory=_service_loop() if options.name == "run" else None) as runner:
         return runner.run(_awaited(command(options, settings)))
 

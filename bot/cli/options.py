@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from bot.cli.exits import USAGE
+from bot.config.places import PROJECT
 from bot.texts import say
 from devices.virtual_phone.options import add_options as add_phone_options
 
@@ -16,8 +17,14 @@ SOCKET: Final = Path("/run/opengui-workshop/socket")
 """Where the unit and the container have the workshop's socket."""
 
 
+ENV_FILE: Final = "--env-file"
+
+
 class _Help(argparse.HelpFormatter):
-    """Help under headings from the catalogue."""
+    """Help under headings from the catalogue; examples keep their lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
     def add_usage(
         self,
@@ -34,11 +41,21 @@ class _Help(argparse.HelpFormatter):
         super().start_section(known.get(heading or "", heading))
 
 
+class _Version(argparse.Action):
+    """Prints the version that is installed."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        from importlib.metadata import version  # noqa: PLC0415 - for this option alone
+
+        print(f"opengui {version(PROJECT)}")
+        sys.exit(0)
+
+
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaint ends with the exit code for wrong usage."""
 
-    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
-        super().__init__(prog=prog, description=description, formatter_class=_Help, add_help=False)
+    def __init__(self, prog: str | None = None, description: str | None = None, epilog: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, epilog=epilog, formatter_class=_Help, add_help=False)
         self.add_argument("-h", "--help", action="help", help=say("cli.section.help"))
 
     def error(self, message: str) -> NoReturn:
@@ -56,13 +73,29 @@ def _number(text: str) -> int:
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line. The command's name is in `name`."""
     whole = _Parser(prog="opengui", description=say("cli.about"))
+    whole.add_argument(ENV_FILE, dest="settings_file", type=Path, metavar="FILE", help=say("cli.option.env_file"))
+    whole.add_argument("--version", action=_Version, nargs=0, help=say("cli.option.version"))
     commands = whole.add_subparsers(
         title=say("cli.section.commands"), required=True, metavar="COMMAND", dest="name", parser_class=_Parser
     )
 
     def add(name: str) -> argparse.ArgumentParser:
         text = say(f"cli.command.{name}")
-        return commands.add_parser(name, help=text, description=text)
+        examples = "".join(f"\n  opengui {line}" for line in say(f"cli.example.{name}").splitlines())
+        return commands.add_parser(name, help=text, description=text, epilog=f"{say('cli.section.examples')}{examples}")
+
+    def add_task(command: argparse.ArgumentParser, *, needed: bool = False) -> None:
+        command.add_argument(
+            "task", nargs=None if needed else "?", default="", metavar="TASK", help=say("cli.option.task")
+        )
+
+    def add_text(command: argparse.ArgumentParser, metavar: str, about: str, *, needed: bool = False) -> None:
+        command.add_argument(
+            "text", nargs=None if needed else "?", default="", metavar=metavar, help=say(f"cli.option.{about}")
+        )
+
+    def add_phone(command: argparse.ArgumentParser) -> None:
+        command.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
 
     def add_json(command: argparse.ArgumentParser) -> None:
         command.add_argument("--json", action="store_true", help=say("cli.option.json"))
@@ -70,12 +103,13 @@ def parser() -> argparse.ArgumentParser:
     add("run")
     one = add("do")
     one.add_argument("task", metavar="TASK", help=say("cli.option.do_task"))
-    one.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
+    add_phone(one)
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
     one.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
     one.add_argument("--member", default="", metavar="NAME", help=say("cli.option.do_member"))
     one.add_argument("--deep", action="store_true", help=say("cli.option.do_deep"))
     one.add_argument("--search", action="store_true", help=say("cli.option.do_search"))
+    one.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
     add_json(one)
     one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
     one.add_argument(
@@ -84,7 +118,27 @@ def parser() -> argparse.ArgumentParser:
     listed = add("tasks")
     add_json(listed)
     listed.add_argument("--limit", type=_number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
+    shown = add("show")
+    add_task(shown)
+    add_json(shown)
+    for name in ("cancel", "pause"):
+        add_task(add(name))
+    going = add("resume")
+    add_task(going)
+    add_text(going, "NOTE", "resume_note")
+    repeated = add("again")
+    add_task(repeated)
+    add_text(repeated, "CHANGES", "again_changes")
+    add_phone(repeated)
+    repeated.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    answered = add("answer")
+    add_task(answered, needed=True)
+    add_text(answered, "TEXT", "answer_text")
+    answered.add_argument("--file", default="", metavar="PATH", help=say("cli.option.answer_file"))
     add_json(add("devices"))
+    seen = add("screen")
+    seen.add_argument("device", nargs="?", default="", metavar="PHONE", help=say("cli.option.screen_device"))
+    seen.add_argument("-o", "--output", default="screen.jpg", metavar="FILE", help=say("cli.option.screen_output"))
     waiting = add("pair")
     waiting.add_argument("code", nargs="?", default="", metavar="CODE", help=say("cli.option.pair_code"))
     used = add("usage")
@@ -92,7 +146,17 @@ def parser() -> argparse.ArgumentParser:
     used.add_argument("--by", choices=by, default="day", help=say("cli.option.usage_by"))
     used.add_argument("--days", type=_number, default=30, metavar="N", help=say("cli.option.usage_days"))
     add_json(used)
+    planned = add("schedule")
+    add_text(planned, "PLAN", "schedule_plan", needed=True)
+    add_phone(planned)
+    planned.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
     add_json(add("schedules"))
+    told = add("logs")
+    told.add_argument("-n", "--lines", type=_number, default=50, metavar="N", help=say("cli.option.logs_lines"))
+    told.add_argument("-f", "--follow", action="store_true", help=say("cli.option.logs_follow"))
+    add_task(add("open"))
+    script = add("completion")
+    script.add_argument("shell", choices=("bash", "zsh"), help=say("cli.option.completion_shell"))
     token = add("token")
     token.add_argument("what", choices=("add", "revoke"), help=say("cli.option.token_what"))
     token.add_argument("token", metavar="NAME", help=say("cli.option.token_name"))

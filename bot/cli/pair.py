@@ -15,7 +15,7 @@ async def pair(options: argparse.Namespace, settings: Settings) -> int:
     """Ask the running service: codes are in its memory alone."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print(await remote.command("pair", code=options.code))
+            print((await remote.command("pair", code=options.code)).text)
             return OK
     print(say("cli.failed", prog="opengui pair", why=say("cli.pair.away")), file=sys.stderr)
     return UNAVAILABLE

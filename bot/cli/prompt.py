@@ -79,26 +79,26 @@ class Prompt:
 
     async def _ask(self, question: dict[str, Any]) -> None:
         while True:
-            typed = await _typed(question)
-            if typed is None:
+            line = await typed(question)
+            if line is None:
                 print(flush=True)
-            elif not typed.strip():
+            elif not line.strip():
                 continue
-            refusal = await self._give(question["question"], meant(typed, question) if typed is not None else None)
+            refusal = await self._give(question["question"], meant(line, question) if line is not None else None)
             if not refusal:
                 break
             print(refusal, file=sys.stderr, flush=True)
-            if typed is None:
+            if line is None:
                 break
         self._open = None
         self._next()
 
 
-def meant(typed: str, question: dict[str, Any]) -> str:
+def meant(line: str, question: dict[str, Any]) -> str:
     """What was typed as an answer: the number of a choice stands for it. A secret stays as it is."""
     if question["kind"] == QuestionKind.SECRET:
-        return typed
-    word = typed.strip()
+        return line
+    word = line.strip()
     choices = question["choices"]
     if word not in choices and word.isascii() and word.isdigit() and 0 < int(word) <= len(choices):
         return str(choices[int(word) - 1])
@@ -123,7 +123,7 @@ def _named(choice: str, question: dict[str, Any]) -> str:
     return say(f"word.{choice}") if choice in _WORDS else choice
 
 
-async def _typed(question: dict[str, Any]) -> str | None:
+async def typed(question: dict[str, Any]) -> str | None:
     """Ask, and read the next line that is typed; None for the end of input. What was typed before the question was
     shown is dropped: nobody allows what he has not read.
     """

@@ -6,10 +6,13 @@ import asyncio
 import io
 import json
 import secrets
+from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from bot.cli.exits import Refused, ServiceGone
 from bot.domain.incoming import Attachment
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 CONNECT_S = 3.0
 LINE_LIMIT = 1024 * 1024
 """Bytes of one line of events; a summary with data is far below."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command answered, and the picture that it brought."""
+
+    text: str
+    picture: bytes = field(default=b"", repr=False)
 
 
 class Remote:
@@ -84,13 +95,37 @@ class Remote:
             made: dict[str, Any] = await response.json()
             return made
 
-    async def command(self, name: str, text: str = "", **options: str) -> str:
-        """Give a command as the operator; what it says. Raises ServiceGone."""
+    async def command(self, name: str, text: str = "", **options: str) -> Said:
+        """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
         body = {"name": name, "options": options, "text": text}
         async with self._session.post("/api/command", json=body) as response:
+            if response.status == 409:
+                raise Refused(await _sentence(response))
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))
-            return str((await response.json())["text"])
+            answer = await response.json()
+            return Said(answer["text"], b64decode(answer.get("picture", "")))
+
+    async def questions(self) -> list[dict[str, Any]]:
+        """Everything that is asked and not answered. Raises ServiceGone."""
+        return await self._listed("/api/state", "questions")
+
+    async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """A task and its steps. Raises Refused when there is none of this number."""
+        async with self._session.get(f"/api/tasks/{quote(name, safe='')}") as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            found: dict[str, Any] = await response.json()
+        return found, await self._listed(f"/api/tasks/{found['task']}/steps", "steps")
+
+    async def log(self, lines: int, *, follow: bool) -> AsyncIterator[str]:
+        """The last lines of its log; with `follow` those to come as well. Raises ServiceGone."""
+        asked = {"lines": str(lines), "follow": "1" if follow else "0"}
+        async with self._session.get("/api/logs", params=asked) as response:
+            if response.status != 200:
+                raise ServiceGone(await _sentence(response))
+            async for line in response.content:
+                yield line.decode(errors="replace")
 
     async def sign_out(self) -> int:
         """End every session of the console; how many there were. Raises ServiceGone."""
@@ -121,7 +156,10 @@ class Remote:
 
     async def listed(self, what: str) -> list[dict[str, Any]]:
         """The `tasks`, `devices` or `schedules` that the service knows. Raises ServiceGone."""
-        async with self._session.get(f"/api/{what}") as response:
+        return await self._listed(f"/api/{what}", what)
+
+    async def _listed(self, path: str, what: str) -> list[dict[str, Any]]:
+        async with self._session.get(path) as response:
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))
             rows: list[dict[str, Any]] = (await response.json())[what]

@@ -19,14 +19,14 @@ MARKS = {State.RIGHT: "=", State.MISSING: "+", State.CHANGED: "!", State.SKIPPED
 
 async def service(options: argparse.Namespace, settings: Settings) -> int:
     """One line for each step. The exit code is 0 unless something could not be done."""
-    del settings  # the file is taken over as it is written
-    return await asyncio.to_thread(_service, options)
+    # The file is taken over as it is written.
+    return await asyncio.to_thread(_service, options, settings.file)
 
 
-def _service(options: argparse.Namespace) -> int:
+def _service(options: argparse.Namespace, env: Path) -> int:
     where = Where(Path(options.root).absolute(), options.overwrite)
     try:
-        steps = install(where, Path(".env")) if options.what == "install" else uninstall(where)
+        steps = install(where, env) if options.what == "install" else uninstall(where)
         if options.apply and not where.elsewhere and os.geteuid() != 0:
             print(say("install.root"))
             return UNAVAILABLE

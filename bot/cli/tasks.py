@@ -10,10 +10,7 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
-from bot.store.directory import DataDirectory
-from bot.store.store import Store
 from bot.texts import say
-from bot.views.tasks import task_json
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:
@@ -34,6 +31,11 @@ async def _rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await remote.listed("tasks")
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+    from bot.views.tasks import task_json  # noqa: PLC0415 - see above
+
     with DataDirectory(settings.data_dir):
         store = await Store.open(settings.data_dir)
         try:

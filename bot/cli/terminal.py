@@ -11,9 +11,11 @@ import signal
 import sys
 import unicodedata
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, TextIO
 
+from agent.outcome import Outcome
 from bot.texts import LANGUAGES, language_of
 
 
@@ -21,6 +23,35 @@ def padded(text: str, width: int) -> str:
     """The text with blanks behind it up to that many cells."""
     cells = sum(2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1 for sign in text)
     return text + " " * max(0, width - cells)
+
+
+class Style(StrEnum):
+    """How a piece of text looks in a terminal that has colours, as its SGR parameters (ECMA-48)."""
+
+    DIM = "2"
+    GOOD = "32"
+    WARN = "33"
+    BAD = "31"
+    ASKS = "1;36"
+
+
+STYLE_OF: Final = {
+    Outcome.SUCCEEDED: Style.GOOD,
+    Outcome.UNVERIFIED: Style.WARN,
+    Outcome.BLOCKED: Style.WARN,
+    Outcome.FAILED: Style.BAD,
+    Outcome.CANCELLED: Style.DIM,
+}
+
+
+def has_colours(environment: Mapping[str, str]) -> bool:
+    """Whether standard output is a terminal that is to have colours (no-color.org)."""
+    return sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+
+
+def painted(text: str, style: Style) -> str:
+    """The text in that style, where standard output shows it."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text and has_colours(os.environ) else text
 
 
 CLOSED: Final = 128 + signal.SIGPIPE
@@ -75,7 +106,7 @@ def terminal_language(setting: str, environment: Mapping[str, str]) -> str:
     return setting if setting in LANGUAGES else language_of(AUTO, terminal_locale(environment).partition(".")[0])
 
 
-def wished(environment: Mapping[str, str], env_file: Path = Path(".env")) -> str:
+def wished(environment: Mapping[str, str], env_file: Path) -> str:
     """LANGUAGE as the settings will have it; looked up before they are read, since they can be wrong."""
     if (value := environment.get("LANGUAGE", "").strip()) in {AUTO, *LANGUAGES}:
         return value

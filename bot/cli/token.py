@@ -19,7 +19,7 @@ async def token(options: argparse.Namespace, settings: Settings) -> int:
             print(say("cli.failed", prog="opengui token", why=say("cli.token.away")), file=sys.stderr)
             return UNAVAILABLE
         if options.what == "revoke":
-            print(await remote.command("tokens", f"revoke {options.token}"))
+            print((await remote.command("tokens", f"revoke {options.token}")).text)
             return OK
         try:
             made = await remote.add_token(

@@ -13,11 +13,8 @@ from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.domain.zones import last_days, zone_named
-from bot.store.directory import DataDirectory
-from bot.store.store import Store
 from bot.store.usage import UsageBy
 from bot.texts import say
-from bot.views.tasks import usage_json
 
 LABEL_CELLS = 24
 
@@ -38,6 +35,11 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
             return await remote.usage(by, days)
     zone = zone_named(settings.time_zone)
     begin, end = last_days(days, time.time(), zone)
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+    from bot.views.tasks import usage_json  # noqa: PLC0415 - see above
+
     with DataDirectory(settings.data_dir):
         store = await Store.open(settings.data_dir)
         try:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     ValidationInfo,
@@ -35,6 +36,7 @@ from bot.config.forms import (
     Zone,
     cleaned,
 )
+from bot.config.places import places
 from bot.domain.retention import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say, words
 from devices.wording import Words
@@ -115,7 +117,6 @@ class Settings(BaseSettings):
     """Field → what was expected, as a key below `settings.expected`, for the fields of this class alone."""
 
     model_config = SettingsConfigDict(
-        env_file=".env",
         env_file_encoding="utf-8-sig",
         extra="ignore",
         frozen=True,
@@ -124,6 +125,8 @@ class Settings(BaseSettings):
         # Only the class that a program reads is built, not those below it.
         defer_build=True,
     )
+
+    _file: Path | None = PrivateAttr(default=None)
 
     vlm_api_key: SecretStr = SecretStr("")
     vlm_base_url: BaseUrl = ""
@@ -157,7 +160,7 @@ class Settings(BaseSettings):
     virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
     fast_lane: Literal["auto", "off"] = "auto"
 
-    data_dir: Path = Path("data")
+    data_dir: Path = Field(default_factory=lambda: places().data)
     console_host: Host = "127.0.0.1"
     console_port: Port = 8765
     console_url: Url = ""
@@ -209,6 +212,11 @@ class Settings(BaseSettings):
         if isinstance(level := read.get("log_level"), str):
             read["log_level"] = level.upper()
         return {name: value for name, value in read.items() if value != ""}
+
+    @property
+    def file(self) -> Path:
+        """The file that they were read from, which may be missing; that of this place where none was named."""
+        return self._file or places().settings
 
     @field_validator("default_tier")
     @classmethod
@@ -269,7 +277,7 @@ def _tell_misspelt(env_file: Path | None, model: type[Settings]) -> None:
         logger.warning("%s", say("settings.misspelt", name=name, file=env_file, near=near))
 
 
-def load_settings(env_file: Path | None = Path(".env"), model: type[Settings] = Settings) -> Settings:
+def load_settings(env_file: Path | None, model: type[Settings] = Settings) -> Settings:
     """Read the settings of this model (see `settings_of`): the environment wins over the file, which may be missing,
     and a credential over both.
 
@@ -285,8 +293,10 @@ def load_settings(env_file: Path | None = Path(".env"), model: type[Settings] = 
         raise SettingsError(words("settings.bad_credential", reason=reason)) from None
     try:
         _tell_misspelt(where["_env_file"], model)
-        return model(**where)
+        settings = model(**where)
     except ValidationError as error:
         raise SettingsError(_complaints(model, error)) from None
     except UnicodeDecodeError:
         raise SettingsError(words("settings.not_text", file=env_file)) from None
+    settings._file = env_file  # noqa: SLF001 - its own
+    return settings

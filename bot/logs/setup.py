@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from bot.config.settings import Settings
 from bot.logs.format import JsonLines, Lines, TextLines
+from bot.logs.recent import RECENT
 from bot.logs.redaction import REDACTION
 
 CHATTY: Final = (
@@ -26,14 +27,16 @@ CHATTY: Final = (
 
 
 def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:
-    """Send all logs to standard error. A `quiet` command shows warnings only.
+    """Send all logs to standard error, and keep the latest lines. A `quiet` command shows only warnings and keeps none.
 
     `forms` are regular expressions of what else is a secret, `chatty` further loggers that show warnings only.
     """
     values = (getattr(settings, name) for name in type(settings).model_fields)
     REDACTION.know((value.get_secret_value() for value in values if isinstance(value, SecretStr)), forms)
     root = logging.getLogger()
-    root.handlers[:] = [Lines(JsonLines(REDACTION) if settings.log_format == "json" else TextLines(REDACTION))]
+    form = JsonLines(REDACTION) if settings.log_format == "json" else TextLines(REDACTION)
+    RECENT.setFormatter(form)
+    root.handlers[:] = [Lines(form)] if quiet else [Lines(form), RECENT]
     root.setLevel(logging.WARNING if quiet and settings.log_level == "INFO" else settings.log_level)
     for name in (*CHATTY, *chatty):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))

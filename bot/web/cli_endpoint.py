@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
 from typing import Any, Literal, Protocol
@@ -175,7 +176,7 @@ class CliCommands:
         return [post("/api/command", self.command), get("/api/schedules", self.schedules)]
 
     async def command(self, request: Request) -> Response:
-        """Do one command; the answer is what it says."""
+        """Do one command; the answer is what it says, and its picture as base64. One that is refused has status 409."""
         ordered = await body_of(request, Ordered)
         if ordered.name not in self._commands:
             return refuse(400, say("refusal.command"))
@@ -184,7 +185,11 @@ class CliCommands:
         reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call))
         message = reply.message
         words = [message.heading, message.body, message.footer] if message else [reply.toast]
-        return JSONResponse({"text": "\n".join(filter(None, words))})
+        text = "\n".join(filter(None, words))
+        if reply.refused:
+            return refuse(409, text)
+        picture = b64encode(message.picture.data).decode() if message and message.picture else ""
+        return JSONResponse({"text": text, "picture": picture})
 
     async def schedules(self, _: Request) -> Response:
         """All schedules."""

@@ -45,6 +45,7 @@ from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
+from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -213,6 +214,7 @@ async def _console(
             language=settings.language,
             beside=lambda ending: [
                 *watch.routes(),
+                *LogLines(ending).routes(),
                 *TokenMaking(services).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),

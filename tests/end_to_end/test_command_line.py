@@ -12,9 +12,10 @@ import pytest
 import pytest_asyncio
 from yarl import URL
 
+from bot.cli.remote import running_service
 from devices.virtual_phone.state import Note
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
-from tests.end_to_end.service import Place, Service, place_with
+from tests.end_to_end.service import START_S, Place, Service, place_with
 from tests.end_to_end.workshop import Workshop, hang, kinds, workshop_at
 from tests.fixtures.adb import AdbServer
 
@@ -118,6 +119,22 @@ class TestAlone:
         assert "Traceback" not in ran.err
 
 
+async def _asked(workshop: Workshop, task: str) -> None:
+    """Returns once this task asks something."""
+    async with running_service(workshop.place.data) as remote, asyncio.timeout(START_S):
+        assert remote is not None
+        while not any(one["task"] == task for one in await remote.questions()):
+            await asyncio.sleep(0.1)
+
+
+async def _ended(workshop: Workshop, task: str) -> None:
+    """Returns once this task has come to its end."""
+    async with running_service(workshop.place.data) as remote, asyncio.timeout(START_S):
+        assert remote is not None
+        while (await remote.task(task))[0]["outcome"] is None:
+            await asyncio.sleep(0.1)
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared(
     adb_server: AdbServer, tmp_path_factory: pytest.TempPathFactory
@@ -146,6 +163,23 @@ class TestWithAService:
         listed = await workshop.opengui("tasks", "--json", "--limit", "1")
         assert [row["task"] for row in listed.lines] == [ran.lines[0]["task"]]
         assert "Traceback" not in service.log
+
+    async def test_a_code_is_not_taken_from_the_command_line(self, shared: tuple[Workshop, Service]) -> None:
+        """Everybody on the machine can list it there. Seen failing without the question's kind being looked at."""
+        workshop, service = shared
+        workshop.brain.acts(*SIGN_IN, FINISH)
+        number = (await workshop.do("--detach", "sign in as anna")).lines[0]["task"]
+        await _asked(workshop, number)
+        refused = await workshop.opengui("answer", number, "246810")
+        assert (refused.code, refused.out) == (64, "")
+        assert "process list" in refused.err
+        nobody = await workshop.opengui("answer", number)
+        assert (nobody.code, "no terminal" in nobody.err) == (64, True)
+        given = await workshop.opengui("answer", number, "--file", "-", stdin="246810\n")
+        assert given.code == 0, given.err
+        assert workshop.place.phone.truth.signed_in == "anna"
+        assert "246810" not in given.out + refused.err + service.log
+        workshop.place.phone.state.account.signed_in = ""
 
     async def test_words_for_a_person(self, shared: tuple[Workshop, Service]) -> None:
         workshop, service = shared
@@ -251,6 +285,54 @@ class TestWithAService:
         unknown = await workshop.do("open Settings", "--device", "nokia")
         assert (unknown.code, unknown.out) == (64, "")
         assert 'There is no phone called "nokia". Known: Virtual Phone.' in unknown.err
+
+    async def test_a_task_is_looked_after(self, shared: tuple[Workshop, Service], tmp_path: Path) -> None:
+        """Each command as somebody types it who has given a task somewhere else, with its exit code."""
+        workshop, service = shared
+        opengui = workshop.opengui
+        workshop.brain.acts(call("ask_user", question="The first or the last?", choices=["first", "last"]), hang)
+        number = (await opengui("do", "--json", "--detach", "delete a note")).lines[0]["task"]
+        await _asked(workshop, number)
+        shown = await opengui("show", number)
+        assert (shown.code, shown.out.splitlines()[1]) == (0, "  delete a note")
+        assert (await opengui("answer", number, "last")).out == f"Task {number} has its answer.\n"
+        refused = await opengui("answer", number, "last")
+        assert (refused.code, refused.err) == (64, f"opengui answer: Task {number} is not asking anything.\n")
+        assert "Paused" in (await opengui("pause", number)).out
+        assert (await opengui("resume", number, "take the blue one")).code == 0
+        assert "Cancelled" in (await opengui("cancel", number)).out
+        assert (await opengui("show", number, "--json")).lines[0]["outcome"] == "cancelled"
+        assert (await opengui("cancel", "9999")).code == 64
+
+        workshop.brain.acts(*BLUETOOTH)
+        again = await opengui("again", number, "and switch Bluetooth on")
+        assert (again.code, again.out) == (0, f"Task {int(number) + 1} is accepted.\n")
+        await _ended(workshop, str(int(number) + 1))
+        picture = tmp_path / "screen.jpg"
+        assert (await opengui("screen", "-o", str(picture))).code == 0
+        assert picture.read_bytes().startswith(b"\xff\xd8\xff")
+        planned = await opengui("schedule", "every day 07:30 do open settings")
+        assert planned.out.startswith("Schedule 1: every day 07:30")
+        logged = await opengui("logs", "-n", "500")
+        assert "Ready." in logged.out
+        assert logged.out.splitlines()[0] in service.log
+
+    async def test_the_console_is_opened_without_its_token_on_a_command_line(
+        self, shared: tuple[Workshop, Service], tmp_path: Path
+    ) -> None:
+        workshop, service = shared
+        browser = tmp_path / "browser"
+        browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/given\n')
+        browser.chmod(0o700)
+        opened = await workshop.opengui("open", "1", BROWSER=str(browser))
+        assert opened.code == 0, opened.err
+        page = workshop.place.data / "open.html"
+        assert (tmp_path / "given").read_text().strip() == page.as_uri()
+        assert page.stat().st_mode & 0o077 == 0
+        token = service.console.partition("token=")[2]
+        assert token
+        assert f"token={token}#task-1" in page.read_text()
+        assert token not in opened.out
 
     async def test_the_phones(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared

@@ -11,6 +11,7 @@ import tests.toy_platform
 from tests.end_to_end.brain import FINISH, brain, call, tap
 from tests.end_to_end.service import Place
 from tests.fakes.model_server import ModelServer
+from tests.fixtures.checkout import as_checkout
 from tests.toy_platform.server import SESSION, TOKEN, toy_server
 
 REPOSITORY = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ async def test_a_task_from_another_packages_platform_runs_on_the_phone(place: Pl
     acts = [call("open_app", name="Settings"), tap("Bluetooth"), FINISH]
     async with toy_server() as toy, ModelServer(brain(*acts)) as model:
         settings = f"TOY_TOKEN={TOKEN}\nTOY_SERVER={toy.address}\nTOY_PEOPLE=anna\n"
-        (place.directory / ".env").write_text(
+        (as_checkout(place.directory) / ".env").write_text(
             f"{settings}VLM_BASE_URL={model.base_url}\nVLM_MODEL=a-model\n", encoding="utf-8"
         )
         async with place.service(**with_packages(DIST)) as service:

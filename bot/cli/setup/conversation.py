@@ -69,9 +69,9 @@ EMPTY: Final = "-"
 
 
 async def setup(options: argparse.Namespace, settings: Settings) -> int:
-    """Set the program up in this folder. Nothing is written before the end."""
+    """Ask for the settings and write their file. Nothing is written before the end."""
     del options
-    return await talk(Keyboard(), settings, Path(".env"), Path(".env.example"))
+    return await talk(Keyboard(), settings, settings.file, settings.file.with_name(".env.example"))
 
 
 async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
@@ -89,6 +89,7 @@ async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path)
         return OK
     begun = next((path for path in (env, example) if path.exists()), None)
     text = begun.read_text(encoding="utf-8-sig") if begun is not None else ""
+    env.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomically(env, with_values(text, {name.upper(): value for name, value in given.items()}).encode())
     terminal.tell(say("setup.written", file=env))
     return OK

@@ -26,6 +26,7 @@ from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fakes.discord import TOKEN, FakeDiscord
 from tests.fixtures.adb import AdbServer
+from tests.fixtures.checkout import as_checkout
 
 NOTHING = argparse.Namespace(json=False, mend=False)
 Said = pytest.CaptureFixture[str]
@@ -79,7 +80,7 @@ async def test_what_others_can_read(here: Machine, monkeypatch: pytest.MonkeyPat
     (here.directory / "data").mkdir(mode=0o755)
     (here.directory / ".env").write_text("LOG_LEVEL=INFO\n")
     (here.directory / ".env").chmod(0o644)
-    monkeypatch.chdir(here.directory)
+    monkeypatch.chdir(as_checkout(here.directory))
     assert await doctor(NOTHING, here.settings()) == 69
     told = capsys.readouterr().out
     assert "chmod 700" in told

@@ -15,6 +15,7 @@ from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.installing.plan import Where, install, unit_file
 from bot.cli.installing.steps import Account, Call, Failed, File, Folder, State
 from bot.cli.main import main
+from tests.fixtures.checkout import as_checkout
 
 UNIT = "etc/systemd/system/opengui.service"
 RULE = "etc/udev/rules.d/70-opengui-phones.rules"
@@ -27,7 +28,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     here = tmp_path / "checkout"
     here.mkdir()
     (here / ".env").write_text(SETTINGS)
-    monkeypatch.chdir(here)
+    monkeypatch.chdir(as_checkout(here))
     made = tmp_path / "root"
     made.mkdir()
     return made

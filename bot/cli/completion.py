@@ -1,0 +1,17 @@
+"""`opengui completion`: what bash or zsh needs to complete commands and options."""
+
+from __future__ import annotations
+
+import argparse
+
+from bot.cli.exits import OK
+from bot.cli.options import parser
+from bot.config.settings import Settings
+
+
+async def completion(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it needs none
+    """Print the script, made from the parser itself."""
+    import shtab  # noqa: PLC0415 - for this command alone
+
+    print(shtab.complete(parser(), shell=options.shell))
+    return OK

@@ -1,0 +1,60 @@
+"""`opengui show`: one task from its text to its result, with each step."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from agent.outcome import Outcome
+from bot.cli.exits import OK, Refused
+from bot.cli.remote import running_service
+from bot.cli.terminal import STYLE_OF, Style, painted
+from bot.config.settings import Settings
+from bot.texts import say
+
+
+async def show(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, or read the data directory. Raises Refused for a task that is not known."""
+    task, steps = await _found(options.task, settings)
+    if options.json:
+        print(json.dumps(task | {"steps": steps}, ensure_ascii=False))
+        return OK
+    standing = task["outcome"] or task["state"]
+    style = STYLE_OF[Outcome(task["outcome"])] if task["outcome"] else Style.DIM
+    state = painted(say(f"page.standing.{standing}"), style)
+    print(f"{say('cli.do.task', task=task['task'])}  {state}  {task['phone_name']}".rstrip())
+    print(f"  {task['text']}")
+    for step in steps:
+        where = f"{step['phone']}: " if step["part"] else ""
+        print(f"{step['step']:>3}/{step['max_steps']} {where}{step['summary']}")
+    for text in (task["summary"], task["data"]):
+        if text:
+            print(f"  {text}")
+    return OK
+
+
+async def _found(wished: str, settings: Settings) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            name = wished or next((row["task"] for row in await remote.listed("tasks")), "")
+            if not name:
+                raise Refused(say("cli.tasks.none"))
+            return await remote.task(name)
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+    from bot.views.tasks import step_json, task_json  # noqa: PLC0415 - see above
+
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            latest = await store.tasks.recent(1)
+            task = await store.tasks.get(wished) if wished else next(iter(latest), None)
+            if task is None:
+                raise Refused(say("page.task.unknown") if wished else say("cli.tasks.none"))
+            rows = await store.steps.of(task.id)
+        finally:
+            await store.close()
+    names = {row.app: row.app_shown for row in rows}
+    return task_json(task), [step_json(row, names) for row in rows]

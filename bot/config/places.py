@@ -1,0 +1,47 @@
+"""Where settings and data are: in a checkout of this program its own folders, anywhere else those of the platform."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+NAME: Final = "opengui"
+PROJECT: Final = "opengui-bot"
+"""What a checkout's pyproject.toml is the project of."""
+SETTINGS: Final = ".env"
+DATA: Final = "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The file with the settings, which may be missing, and where data is kept unless DATA_DIR says otherwise."""
+
+    settings: Path
+    data: Path
+
+
+def places(here: Path | None = None) -> Places:
+    """Those for whoever stands in the folder `here` (the working directory). Reads the disk.
+
+    A `.env` or `data` of any other folder belongs to something else and is never used.
+    """
+    folder = Path() if here is None else here
+    if _is_checkout(folder):
+        return Places(folder / SETTINGS, folder / DATA)
+    # Here and not above: a checkout needs none of it.
+    import platformdirs  # noqa: PLC0415 - see above
+
+    return Places(
+        platformdirs.user_config_path(NAME, appauthor=False) / SETTINGS,
+        platformdirs.user_data_path(NAME, appauthor=False),
+    )
+
+
+def _is_checkout(folder: Path) -> bool:
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return False
+    return isinstance(project, dict) and project.get("name") == PROJECT

@@ -1,0 +1,53 @@
+"""The service's latest log lines, for `opengui logs`: programs that hold the start token read them, no page does."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bot.logs.recent import KEPT, RECENT
+from bot.texts import say
+from bot.web.auth import caller_of
+from bot.web.http import Streamed, Write, get, refuse
+
+
+class LogLines:
+    """Serves them. `stopping` ends those that are followed."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self._stopping = stopping
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [get("/api/logs", self.logs)]
+
+    async def logs(self, request: Request) -> Response:
+        """The last `lines`; with `follow=1` those to come as well, until the reader leaves or the service stops."""
+        if caller_of(request).session:
+            return refuse(403, say("refusal.logs"))
+        wanted = request.query_params.get("lines", str(KEPT))
+        if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 6):
+            return refuse(400, say("cli.number"))
+        following = request.query_params.get("follow") == "1"
+
+        async def tell(write: Write) -> None:
+            async with aclosing(RECENT.follow(int(wanted), on=following)) as lines:
+                async for line in lines:
+                    await write(line.encode(errors="replace") + b"\n")
+
+        async def until_stopped(write: Write) -> None:
+            telling, stopped = asyncio.ensure_future(tell(write)), asyncio.ensure_future(self._stopping.wait())
+            try:
+                await asyncio.wait((telling, stopped), return_when=asyncio.FIRST_COMPLETED)
+                if telling.done():
+                    telling.result()
+            finally:
+                for each in (telling, stopped):
+                    each.cancel()
+                await asyncio.wait((telling, stopped))
+
+        return Streamed(until_stopped, {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})
