@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /opt/opengui
-COPY requirements.lock pyproject.toml README.md LICENSE ./
+COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE ./
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY bot ./bot

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock clean
+.PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -64,11 +64,16 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 
 # Writes the exact versions that are tested. Needs uv.
+LOCK := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
 lock:
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--no-header --extra mcp --group build pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--no-header --extra mcp --group build --group dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) --group runtime pyproject.toml -o requirements.pins
+	$(LOCK) --generate-hashes --group runtime --extra mcp --extra virtual-phone --group build pyproject.toml -o requirements.lock
+	$(LOCK) --generate-hashes --group runtime --extra mcp --extra virtual-phone --group build --group dev pyproject.toml \
+		-o requirements-dev.lock
+
+# A wheel to install elsewhere, in dist/.
+wheel: $(VENV)/.installed
+	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \
@@ -79,8 +84,9 @@ $(VENV)/bin/python:
 		{ echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 $(VENV)/.installed: $(VENV)/bin/python requirements.lock pyproject.toml
-	@echo "Installing what opengui-bot needs into $(VENV) …"
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@echo "Installing what opengui-bot needs into $(VENV), once; it takes a minute or two …"
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-color --require-hashes -r requirements.lock | \
+		awk '/^Collecting/ { printf "\r  %3d packages found", ++n; fflush() } /^Installing/ { printf "\n  installing …\n"; fflush() }'
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -177,6 +177,7 @@ class TestWithAService:
         assert (nobody.code, "no terminal" in nobody.err) == (64, True)
         given = await workshop.opengui("answer", number, "--file", "-", stdin="246810\n")
         assert given.code == 0, given.err
+        await _ended(workshop, number)
         assert workshop.place.phone.truth.signed_in == "anna"
         assert "246810" not in given.out + refused.err + service.log
         workshop.place.phone.state.account.signed_in = ""
