@@ -17,6 +17,7 @@ import grimp
 
 from bot.commands.parser import forms_of
 from bot.commands.spec import COMMANDS, CommandSpec, OptionKind
+from bot.texts import catalogue
 
 REPOSITORY = Path(__file__).parents[1]
 POLICY = REPOSITORY / "agent" / "guards" / "policy.toml"
@@ -34,7 +35,8 @@ def main() -> None:
 
 def documents() -> list[Path]:
     """Every document that people read."""
-    return [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    first = (REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    return [*first, *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
 def quoted() -> dict[str, str]:
@@ -46,6 +48,7 @@ def quoted() -> dict[str, str]:
         "forms": forms(),
         "settings": settings(),
         "policy": policy(),
+        "troubles": troubles(),
     }
 
 
@@ -123,6 +126,20 @@ def graphs() -> dict[str, str]:
         f"{name.lower()}_graph": f"```mermaid\n{graph.strip()}\n```"
         for name, graph in zip(parts[::2], parts[1::2], strict=True)
     }
+
+
+def troubles() -> str:
+    """Messages with what to do about them, a table for each place where they appear. Raises KeyError for one that the
+    program does not say.
+    """
+    places = tomllib.loads((REPOSITORY / "docs" / "troubleshooting.toml").read_text(encoding="utf-8"))
+    lines = []
+    for place, messages in places.items():
+        lines += [f"## {place.capitalize()}", "", "| message | what to do |", "|---|---|"]
+        for key, remedy in messages.items():
+            lines.append(f"| {re.sub('{.*?}', '…', catalogue()[key])} | {remedy} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def commands() -> str:
