@@ -19,7 +19,7 @@ from agent.ports.workshop import Workshop
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.tools.clock import time_tool
-from agent.tools.compute import CALCULATE, PYTHON
+from agent.tools.computing import CALCULATE, PYTHON
 from agent.tools.files import file_tools
 from agent.tools.jotting import NOTE, TODOS
 from agent.tools.json_query import JSON
