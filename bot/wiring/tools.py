@@ -59,7 +59,8 @@ def tools_of(
         documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
-        tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
+        public = cache(lambda: _public(settings))
+        tools += [web_search(cache(lambda: _search(settings))), read_page(public), weather_tool(public)]
     if memory is not None:
         tools += memory_tools(memory)
     tools += skill_tools(skills or Skills())
@@ -93,11 +94,10 @@ def actions_of(toolbox: Toolbox) -> ActionRegistry:
     return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 
-@cache
-def _public() -> Egress:
+def _public(settings: Settings) -> Egress:
     from agent.tools.egress import Egress  # noqa: PLC0415 - only where something is fetched
 
-    return Egress()
+    return Egress(proxy=settings.web_proxy.get_secret_value())
 
 
 def _search(settings: Settings) -> Search:
@@ -107,8 +107,8 @@ def _search(settings: Settings) -> Search:
     if settings.searxng_url:
         return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
     if key := settings.tavily_api_key.get_secret_value():
-        return Tavily(key, _public())
-    return DuckDuckGo()
+        return Tavily(key, _public(settings))
+    return DuckDuckGo(proxy=settings.web_proxy.get_secret_value())
 
 
 @asynccontextmanager
