@@ -38,6 +38,7 @@ from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
+from bot.store.store import TASK_FILES_NAME
 from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
 from bot.workshop.offer import look_for_workshop
 
@@ -51,8 +52,6 @@ logger = logging.getLogger(__name__)
 NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
 SKILLS_NAME: Final = "skills"
 """The folder in the data directory with the operator's own skills."""
-TASK_FILES_NAME: Final = "task-files"
-"""The folder in the data directory with a folder for each task that has files."""
 _WORKSHOP: Final[tuple[type[Action], ...]] = (Shell, PythonFull)
 _ALL: Final[tuple[type[Action], ...]] = (
     Calculate, Python, Text, JsonQuery, Time, ReadFiles, WriteFile, WriteTodos, WriteNote, SearchDocuments, WebSearch,
