@@ -21,6 +21,8 @@ DDGS_S: Final = 10
 PAUSE_S: Final = 60.0
 """For which nothing is asked after a refusal."""
 NO_SEARCH: Final = "Read addresses that the person gave, or search in the browser of the phone."
+_BUSY: Final = frozenset({429, 432, 433, 503})
+"""Too many requests; Tavily has two numbers of its own for a plan that is used up."""
 TAVILY: Final = "https://api.tavily.com/search"
 
 
@@ -132,8 +134,10 @@ def _ddgs(query: str, *, proxy: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:
+    if got.status in _BUSY:
+        raise FetchFailed(f"The search refuses for now (error {got.status}): do not ask again soon. {NO_SEARCH}")
     if got.status >= 400:
-        raise FetchFailed(f"The search answered with error {got.status}.")
+        raise FetchFailed(f"The search answered with error {got.status}. {NO_SEARCH}")
     try:
         data = json.loads(got.body)
     except (ValueError, RecursionError) as error:
