@@ -9,7 +9,6 @@ import ast
 import asyncio
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -36,6 +35,8 @@ _AHEAD: Final[deque[Monty]] = deque()
 """A process that was started ahead, after the first program: starting one is most of the time that a sum takes. Each is
 used for one program.
 """
+_USED: Final[deque[Monty]] = deque()
+"""Processes whose program is over; they are ended when its result has been told."""
 _SIGNS: Final = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "^": "**", "（": "(", "）": ")"})
 """How people write what Python writes otherwise."""
 SHOWN: Final = 200
@@ -128,11 +129,12 @@ def _run(code: str) -> Computed:
         "max_total_sleep_secs": 0,
     }
     try:
-        with ExitStack() as stack:
-            pool = _taken()
-            stack.push(pool)
-            session = stack.enter_context(pool.checkout(limits=limits))
-            value = session.feed_run(code, print_callback=take)
+        pool = _taken()
+        try:
+            with pool.checkout(limits=limits) as session:
+                value = session.feed_run(code, print_callback=take)
+        finally:
+            _USED.append(pool)
         return Computed(_written(value), "".join(printed))
     except pydantic_monty.MontyCrashedError as error:
         told = f"It was stopped: it took more than {MAX_SECONDS:g} seconds, or too much memory."
@@ -159,6 +161,13 @@ def _started() -> Monty:
 
 
 def _start_next(ran: Future[Computed]) -> None:
+    """End the processes that were used, and have the next one ready unless this went wrong."""
+    while True:
+        try:
+            used = _USED.popleft()
+        except IndexError:
+            break
+        used.__exit__(None, None, None)
     if not ran.cancelled() and ran.exception() is None and not _AHEAD:
         _AHEAD.append(_started())
 
