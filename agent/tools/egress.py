@@ -194,15 +194,18 @@ class Egress:
                     await self._body(response.headers, response.content),
                 )
         except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
-            # Cut off: the request to the proxy in the chain has the password that the operator set.
             status = f" (error {error.status})" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
             raise FetchFailed(f"{PROXY_REFUSED}{status}.") from None
         except aiohttp.ClientConnectorError as error:
+            # Cut off behind a proxy: the connection in the chain has the password that the operator set.
+            cause = error if proxy is None else None
             if isinstance(error.os_error, _Closed):
-                raise FetchFailed(NOT_PUBLIC) from error
-            raise FetchFailed("No connection came about.") from error
+                raise FetchFailed(NOT_PUBLIC) from cause
+            raise FetchFailed("No connection came about.") from cause
         except (aiohttp.ClientError, _Closed, OSError, ValueError, zlib.error) as error:
-            raise FetchFailed(f"It could not be fetched ({type(error).__name__}).") from error
+            raise FetchFailed(f"It could not be fetched ({type(error).__name__}).") from (
+                error if proxy is None else None
+            )
 
     async def _body(self, headers: CIMultiDictProxy[str], content: aiohttp.StreamReader) -> bytes:
         packing = headers.get("Content-Encoding", "identity").strip().lower()

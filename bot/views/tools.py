@@ -73,6 +73,8 @@ def tool_lines(offer: ToolOffer) -> Iterator[str]:
 
 def server_line(server: ServerAway) -> str:
     """That its tools are not there, and why."""
+    if not server.name:
+        return say("tools.file_away", why=server.why)
     return say("tools.server_away", server=server.name, why=server.why)
 
 

@@ -86,7 +86,7 @@ async def test_the_command_line_names_what_cannot_be_used(tmp_path: Path, capsys
 async def test_the_command_tells_each_tool_in_a_line(world: World) -> None:
     offer = ToolOffer(
         (ToolState("python", in_runs=True), ToolState("shell", Lack.NO_BUBBLEWRAP), ToolState("mcp_a_b", server="a")),
-        (ServerAway("other", "it has ended"),),
+        (ServerAway("other", "it has ended"), ServerAway("", "it is no JSON")),
     )
     world.commands = Commands(replace(world.services, tools=lambda: offer))
     assert words(await world.type("tools")).strip().splitlines() == [
@@ -95,4 +95,5 @@ async def test_the_command_tells_each_tool_in_a_line(world: World) -> None:
         "mcp_a_b: a tool of the server a",
         "shell: runs a command in a closed room without network; not offered: bubblewrap is not installed.",
         "The tools of other (mcp.json) are missing: it has ended",
+        "mcp.json is not used: it is no JSON",
     ]
