@@ -35,6 +35,9 @@ MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 1024
 """The name's form and both limits are those of the Agent Skills standard."""
 
+MOST_NESTED: Final = 400
+_NESTS: Final = ("[", "{", "- ", "? ")
+
 _FENCE: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
@@ -162,13 +165,16 @@ def parse(head: str) -> dict[str, Any]:
     """The values of a piece of front matter. Raises FolderRefused."""
     import yaml  # noqa: PLC0415 - 20 ms, only where there is a folder to read
 
+    if sum(map(head.count, _NESTS)) > MOST_NESTED:
+        # Each takes as long as all before it together: a few thousand would hold up the start for seconds.
+        raise FolderRefused("folder.bad_yaml", line=1, problem="too many brackets")
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head, Loader=yaml.BaseLoader)):
             raise FolderRefused("folder.alias")
         node = yaml.compose(head, Loader=yaml.BaseLoader)
         if not isinstance(node, yaml.MappingNode):
             raise FolderRefused("folder.no_table")
-        return {key: value for key, value in _plain(node).items() if isinstance(key, str)}
+        return dict(_plain(node))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
@@ -185,7 +191,9 @@ def _plain(node: Any) -> Any:  # noqa: ANN401 - yaml has no types for nodes
         return [_plain(each) for each in node.value]
     table: dict[str, Any] = {}
     for key, value in node.value:
-        name = str(_plain(key))
+        if key.id != "scalar":
+            raise FolderRefused("folder.bad_yaml", line=key.start_mark.line + 1, problem="a name has to be a text")
+        name = key.value
         if name in table:
             raise FolderRefused("folder.two_keys", key=name)
         table[name] = _plain(value)

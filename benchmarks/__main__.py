@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, scale, settling, single, stopping, workshop
+from benchmarks import api, foreign, scale, settling, single, stopping, tools, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -47,6 +47,10 @@ async def _api(options: Options) -> list[Row]:
     return await api.measured(options.runs)
 
 
+async def _tools(options: Options) -> list[Row]:
+    return await tools.measured(options.runs)
+
+
 async def _workshop(options: Options) -> list[Row]:
     return await workshop.measured(options.runs)
 
@@ -57,6 +61,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "settle": _settle,
     "stop": _stop,
     "api": _api,
+    "tools": _tools,
     "workshop": _workshop,
     "scale": _scale,
 }

@@ -11,6 +11,10 @@ except ImportError:  # not for Linux on ARM, where it would have to be compiled
 
 _FOUR_SAMPLES = "CMYK"
 """The one mode with four samples for a pixel of which the resizer takes none for opacity. The colours are others."""
+_SAMPLES = 4
+"""Bytes of a pixel in Pillow's memory, whether it has three samples or four."""
+_BESIDE = 2 * 1024 * 1024
+"""Bytes that the resizer takes for all else."""
 AS_IT_CAME = "RGBX"
 """Red, green, blue and a byte that counts for nothing: how most phones send a picture."""
 
@@ -77,6 +81,9 @@ def _upon(pixels: memoryview, size: tuple[int, int], mode: str = AS_IT_CAME) -> 
 
 
 def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -> None:
+    """Raises MemoryError where there is no room for it."""
+    # What the resizer needs between the two directions: where it finds no room itself, it ends the whole process.
+    bytearray(image.width * smaller.height * _SAMPLES + _BESIDE)
     options = quick.ResizeOptions(resize_alg=quick.ResizeAlg.convolution(how))
     # One for each call: it keeps memory between the two directions and belongs to one thread.
     quick.Resizer().resize_pil(image, smaller, options)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx2
 from openai import APIError, AsyncOpenAI
 
-from agent.models.call_failure import call_failure_of
+from agent.models.call_failure import CallFailure, Kind, call_failure_of
 from agent.models.connection import CONNECT_TIMEOUT, bounded_client
 from agent.models.embedding import EmbeddingFailed, Vector
 from agent.models.endpoint import NO_KEY, EndpointSettings
@@ -49,15 +49,24 @@ class OpenAIEmbedder:
             raise EmbeddingFailed(f"{self._settings.host} did not answer in time") from None
         except (APIError, httpx2.HTTPError) as error:
             # Cut off: an SDK error in the chain would carry the request with its key along.
-            raise EmbeddingFailed(
-                f"{self._settings.host}: {call_failure_of(error, self._settings.key).reason}"
-            ) from None
+            raise EmbeddingFailed(self._failed(call_failure_of(error, self._settings.key))) from None
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise EmbeddingFailed(f"{self._settings.host} answered with something else than vectors") from None
         vectors = tuple(map(_unit, rows))
         if len(vectors) != len(texts) or not all(vectors) or len(set(map(len, vectors))) > 1:
             raise EmbeddingFailed(f"{self._settings.host} answered with something else than vectors")
         return vectors
+
+    def _failed(self, failure: CallFailure) -> str:
+        host = self._settings.host
+        match failure.kind:
+            case Kind.NO_CONNECTION:
+                return f"{host} cannot be reached"
+            case Kind.NO_ANSWER:
+                return f"{host} did not answer in time"
+            case Kind.STATUS:
+                return f"{host}: {failure.reason or failure.status}"
+        return f"{host} answered with something else than vectors"
 
     async def close(self) -> None:
         """Close all connections."""

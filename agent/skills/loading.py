@@ -15,6 +15,8 @@ FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
 REFERENCES: Final = "references"
 """The folder of a skill with texts that are read only when they are needed."""
+DESCRIPTION: Final = "opengui-description"
+"""The key in `metadata`, with "-zh" or another language behind it, of the description that people read in its place."""
 APPS: Final = "opengui-apps"
 """The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
 
@@ -49,6 +51,10 @@ class Skill:
     compatibility: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
+
+    def described(self, language: str) -> str:
+        """The description for people who speak this language, as `metadata` has it; else the one for models."""
+        return self.metadata.get(f"{DESCRIPTION}-{language}", self.description)
 
     @property
     def apps(self) -> tuple[str, ...]:

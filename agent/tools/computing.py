@@ -1,10 +1,27 @@
-"""Sums and short programs, worked out in another process that has no files, no network and no environment."""
+"""Tools that work something out: one expression, or a short program. They reach nothing, so nobody is asked.
+
+Each is worked out in a process of its own that has no files, no network and no environment.
+"""
 
 from __future__ import annotations
 
 import ast
+import asyncio
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Literal
+
+from pydantic import Field
+
+from agent.actions import Action
+from agent.effect_facts import Worded
+from agent.tools.shortening import in_a_line
+from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
+from agent.wording import Texts
+
+if TYPE_CHECKING:
+    from pydantic_monty import Monty
 
 MAX_SECONDS: Final = 2.0
 MAX_BYTES: Final = 32_000_000
@@ -13,8 +30,49 @@ MAX_PRINTED: Final = 20_000
 """Characters that a program may print; the rest is dropped."""
 KILLED_AFTER_S: Final = 4.0
 """A process that does not keep to its own limits is ended from here."""
+_THREADS: Final = ThreadPoolExecutor(4, thread_name_prefix="computing")
+_AHEAD: Final[deque[Monty]] = deque()
+"""A process that was started ahead, after the first program: starting one is most of the time that a sum takes. Each is
+used for one program.
+"""
+_USED: Final[deque[Monty]] = deque()
+"""Processes whose program is over; they are ended when its result has been told."""
 _SIGNS: Final = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "^": "**", "（": "(", "）": ")"})
 """How people write what Python writes otherwise."""
+SHOWN: Final = 200
+"""Characters of a result that stand in the history; a longer one is shown as a text beside it."""
+TEXTS: Final = Texts(
+    {
+        "calculate": "calculate {expression}",
+        "python": "run a short program",
+        "result": "the result is {value}",
+        "printed": "the program ended",
+    },
+    zh={
+        "calculate": "计算 {expression}",
+        "python": "运行一段小程序",
+        "result": "结果是 {value}",
+        "printed": "程序已运行完毕",
+    },
+)
+
+
+class Calculate(Action):
+    """Work out one expression, such as (19.99 * 3) * 1.19. Never do sums in your head."""
+
+    kind: Literal["calculate"] = "calculate"
+    expression: str = Field(min_length=1, max_length=500, description="In the notation of Python: + - * / ** %.")
+
+
+class Python(Action):
+    """Run a short program in a small Python; what it prints and the value of its last line are shown to you.
+
+    It has functions, classes, comprehensions, f-strings and the modules math, datetime, decimal, json, re; no other
+    modules, no files, no network and no input. It ends after 2 seconds. Put the data that it needs into the code.
+    """
+
+    kind: Literal["python"] = "python"
+    code: str = Field(min_length=1, max_length=8000, description="The whole program.")
 
 
 class ComputingFailed(Exception):
@@ -40,7 +98,17 @@ async def calculate(expression: str) -> str:
 
 
 async def compute(code: str) -> Computed:
-    """Run a program in a process of its own. Raises ComputingFailed."""
+    """Run a program in a process of its own. Raises ComputingFailed. When the caller is cancelled, the process still
+    runs until its time is over.
+    """
+    # In a thread: the package's own asyncio side, cancelled, aborts the interpreter at its exit one time in three.
+    running = _THREADS.submit(_run, code)
+    result = asyncio.wrap_future(running)
+    running.add_done_callback(_start_next)  # the second callback: whoever waits for the result has been told by then
+    return await result
+
+
+def _run(code: str) -> Computed:
     try:
         import pydantic_monty  # noqa: PLC0415 - only where something is computed
     except ImportError as error:
@@ -61,11 +129,12 @@ async def compute(code: str) -> Computed:
         "max_total_sleep_secs": 0,
     }
     try:
-        async with (
-            pydantic_monty.AsyncMonty(max_processes=1, request_timeout=KILLED_AFTER_S) as pool,
-            pool.checkout(limits=limits) as session,
-        ):
-            value = await session.feed_run(code, print_callback=take)
+        pool = _taken()
+        try:
+            with pool.checkout(limits=limits) as session:
+                value = session.feed_run(code, print_callback=take)
+        finally:
+            _USED.append(pool)
         return Computed(_written(value), "".join(printed))
     except pydantic_monty.MontyCrashedError as error:
         told = f"It was stopped: it took more than {MAX_SECONDS:g} seconds, or too much memory."
@@ -74,6 +143,33 @@ async def compute(code: str) -> Computed:
         raise ComputingFailed(f"It failed: {error}"[:400]) from error
     except OSError as error:
         raise ComputingFailed("Nothing can be computed here: the program of pydantic-monty is missing.") from error
+
+
+def _taken() -> Monty:
+    """The process that was started ahead, or a new one. Raises OSError."""
+    try:
+        return _AHEAD.pop()
+    except IndexError:
+        return _started()
+
+
+def _started() -> Monty:
+    """A pool of one process that runs and waits. Raises OSError."""
+    import pydantic_monty  # noqa: PLC0415 - only where something is computed
+
+    return pydantic_monty.Monty(max_processes=1, request_timeout=KILLED_AFTER_S).__enter__()
+
+
+def _start_next(ran: Future[Computed]) -> None:
+    """End the processes that were used, and have the next one ready unless this went wrong."""
+    while True:
+        try:
+            used = _USED.popleft()
+        except IndexError:
+            break
+        used.__exit__(None, None, None)
+    if not ran.cancelled() and ran.exception() is None and not _AHEAD:
+        _AHEAD.append(_started())
 
 
 def _written(value: object) -> str:
@@ -86,3 +182,44 @@ def _written(value: object) -> str:
         return value if isinstance(value, str) else repr(value)
     except ValueError as error:
         raise ComputingFailed("The number has too many digits to be written down.") from error
+
+
+async def _calculate(action: Calculate, context: ToolContext) -> Done:
+    try:
+        value = await context.control.guard(calculate(action.expression))
+    except ComputingFailed as error:
+        raise ActionError(f"Not calculated. {error}") from error
+    return Done((Worded.of(TEXTS.words("result", value=in_a_line(value, SHOWN))),), read=_long(value))
+
+
+async def _python(action: Python, context: ToolContext) -> Done:
+    try:
+        done = await context.control.guard(compute(action.code))
+    except ComputingFailed as error:
+        raise ActionError(f"The program gave no result. {error}") from error
+    both = "\n".join(part for part in (done.printed.rstrip(), done.value) if part)
+    if not both or "\n" in both or len(both) > SHOWN:
+        return Done((Worded.of(TEXTS.words("printed")),), read=(both or "(no output)",))
+    return Done((Worded.of(TEXTS.words("result", value=both)),))
+
+
+def _long(value: str) -> tuple[str, ...]:
+    return (value,) if len(value) > SHOWN else ()
+
+
+CALCULATE: Final = Tool(
+    model=Calculate,
+    describe=lambda action, _: TEXTS.words("calculate", expression=in_a_line(action.expression, 80)),
+    gate=ungated,
+    repeatable=True,
+    cacheable=True,
+    run=_calculate,
+)
+PYTHON: Final = Tool(
+    model=Python,
+    describe=lambda _action, _sight: TEXTS.words("python"),
+    gate=ungated,
+    repeatable=True,
+    cacheable=True,
+    run=_python,
+)

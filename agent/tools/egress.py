@@ -1,7 +1,8 @@
 """The one way out to the web: pages of public addresses, and hosts that the operator named.
 
 An address is checked where the connection is made, for the very number that is connected to: no name can point to one
-address when it is looked at and to another when it is used.
+address when it is looked at and to another when it is used. Where the operator has set a proxy, it is the proxy that
+looks names up and connects; what is no name of the internet is not even asked of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,6 +44,11 @@ _CLOSED: Final = tuple(
 )
 """Ways from IPv6 to IPv4, by which one reaches an address that stands inside them, and the sites of former days."""
 
+_HOME: Final = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
+"""The ends of names that only an own network has (RFC 6761, 6762, 8375, and those that routers use)."""
+NOT_PUBLIC: Final = "It is not a public address of the internet."
+PROXY_REFUSED: Final = "The proxy of this service let nothing through"
+
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host, for a port. Raises OSError."""
@@ -67,6 +74,21 @@ class Fetched:
     body: bytes
 
 
+def _for_a_proxy(host: str) -> bool:
+    """Whether a proxy may be asked for this host: a name of the internet, or a number that is public, however it is
+    written.
+    """
+    try:
+        return is_public(ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return is_public(ip_address(socket.inet_aton(host)))  # such as 0x7f.1, which resolvers take
+    except OSError:
+        name = host.lower().rstrip(".")
+        return "." in name and not name.endswith(_HOME)
+
+
 def is_public(address: Address) -> bool:
     """Whether an address is one of the public internet, and leads to nothing else."""
     if isinstance(address, IPv6Address):
@@ -88,18 +110,21 @@ async def resolve_here(host: str, port: int) -> Sequence[str]:
 class Egress:
     """Fetches over http and https: no cookies, no proxies of the environment, bounded in time and size.
 
-    `named` are the exact hosts and ports that the operator has set, which may stand in the operator's own network.
+    `named` are the exact hosts and ports that the operator has set, which may stand in the operator's own network; they
+    are reached directly. All else goes by `proxy`, an address with or without name and password, unless it is "".
     """
 
     def __init__(
         self,
         *,
         named: frozenset[Endpoint] = frozenset(),
+        proxy: str = "",
         resolve: Resolve = resolve_here,
         seconds: float = MAX_SECONDS,
         most_bytes: int = MAX_BYTES,
     ) -> None:
         self._named = named
+        self._proxy = proxy
         self._resolve = resolve
         self._seconds = seconds
         self._most_bytes = most_bytes
@@ -132,8 +157,14 @@ class Egress:
         """One request: what came, or the address that it leads to."""
         host, port = url.raw_host or "", url.port or 0
         own = (host.lower(), port) in self._named
+        proxy = None if own or not self._proxy else self._proxy
+        if proxy is not None and not _for_a_proxy(host):
+            raise FetchFailed(NOT_PUBLIC)
         connector = aiohttp.TCPConnector(
-            resolver=_Once(self._resolve), use_dns_cache=False, force_close=True, socket_factory=_guarded(own=own)
+            resolver=_Once(self._resolve),
+            use_dns_cache=False,
+            force_close=True,
+            socket_factory=_guarded(own=own or proxy is not None),
         )
         sent = {**_HEAD, **headers}
         try:
@@ -142,9 +173,16 @@ class Egress:
                     connector=connector, cookie_jar=aiohttp.DummyCookieJar(), auto_decompress=False, trust_env=False
                 ) as session,
                 session.request(
-                    "GET" if send is None else "POST", url, headers=sent, json=send, allow_redirects=False
+                    "GET" if send is None else "POST",
+                    url,
+                    headers=sent,
+                    json=send,
+                    allow_redirects=False,
+                    proxy=proxy,
                 ) as response,
             ):
+                if proxy is not None and response.status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
+                    raise FetchFailed(f"{PROXY_REFUSED} (error {response.status}).")
                 to = response.headers.get("Location")
                 if response.status in _REDIRECTS and to:
                     return _joined(url, to)
@@ -155,12 +193,19 @@ class Egress:
                     response.charset or "",
                     await self._body(response.headers, response.content),
                 )
+        except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
+            status = f" (error {error.status})" if isinstance(error, aiohttp.ClientHttpProxyError) else ""
+            raise FetchFailed(f"{PROXY_REFUSED}{status}.") from None
         except aiohttp.ClientConnectorError as error:
+            # Cut off behind a proxy: the connection in the chain has the password that the operator set.
+            cause = error if proxy is None else None
             if isinstance(error.os_error, _Closed):
-                raise FetchFailed("It is not a public address of the internet.") from error
-            raise FetchFailed("No connection came about.") from error
+                raise FetchFailed(NOT_PUBLIC) from cause
+            raise FetchFailed("No connection came about.") from cause
         except (aiohttp.ClientError, _Closed, OSError, ValueError, zlib.error) as error:
-            raise FetchFailed(f"It could not be fetched ({type(error).__name__}).") from error
+            raise FetchFailed(f"It could not be fetched ({type(error).__name__}).") from (
+                error if proxy is None else None
+            )
 
     async def _body(self, headers: CIMultiDictProxy[str], content: aiohttp.StreamReader) -> bytes:
         packing = headers.get("Content-Encoding", "identity").strip().lower()

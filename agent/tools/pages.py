@@ -20,6 +20,8 @@ _TEXTS: Final = frozenset({"application/json", "application/xml", "application/r
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _META: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_NO_CHARSETS: Final = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
+"""Codecs of Python's own, which no page is written in; some take the square of the length."""
 _SCRIPT: Final = re.compile(r"<script\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]{0,200}>([^<]{0,400})", re.IGNORECASE)
 ON_THE_PHONE: Final = "Open it on the phone instead."
@@ -65,9 +67,9 @@ def decoded(got: Fetched) -> str:
     named = [got.charset, meta[1].decode("ascii", "replace") if meta else ""]
     for name in (*([] if body.isascii() else ["utf-8"]), *named, "utf-8"):
         try:
-            if name:
+            if name and codecs.lookup(name).name not in _NO_CHARSETS:
                 return body.decode(name)
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, ValueError):  # no such charset, or not in it
             continue
     return body.decode("utf-8", "replace")
 

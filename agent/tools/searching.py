@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
@@ -20,6 +21,8 @@ DDGS_S: Final = 10
 PAUSE_S: Final = 60.0
 """For which nothing is asked after a refusal."""
 NO_SEARCH: Final = "Read addresses that the person gave, or search in the browser of the phone."
+_BUSY: Final = frozenset({429, 432, 433, 503})
+"""Too many requests; Tavily has two numbers of its own for a plan that is used up."""
 TAVILY: Final = "https://api.tavily.com/search"
 
 
@@ -83,11 +86,12 @@ class DuckDuckGo:
     """The pages of DuckDuckGo, read by the package ddgs: a scraper, so it asks one question at a time, and nothing for
     a while after it was refused.
 
-    It fetches by itself, outside of the egress: the host is ddgs' own, and no word of model or page chooses it.
+    It fetches by itself, outside of the egress: the host is ddgs' own, and no word of model or page chooses it. It goes
+    by the `proxy` where one is set.
     """
 
-    def __init__(self, ask: Callable[[str], Sequence[Mapping[str, Any]]] | None = None) -> None:
-        self._ask = ask or _ddgs
+    def __init__(self, ask: Callable[[str], Sequence[Mapping[str, Any]]] | None = None, *, proxy: str = "") -> None:
+        self._ask = ask or partial(_ddgs, proxy=proxy)
         self._turn = asyncio.Lock()
         self._not_before = 0.0
 
@@ -114,12 +118,12 @@ class _Refused(Exception):
     """The site gave no results, or did not answer."""
 
 
-def _ddgs(query: str) -> Sequence[Mapping[str, Any]]:
+def _ddgs(query: str, *, proxy: str) -> Sequence[Mapping[str, Any]]:
     from ddgs import DDGS  # noqa: PLC0415 - only where it searches
     from ddgs.exceptions import DDGSException  # noqa: PLC0415 - the same
 
     try:
-        found: Sequence[Mapping[str, Any]] = DDGS(timeout=DDGS_S).text(
+        found: Sequence[Mapping[str, Any]] = DDGS(proxy=proxy or None, timeout=DDGS_S).text(
             query, max_results=MAX_FOUND, backend="duckduckgo"
         )
     except DDGSException as error:
@@ -130,8 +134,10 @@ def _ddgs(query: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _found(got: Fetched, *, text: str) -> tuple[Found, ...]:
+    if got.status in _BUSY:
+        raise FetchFailed(f"The search refuses for now (error {got.status}): do not ask again soon. {NO_SEARCH}")
     if got.status >= 400:
-        raise FetchFailed(f"The search answered with error {got.status}.")
+        raise FetchFailed(f"The search answered with error {got.status}. {NO_SEARCH}")
     try:
         data = json.loads(got.body)
     except (ValueError, RecursionError) as error:

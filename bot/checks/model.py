@@ -10,11 +10,12 @@ from PIL import Image
 
 from agent.model_roles import build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
-from bot.config.endpoints import dialect_of, model_settings
+from bot.config.endpoints import dialect_of, embedder_of, model_settings
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
@@ -50,6 +51,21 @@ async def findings(settings: Settings) -> list[Finding]:
     endpoints = model_settings(settings)
     listed = await _listed(endpoints.vision)
     return [listed] if listed.verdict == "bad" else [listed, await _sees(settings, endpoints.vision)]
+
+
+async def embedding(settings: Settings) -> list[Finding]:
+    """Whether facts can be compared by meaning, where an endpoint is set for that. One call with a word is made."""
+    embedder = embedder_of(settings)
+    if embedder is None:
+        return []
+    try:
+        await embedder.embed(["coffee"])
+    except EmbeddingFailed as error:
+        text = say("check.model.no_vectors", why=str(error))
+        return [Finding("model", "bad", text, say("check.model.no_vectors_fix"))]
+    finally:
+        await embedder.close()
+    return [Finding("model", "good", say("check.model.vectors", name=embedder.name))]
 
 
 async def _listed(endpoint: EndpointSettings) -> Finding:

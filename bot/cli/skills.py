@@ -9,8 +9,8 @@ import json
 from agent.skills.loading import load_skills
 from bot.cli.exits import OK
 from bot.config.settings import Settings
-from bot.texts import say
-from bot.wiring.team import SKILLS_NAME
+from bot.texts import say, spoken
+from bot.wiring.tools import SKILLS_NAME
 from devices.wording import said
 
 
@@ -19,7 +19,8 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     for skill in there.found.values():
         row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
-        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.description}")
+        about = skill.described(spoken())
+        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {about}")
     for refused in there.refused:
         row = {"refused": refused.folder, "reason": said(refused.why)}
         print(json.dumps(row, ensure_ascii=False) if options.json else say("cli.skills.refused", **row))

@@ -22,6 +22,7 @@ from bot.commands import (
     skills,
     tasks,
     tokens,
+    tools,
     usage,
 )
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
@@ -71,6 +72,7 @@ HANDLERS: Mapping[str, Handler] = {
     "memories": memory.memories,
     "skills": skills.skills,
     "skill": skills.skill,
+    "tools": tools.tools,
     "whoami": people.whoami,
     "why": people.why,
     "people": people.people,

@@ -171,6 +171,7 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
     "memories": (("memory", "list", (), None, ()),),
     "skills": (("skill", "list", (), None, ()),),
     "skill": (("skill", "follow", ("device",), None, ()),),
+    "tools": (("skill", "tools", (), None, ()),),
     "people": (
         ("people", "list", (), "", ()),
         ("people", "allow", ("device",), "allow {who} {right}", (_WHO, Field("right", OptionKind.RIGHT))),

@@ -25,6 +25,7 @@ from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.service import TaskService
+from bot.views.tools import ToolOffer
 from devices.phone import Phones
 
 UTC = ZoneInfo("UTC")
@@ -58,6 +59,8 @@ class Services:
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in what is typed, by platform."""
     skills: Skills = field(default_factory=Skills)
+    tools: Callable[[], ToolOffer] = ToolOffer
+    """The tools that need no phone, as they are now."""
 
     @property
     def policy(self) -> Policy:

@@ -8,12 +8,12 @@ from bot.commands.request import Refused, Request, Services, plain
 from bot.commands.tasks import do
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
-from bot.texts import listed, say
+from bot.texts import listed, say, spoken
 
 
 async def skills(request: Request, services: Services) -> Reply:  # noqa: ARG001 - as every command
     """Name and description of each."""
-    lines = [f"{skill.name}: {skill.description}" for skill in services.skills.found.values()]
+    lines = [f"{skill.name}: {skill.described(spoken())}" for skill in services.skills.found.values()]
     return plain("\n".join(lines) or say("skills.none"))
 
 

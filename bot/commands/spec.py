@@ -147,6 +147,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("memories"),
     _command("skills"),
     _command("skill", ("device", OptionKind.PHONE), text="skill", text_required=True),
+    _command("tools"),
     _command("whoami"),
     _command("why", ("person", OptionKind.PERSON), ("task", OptionKind.TASK), argument="person"),
     _command("people", ("device", OptionKind.PHONE), text="change", right=Right.ADMIN),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from agent.models.pricing import Price
@@ -73,6 +74,14 @@ def _servers(value: object) -> object:
     return tuple((host.strip("[]"), port) for host, _, port in (entry.rpartition(":") for entry in entries))
 
 
+def _proxy(address: SecretStr) -> SecretStr:
+    """The address of a proxy, checked. Raises ValueError."""
+    value = address.get_secret_value()
+    if value and not re.fullmatch(r"https?://(?:[^\s/@]*@)?[^\s/@]+/?", value):
+        raise ValueError("an address such as http://user:password@host:port was expected")
+    return address
+
+
 def _zone(name: str) -> str:
     """The name of a time zone, checked. Raises ValueError."""
     zone_named(name)
@@ -87,6 +96,9 @@ Zone = Annotated[str, AfterValidator(_zone)]
 Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 BaseUrl = Annotated[Url, AfterValidator(_base)]
 """Of a model endpoint, such as https://api.openai.com/v1."""
+
+ProxyUrl = Annotated[SecretStr, AfterValidator(_proxy)]
+"""Secret as a whole: most have a password in them."""
 
 Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 PhoneNames = Annotated[Pairs, AfterValidator(_names)]

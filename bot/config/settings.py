@@ -30,6 +30,7 @@ from bot.config.forms import (
     PhoneNames,
     Port,
     Prices,
+    ProxyUrl,
     Servers,
     Tiers,
     Url,
@@ -87,6 +88,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "deep_thinking": "yes_no",
     "web_tools": "yes_no",
     "searxng_url": "url",
+    "web_proxy": "proxy",
     "workshop": "workshop",
     "pairing": "yes_no",
     "max_steps": "positive",
@@ -171,6 +173,7 @@ class Settings(BaseSettings):
     web_tools: bool = True
     searxng_url: Url = ""
     tavily_api_key: SecretStr = SecretStr("")
+    web_proxy: ProxyUrl = SecretStr("")
     workshop: Annotated[str, Field(max_length=100, pattern=r"^(auto|off|/\S+)$")] = "auto"
     max_steps: Annotated[int, Field(ge=1)] = 60
     max_minutes: Annotated[float, Field(gt=0)] | None = 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -16,7 +17,7 @@ from bot.domain.retention import KEEP_TASKS_DAYS
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreError
 from bot.store.frames import kept_files
-from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
+from bot.store.store import DATABASE_NAME, FRAMES_NAME, TASK_FILES_NAME, Store
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class Removed:
     checkpoints: int = 0
     rows: int = 0
     pictures: int = 0
+    folders: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,18 @@ class Housekeeper:
             tasks += len(found)
         while batch := await pruning.batch(now - self._keep):
             rows += batch
+        while batch := await pruning.forget_calls():
+            rows += batch
         pictures = await self._store.frames.prune(await self._store.tasks.files_in_use())
-        return Removed(tasks, checkpoints, rows, pictures)
+        return Removed(tasks, checkpoints, rows, pictures, await self._remove_folders())
+
+    async def _remove_folders(self) -> int:
+        """Remove the files of tasks whose record is gone: also after a kill in between, or with another database."""
+        root = self._directory / TASK_FILES_NAME
+        gone = await self._store.pruning.without_record(await asyncio.to_thread(_numbered, root))
+        for task in gone:
+            await asyncio.to_thread(shutil.rmtree, root / task)
+        return len(gone)
 
     async def _run(self) -> None:
         while True:
@@ -142,11 +154,13 @@ class Housekeeper:
         logger.log(
             level,
             "Removed because of age or size: steps and messages of %d tasks, checkpoints of %d, %d other rows, %d "
-            "pictures and files. Kept: %d pictures and files in %.1f MB, tasks in %.1f MB, checkpoints in %.1f MB.",
+            "pictures and files, files of %d tasks. Kept: %d pictures and files in %.1f MB, tasks in %.1f MB, "
+            "checkpoints in %.1f MB.",
             removed.tasks,
             removed.checkpoints,
             removed.rows,
             removed.pictures,
+            removed.folders,
             kept.pictures,
             kept.pictures_size / 1e6,
             kept.database_size / 1e6,
@@ -162,6 +176,12 @@ def kept_in(directory: Path) -> Kept:
         for name in (DATABASE_NAME, CHECKPOINTS_NAME)
     ]
     return Kept(len(pictures), sum(pictures), *databases)
+
+
+def _numbered(root: Path) -> list[str]:
+    """The folders there that are called as tasks are; whatever else is there is somebody else's."""
+    there = root.iterdir() if root.is_dir() else ()
+    return [path.name for path in there if path.name.isascii() and path.name.isdigit() and not path.is_symlink()]
 
 
 def _size(path: Path) -> int | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.store.connection import Transaction
 from bot.store.database import Database
+from bot.store.json_columns import json_text
 
 BATCH: Final = 500
 """Rows that one transaction removes at most where they belong to no task: it takes some milliseconds."""
@@ -33,6 +35,12 @@ _CONSOLE: Final = (
     # The last revision stays: the next must be higher. What a living task has shown may still be changed.
     " AND revision < (SELECT MAX(revision) FROM console_messages)"
     " AND sent < (SELECT COALESCE(MIN(created), ?1) FROM tasks WHERE state <> 'ended') LIMIT ?2) RETURNING 1"
+)
+_FORGOTTEN_CALLS: Final = (
+    "DELETE FROM tool_calls WHERE id IN (SELECT tool_calls.id FROM forgettings"
+    " JOIN tasks ON forgettings.person = person_platform || ':' || person_id AND forgettings.at >= tasks.created"
+    " JOIN tool_calls ON tool_calls.task = CAST(tasks.id AS TEXT)"
+    " WHERE tasks.state = 'ended' AND pruned < 2 LIMIT ?) RETURNING 1"
 )
 _MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
 
@@ -86,6 +94,31 @@ class Pruning:
                     await transaction.fetch(statement, (row["id"],))
 
         await self._database.write(work)
+
+    async def forget_calls(self) -> int:
+        """Remove up to BATCH calls of tools of ended tasks whose person has had something forgotten since they began:
+        it may stand in their arguments and results. Returns how many; what is removed is overwritten in the file.
+        """
+
+        async def work(transaction: Transaction) -> int:
+            await transaction.fetch("PRAGMA secure_delete = ON")
+            gone = await transaction.fetch(_FORGOTTEN_CALLS, (BATCH,))
+            await transaction.fetch("PRAGMA secure_delete = OFF")
+            return len(gone)
+
+        gone = await self._database.write(work)
+        if gone:
+            await self._database.empty_log()
+        return gone
+
+    async def without_record(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Those of these tasks that are not known, or whose record was removed."""
+        rows = await self._database.fetch(
+            "SELECT value AS id FROM json_each(?) WHERE NOT EXISTS"
+            " (SELECT 1 FROM tasks WHERE tasks.id = CAST(value AS INTEGER) AND pruned < 2)",
+            (json_text(list(tasks)),),
+        )
+        return tuple(str(row["id"]) for row in rows)
 
     async def batch(self, before: float) -> int:
         """Remove up to BATCH rows each of old leases, messages of the console and commands that were missed.

@@ -40,6 +40,8 @@ from bot.store.usage import UsageTable
 
 DATABASE_NAME = "opengui.sqlite3"
 FRAMES_NAME = "frames"
+TASK_FILES_NAME = "task-files"
+"""The folder with a folder for each task that has files of its own."""
 
 Result = TypeVar("Result")
 

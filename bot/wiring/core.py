@@ -40,8 +40,9 @@ from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
+from bot.views.tools import ToolOffer
 from bot.wiring.team import members_of, skills_of
-from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
+from bot.wiring.tools import actions_of, mcp_tools, tool_offer, toolbox_of
 from bot.workshop.offer import look_for_workshop
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
@@ -72,6 +73,7 @@ class Core:
     admission: Admission
     operating: Operating
     skills: Skills
+    tools: Callable[[], ToolOffer]
 
 
 @asynccontextmanager
@@ -117,6 +119,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             stack.push_async_callback(embedder.close)
         memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
         skills = await asyncio.to_thread(skills_of, settings)
+        foreign = await stack.enter_async_context(mcp_tools(settings.data_dir))
         toolbox = toolbox_of(
             settings,
             store.tool_calls,
@@ -124,7 +127,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             workshop=offer.workshop,
             memory=memory,
             skills=skills,
-            offered_now=await stack.enter_async_context(mcp_tools(settings.data_dir)),
+            offered_now=foreign.tools,
         )
         equipment = Equipment(
             phones=phones,
@@ -178,6 +181,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             admission,
             Operating(leases, phones, policy, store.journal),
             skills,
+            lambda: tool_offer(toolbox.tools, offer.lack, foreign),
         )
 
 

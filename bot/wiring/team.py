@@ -7,6 +7,7 @@ from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from agent.front_matter import Refused
 from agent.graph.member.members import Members
 from agent.members.loading import Team, load_team
 from agent.skills.library import Skills
@@ -14,21 +15,25 @@ from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox
 from bot.config.settings import Settings
 from bot.store.store import Store
+from bot.wiring.tools import SKILLS_NAME, TOOL_NAMES
 
-SKILLS_NAME: Final = "skills"
-"""The folder in the data directory with the operator's own skills."""
 AGENTS_NAME: Final = "agents"
 """The folder in the data directory with the operator's own members."""
-KNOWN_TOOLS: Final = frozenset(
-    {"web_search", "read_page", "knowledge", "calculate", "python", "shell", "python_full", "text", "json", "weather"}
-    | {"time", "files", "write_file", "write_note", "write_todos", "remember", "recall", "forget", "read_skill"}
-)
-"""Names that a member may ask for whether the tool is set up here or not."""
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:
-    """Who there is, and which folders were refused."""
-    return load_team(settings.data_dir / AGENTS_NAME, tools, absent=KNOWN_TOOLS)
+    """Who there is, and which folders were refused. A member may ask for a tool whether it is set up here or not."""
+    return load_team(settings.data_dir / AGENTS_NAME, tools, absent=TOOL_NAMES)
+
+
+def refused_members(settings: Settings) -> tuple[Refused, ...]:
+    """Folders of members that cannot be used. Reads from the disk."""
+    return team_of(settings, frozenset(TOOL_NAMES)).refused
+
+
+def refused_folders(settings: Settings) -> tuple[Refused, ...]:
+    """Folders of members and of skills that cannot be used. Reads from the disk."""
+    return (*refused_members(settings), *load_skills(settings.data_dir / SKILLS_NAME).refused)
 
 
 def skills_of(settings: Settings) -> Skills:

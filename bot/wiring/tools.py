@@ -4,47 +4,75 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from agent.actions import Action
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
-from agent.ports.memory import Memory
+from agent.ports.memory import Memory, MemoryOfThisProcess
 from agent.ports.tool_calls import ToolCalls
-from agent.ports.workshop import Workshop
+from agent.ports.workshop import Lack, Workshop
 from agent.skills.library import Skills
+from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox
-from agent.tools.clock import time_tool
-from agent.tools.compute import CALCULATE, PYTHON
-from agent.tools.files import file_tools
-from agent.tools.jotting import NOTE, TODOS
-from agent.tools.json_query import JSON
-from agent.tools.knowledge import knowledge_tool
-from agent.tools.memory import memory_tools
-from agent.tools.shell import TaskJobFolder, shell_tools
-from agent.tools.skills import skill_tools
+from agent.tools.clock import Time, time_tool
+from agent.tools.computing import CALCULATE, PYTHON, Calculate, Python
+from agent.tools.files import ReadFiles, WriteFile, file_tools
+from agent.tools.jotting import NOTE, TODOS, WriteNote, WriteTodos
+from agent.tools.json_query import JSON, JsonQuery
+from agent.tools.knowledge import SearchDocuments, knowledge_tool
+from agent.tools.memory import Forget, Recall, Remember, memory_tools
+from agent.tools.shell import PythonFull, Shell, TaskJobFolder, shell_tools
+from agent.tools.skills import ReadSkill, skill_tools
 from agent.tools.spec import Tool
 from agent.tools.task_files import TaskFiles
-from agent.tools.text import TEXT
-from agent.tools.weather import weather_tool
-from agent.tools.web import read_page, web_search
+from agent.tools.text import TEXT, Text
+from agent.tools.weather import Weather, weather_tool
+from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
+from bot.store.store import TASK_FILES_NAME
+from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
+from bot.workshop.offer import look_for_workshop
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
     from agent.tools.searching import Search
+    from bot.mcp_servers.connection import ServerState
 
 logger = logging.getLogger(__name__)
 
-TASK_FILES_NAME: Final = "task-files"
-"""The folder in the data directory with a folder for each task that has files."""
-IN_A_RUN: Final = frozenset({"calculate", "python", "knowledge", "web_search", "read_page", "remember", "read_skill"})
+NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
+SKILLS_NAME: Final = "skills"
+"""The folder in the data directory with the operator's own skills."""
+_WORKSHOP: Final[tuple[type[Action], ...]] = (Shell, PythonFull)
+_ALL: Final[tuple[type[Action], ...]] = (
+    Calculate, Python, Text, JsonQuery, Time, ReadFiles, WriteFile, WriteTodos, WriteNote, SearchDocuments, WebSearch,
+    ReadPage, Weather, Remember, Recall, Forget, ReadSkill, Shell, PythonFull,
+)  # fmt: skip
+"""The tools of this program, also those that are not set up here."""
+_LACKS: Final[Mapping[type[Action], ToolLack]] = {
+    SearchDocuments: ToolLack.KNOWLEDGE_DIR,
+    **dict.fromkeys((WebSearch, ReadPage, Weather), ToolLack.WEB_TOOLS),
+}
+
+
+def _name(model: type[Action]) -> str:
+    return str(model.model_fields["kind"].default)
+
+
+TOOL_NAMES: Final = tuple(map(_name, _ALL))
+"""Their names, whether they are set up here or not."""
+IN_A_RUN: Final = frozenset(
+    _name(model) for model in (Calculate, Python, SearchDocuments, WebSearch, ReadPage, Remember, ReadSkill)
+)
 """What a run on a phone is offered as well: looking something up, keeping a fact. Each costs tokens in every step."""
 
 
@@ -59,7 +87,8 @@ def tools_of(
         documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
-        tools += [web_search(cache(lambda: _search(settings))), read_page(_public), weather_tool(_public)]
+        public = cache(lambda: _public(settings))
+        tools += [web_search(cache(lambda: _search(settings))), read_page(public), weather_tool(public)]
     if memory is not None:
         tools += memory_tools(memory)
     tools += skill_tools(skills or Skills())
@@ -93,11 +122,10 @@ def actions_of(toolbox: Toolbox) -> ActionRegistry:
     return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 
-@cache
-def _public() -> Egress:
+def _public(settings: Settings) -> Egress:
     from agent.tools.egress import Egress  # noqa: PLC0415 - only where something is fetched
 
-    return Egress()
+    return Egress(proxy=settings.web_proxy.get_secret_value())
 
 
 def _search(settings: Settings) -> Search:
@@ -107,28 +135,64 @@ def _search(settings: Settings) -> Search:
     if settings.searxng_url:
         return SearXng(settings.searxng_url, Egress(named=frozenset({endpoint_of(settings.searxng_url)})))
     if key := settings.tavily_api_key.get_secret_value():
-        return Tavily(key, _public())
-    return DuckDuckGo()
+        return Tavily(key, _public(settings))
+    return DuckDuckGo(proxy=settings.web_proxy.get_secret_value())
+
+
+async def tools_here(settings: Settings) -> ToolOffer:
+    """The tools that a service with these settings has; a room of the workshop is really tried, servers are not."""
+    offer = await look_for_workshop(settings.workshop)
+    skills = await asyncio.to_thread(load_skills)
+    tools = tools_of(settings, offer.workshop, memory=MemoryOfThisProcess(), skills=Skills(skills.found))
+    named = await asyncio.to_thread(read_mcp_file, settings.data_dir / FILE)
+    return tool_offer({tool.kind for tool in tools}, offer.lack, ForeignTools(refused=named.refused if named else {}))
+
+
+def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
+    """What people are told of the tools, where these are offered and the workshop lacks this."""
+
+    def state(model: type[Action]) -> ToolState:
+        name = _name(model)
+        lack = None if name in offered else workshop if model in _WORKSHOP else _LACKS.get(model)
+        return ToolState(name, lack, name in IN_A_RUN)
+
+    states = foreign.states()
+    theirs = (ToolState(tool, server=server.name) for server in states for tool in server.tools)
+    away = [ServerAway(server.name, server.why) for server in states if server.why]
+    refused = [ServerAway(name, why) for name, why in foreign.refused.items()]
+    return ToolOffer((*map(state, _ALL), *theirs), (*away, *refused))
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTools:
+    """What the servers of `mcp.json` give: the tools of those that live, how each is, and which are not used, with the
+    reason.
+    """
+
+    tools: Callable[[], tuple[Tool[Any], ...]] = tuple
+    states: Callable[[], Sequence[ServerState]] = tuple
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @asynccontextmanager
-async def mcp_tools(data_dir: Path) -> AsyncGenerator[Callable[[], tuple[Tool[Any], ...]]]:
-    """Keep the servers of `mcp.json` connected until the block ends; the function gives the tools of those that live.
+async def mcp_tools(data_dir: Path) -> AsyncGenerator[ForeignTools]:
+    """Keep the servers of `mcp.json` connected until the block ends.
 
     Nothing is loaded or started where there is no such file.
     """
     named = await asyncio.to_thread(read_mcp_file, data_dir / FILE)
-    for name, why in (named.refused if named else {}).items():
+    refused = named.refused if named else {}
+    for name, why in refused.items():
         logger.error("%s is not used: %s", f"The server {name} of {FILE}" if name else FILE, why)
     if named is None or not named.servers:
-        yield tuple
+        yield ForeignTools(refused=refused)
         return
     try:
         from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
     except ImportError:
-        logger.error("%s is not used: install the extra opengui-bot[mcp].", FILE)  # noqa: TRY400 - a sentence
-        yield tuple
+        logger.error("%s is not used: %s", FILE, NO_EXTRA)  # noqa: TRY400 - a sentence
+        yield ForeignTools(refused={**refused, **dict.fromkeys(named.servers, NO_EXTRA)})
         return
     servers = McpServers(named.servers)
     async with servers.connected():
-        yield servers.tools
+        yield ForeignTools(servers.tools, servers.states, refused)

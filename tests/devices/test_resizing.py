@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from PIL import Image, ImageChops
 
@@ -19,3 +22,27 @@ def test_the_picture_is_that_of_pillow(size: tuple[int, int], target: tuple[int,
         difference = ImageChops.difference(made, by_pillow(noise, target))
         assert difference.size == target
         assert difference.point(lambda level: 255 if level > 1 else 0).getbbox() is None
+
+
+TIGHT = """
+import resource, sys
+from PIL import Image
+from devices.resizing import resized
+image = Image.new("RGB", (3840, 3840))
+resized(image, (64, 64))
+with open("/proc/self/status") as status:
+    has = next(int(line.split()[1]) for line in status if line.startswith("VmData")) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (has + int(sys.argv[1]), resource.RLIM_INFINITY))
+try:
+    print(resized(image, (1920, 1920)).size)
+except MemoryError:
+    print("no memory")
+"""
+
+
+@pytest.mark.parametrize(("room", "told"), [(10, "no memory"), (30, "no memory"), (90, "(1920, 1920)")])
+def test_too_little_memory_is_an_error_and_not_the_end(room: int, told: str) -> None:
+    """Seen failing at 30 MB without the look before: the process was ended by the resizer (SIGABRT)."""
+    command = [sys.executable, "-c", TIGHT, str(room * 1_000_000)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout.strip()) == (0, told), ran.stderr

@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, model, setting_changes, workshop
+from bot.checks import chats, files, model, setting_changes
 from bot.checks.service import waited
-from bot.cli.doctor import phones
+from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
@@ -71,7 +71,9 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
             yield finding
     for finding in await model.findings(settings):
         yield finding
-    for finding in await workshop.findings(settings):
+    for finding in await model.embedding(settings):
+        yield finding
+    for finding in await tools.findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding

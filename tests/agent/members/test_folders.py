@@ -9,7 +9,7 @@ import pytest
 
 from agent.front_matter import MAX_FILE, FolderRefused, parse
 from agent.members.loading import FILE, Team, load_team
-from bot.wiring.team import KNOWN_TOOLS
+from bot.wiring.tools import TOOL_NAMES
 from devices.wording import Words
 
 TOOLS = {"web_search", "calculate"}
@@ -36,7 +36,7 @@ def why(team: Team) -> str:
     return refused.why.kind
 
 
-ELSEWHERE = KNOWN_TOOLS - TOOLS
+ELSEWHERE = frozenset(TOOL_NAMES) - TOOLS
 
 
 def test_the_shipped_members_are_read() -> None:

@@ -121,6 +121,8 @@ async def _answer(site: Site, request: web.Request) -> web.StreamResponse:
             return _page(PAGE.replace("</article>", f"<p>{order * 3}</read></p></article>"))
         case "/search":
             return _search(site, request)
+        case path if path.startswith("/status/"):
+            return web.Response(status=int(path.split("/")[2]), text="no")
     return web.Response(status=404, text="nothing here")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agent.tools.addresses import addresses_in, same
@@ -68,6 +70,17 @@ async def test_a_program_prints_and_has_a_value() -> None:
 async def test_what_a_program_cannot_reach_or_use_up(code: str, told: str) -> None:
     with pytest.raises(ComputingFailed, match=told):
         await compute(code)
+
+
+async def test_a_program_finds_nothing_of_the_one_before() -> None:
+    await compute("left = 7")
+    with pytest.raises(ComputingFailed, match="not defined"):
+        await compute("left")
+    assert (await compute("7")).value == "7"
+
+
+async def test_programs_at_once() -> None:
+    assert [done.value for done in await asyncio.gather(*(compute(str(n)) for n in range(9)))] == list("012345678")
 
 
 async def test_what_is_printed_has_an_end() -> None:

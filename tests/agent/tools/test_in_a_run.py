@@ -20,7 +20,7 @@ from agent.models.base import Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
 from agent.ports.tool_calls import MemoryToolCalls
-from agent.tools.compute import CALCULATE, PYTHON
+from agent.tools.computing import CALCULATE, PYTHON
 from agent.tools.searching import SearXng
 from agent.tools.spec import ActionError, ToolContext
 from agent.tools.web import ReadPage, WebSearch, read_page, web_search

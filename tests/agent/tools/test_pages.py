@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.tools.egress import Fetched, FetchFailed
+from agent.tools.egress import Egress, Fetched, FetchFailed
 from agent.tools.pages import decoded, read_page
 from agent.tools.searching import SearXng, Tavily, endpoint_of
 from tests.agent.tools.site import NAME, Site, hostile_site
@@ -82,6 +82,39 @@ async def test_a_search_that_does_not_work(site: Site) -> None:
         await SearXng(site.url("/to?url=/page#"), site.egress()).search("pumps")
     with pytest.raises(FetchFailed, match="error 404"):
         await SearXng(site.url("/elsewhere"), site.egress()).search("pumps")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/status/429", "refuses for now .* do not ask again soon. Read addresses"),
+        ("/status/503", "refuses for now"),
+        ("/status/403", "does not take the key"),
+        ("/status/500", "error 500. Read addresses"),
+    ],
+)
+async def test_a_search_that_refuses(site: Site, path: str, told: str) -> None:
+    with pytest.raises(FetchFailed, match=told):
+        await Tavily("key-1", site.egress(), site.url(path)).search("pumps")
+    assert len(site.asked) == 1
+
+
+async def test_a_searxng_without_json(site: Site) -> None:
+    with pytest.raises(FetchFailed, match="gives no JSON"):
+        await SearXng(site.url("/status/403"), site.egress()).search("pumps")
+
+
+async def test_no_network_at_all() -> None:
+    """Each is a sentence at once, with what can be done instead."""
+
+    async def nothing(_host: str, _port: int) -> list[str]:
+        raise OSError("Network is unreachable")
+
+    away = Egress(resolve=nothing)
+    with pytest.raises(FetchFailed, match="No connection came about"):
+        await read_page("https://pumps.example/", away)
+    with pytest.raises(FetchFailed, match="No connection came about"):
+        await Tavily("key-1", away).search("pumps")
 
 
 def test_the_endpoint_that_an_operator_named() -> None:

@@ -16,8 +16,10 @@ from langgraph.checkpoint.base import empty_checkpoint
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey
+from agent.ports.tool_calls import CallKey, NewCall
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
+from agent.tools.task_files import TaskFiles
 from bot.domain.address import MessageRef
 from bot.domain.console_log import Content
 from bot.domain.task import StepRow, Task, TaskState
@@ -27,11 +29,11 @@ from bot.store.connection import Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
 from bot.store.outbox import FinalPayload
 from bot.store.schema import shrink
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.store import DATABASE_NAME, TASK_FILES_NAME, Store
 from tests.bot.store.conftest import ANNA, HERE, add_task
 
 DAY = 86_400.0
-OF_A_TASK = ("steps", "actions", "questions", "outbox", "cards", "tickets")
+OF_A_TASK = ("steps", "actions", "questions", "outbox", "cards", "tickets", "tool_calls")
 
 
 @dataclass
@@ -69,6 +71,8 @@ class House:
         await store.journal.begin(ActionKey(run, 1, 1, 0), {"kind": "tap"}, fence=lease.fence)
         await store.leases.release(run, now=at)
         await store.leases.ticket(run, first=False)
+        call = NewCall("recall", {"about": "tulips"}, repeatable=True)
+        await store.tool_calls.begin(CallKey(task.id, "executor", 1, 0, 0), call)
         await store.cards.put(task.id, MessageRef(HERE, "1"), at)
         await store.audit.note(AuditKind.ACCEPTED, ANNA, task=task.id)
         await store.console.append("main", "bot", Content(body="a card"), nonce=f"n{task.id}")
@@ -119,6 +123,36 @@ async def test_old_tasks_lose_what_they_left_and_stay_themselves(house: House) -
     assert await house.store.steps.of(young.id)
     assert await house.threads() == set(), "an ended task is never continued"
     assert (await house.keeper().round()) == Removed(), "and there is nothing left to do"
+
+
+async def test_the_files_of_a_task_go_with_its_record(house: House) -> None:
+    old = await house.lived("1", ended=100)
+    young = await house.lived("2", ended=80)
+    work = await house.lived("3", ended=None)
+    files = TaskFiles(house.directory / TASK_FILES_NAME)
+    for task in (old.id, young.id, work.id, "4711", "notes-of-mine"):
+        files.of(task).write("a/b.txt", "text")
+    outside = house.directory / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    (files.of(old.id).path / "link").symlink_to(outside)
+    (house.directory / TASK_FILES_NAME / "99").symlink_to(outside)
+    assert (await house.keeper().round()).folders == 2
+    left = {path.name for path in (house.directory / TASK_FILES_NAME).iterdir()}
+    assert left == {young.id, work.id, "notes-of-mine", "99"}
+    assert (outside / "kept").exists()
+
+
+async def test_calls_that_may_hold_what_was_forgotten_go_when_their_task_has_ended(house: House) -> None:
+    tasks = [await house.lived("1", ended=2), await house.lived("2", ended=None)]
+    await house.keeper().round()
+    assert [len(await house.store.tool_calls.of_task(task.id)) for task in tasks] == [1, 1]
+    memory = house.store.memory()
+    subject = f"{tasks[0].person.platform}:{tasks[0].person.id}"
+    fact = await memory.remember(subject, "tulip")
+    await memory.forget(subject, [fact.id])
+    await house.keeper().round()
+    assert [len(await house.store.tool_calls.of_task(task.id)) for task in tasks] == [0, 1]
 
 
 async def test_what_lives_or_was_not_told_stays(house: House) -> None:

@@ -1,0 +1,39 @@
+"""What the agent lacks beside phones: tools, servers of other tools, and folders that cannot be used."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.front_matter import Refused
+from agent.ports.workshop import Lack
+from bot.checks import workshop
+from bot.config.settings import Settings
+from bot.domain.finding import Finding
+from bot.texts import listed, say
+from bot.views.tools import ToolLack, ToolState, server_line
+from bot.wiring.team import refused_folders
+from bot.wiring.tools import tools_here
+from devices.wording import said
+
+
+async def findings(settings: Settings) -> list[Finding]:
+    """A room of the workshop is really tried; servers of `mcp.json` are not."""
+    offer = await tools_here(settings)
+    lacking: dict[ToolLack, list[ToolState]] = {}
+    room: Lack | None = None
+    for tool in offer.tools:
+        if isinstance(tool.lack, Lack):
+            room = tool.lack
+        elif tool.lack is not None:
+            lacking.setdefault(tool.lack, []).append(tool)
+    found = [workshop.finding(room)]
+    for tools in lacking.values():
+        names = listed(tool.name for tool in tools)
+        found.append(Finding("computer", "note", say("tools.lacking", names=names, why=tools[0].why)))
+    found += [Finding("files", "bad", server_line(server), say("tools.mend")) for server in offer.away]
+    return found + [_refused(folder) for folder in await asyncio.to_thread(refused_folders, settings)]
+
+
+def _refused(folder: Refused) -> Finding:
+    text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
+    return Finding("files", "bad", text, say("tools.mend"))

@@ -1,0 +1,89 @@
+"""The tools that need no phone, as people are told of them: which there are, and what the others lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agent.ports.workshop import Lack
+from bot.texts import say
+
+
+class ToolLack(StrEnum):
+    """The setting without which a tool is not offered; what a tool of the workshop lacks is a `Lack`."""
+
+    KNOWLEDGE_DIR = "knowledge_dir"
+    WEB_TOOLS = "web_tools"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolState:
+    """One tool: `lack` is why it is not offered, None where it is; `in_runs`: also in the middle of a run on a phone.
+
+    `server` is the server of `mcp.json` that it is of, "" for one of this program.
+    """
+
+    name: str
+    lack: ToolLack | Lack | None = None
+    in_runs: bool = False
+    server: str = ""
+
+    @property
+    def about(self) -> str:
+        """What it does, in a few words; what servers say of their own is not repeated."""
+        about = say("tools.of_server", server=self.server) if self.server else say(f"cli.tools.about.{self.name}")
+        return say("cli.tool.in_runs", about=about) if self.in_runs and self.lack is None else about
+
+    @property
+    def why(self) -> str:
+        """Why it is not offered, as a sentence; "" where it is."""
+        if self.lack is None:
+            return ""
+        if isinstance(self.lack, Lack):
+            return say(f"workshop.lack.{self.lack.value}")
+        return say(f"tools.lack.{self.lack.value}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAway:
+    """A server of `mcp.json` whose tools are not there, and why; "" for the file itself."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """All tools, those that are not offered too, and the servers whose tools nobody knows."""
+
+    tools: tuple[ToolState, ...] = ()
+    away: tuple[ServerAway, ...] = ()
+
+
+def tool_lines(offer: ToolOffer) -> Iterator[str]:
+    """One line each: what is offered, then what is lacking."""
+    yield from (f"{tool.name}: {tool.about}" for tool in offer.tools if tool.lack is None)
+    for tool in offer.tools:
+        if tool.lack is not None:
+            yield f"{tool.name}: {say('cli.tool.missing', about=tool.about, why=tool.why)}"
+    yield from (server_line(server) for server in offer.away)
+
+
+def server_line(server: ServerAway) -> str:
+    """That its tools are not there, and why."""
+    if not server.name:
+        return say("tools.file_away", why=server.why)
+    return say("tools.server_away", server=server.name, why=server.why)
+
+
+def tool_data(tool: ToolState) -> dict[str, Any]:
+    """The tool as JSON."""
+    return {
+        "tool": tool.name,
+        "offered": tool.lack is None,
+        "lacks": None if tool.lack is None else tool.lack.value,
+        "why": tool.why or None,
+        "in_runs": tool.in_runs,
+    }
