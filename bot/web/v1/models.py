@@ -127,6 +127,13 @@ class OpenQuestionInfo(_Got):
     expires: float
 
 
+class SourceInfo(_Got):
+    """A page that was read for a task."""
+
+    title: str
+    url: str
+
+
 class TaskInfo(_Got):
     """A task. Times are Unix seconds."""
 
@@ -136,6 +143,7 @@ class TaskInfo(_Got):
     text: str
     summary: str
     data: str | None
+    sources: list[SourceInfo] = Field(description="The pages that were read for it.")
     phone: str
     phone_name: str
     phones: int

@@ -25,6 +25,7 @@ from bot.web.v1.models import (
     Note,
     OpenQuestionInfo,
     PictureInfo,
+    SourceInfo,
     StepInfo,
     TaskInfo,
 )
@@ -47,6 +48,7 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
         text=task.text,
         summary=task.summary,
         data=task.data,
+        sources=[SourceInfo(title=page.title, url=page.url) for page in task.sources],
         phone=task.phone,
         phone_name=task.phone_name,
         phones=task.parts or 1,
