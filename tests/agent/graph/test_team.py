@@ -205,7 +205,6 @@ async def test_two_members_at_once_then_the_phone(rig: Rig) -> None:
     assert end.outcome is Outcome.SUCCEEDED
     assert end.summary.startswith("A is the cheaper one.")
     assert [source.url for source in end.sources] == ["https://shop.example/A", "https://shop.example/BB"]
-    assert "https://shop.example/BB" in end.summary
     told = todos(work.events)
     assert [todo.member for todo in told[0]] == ["researcher", "researcher", "coder", "executor"]
     assert {todo.state for todo in told[-1]} == {"completed"}
