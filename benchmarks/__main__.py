@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, scale, settling, single, stopping, workshop
+from benchmarks import api, foreign, members, scale, settling, single, stopping, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -51,6 +51,10 @@ async def _workshop(options: Options) -> list[Row]:
     return await workshop.measured(options.runs)
 
 
+async def _members(options: Options) -> list[Row]:
+    return await members.measured(options.runs)
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
@@ -58,6 +62,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "stop": _stop,
     "api": _api,
     "workshop": _workshop,
+    "members": _members,
     "scale": _scale,
 }
 

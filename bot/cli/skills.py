@@ -1,4 +1,4 @@
-"""`opengui skills`: the skills that there are, and the folders that cannot be used."""
+"""`opengui skills`: the skills that there are, and the folders of skills and members that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent.skills.loading import load_skills
 from bot.cli.exits import OK
 from bot.config.settings import Settings
 from bot.texts import say
-from bot.wiring.team import SKILLS_NAME
+from bot.wiring.team import SKILLS_NAME, refused_folders
 from devices.wording import said
 
 
@@ -20,7 +20,7 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
     for skill in there.found.values():
         row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
         print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.description}")
-    for refused in there.refused:
+    for refused in await asyncio.to_thread(refused_folders, settings):
         row = {"refused": refused.folder, "reason": said(refused.why)}
         print(json.dumps(row, ensure_ascii=False) if options.json else say("cli.skills.refused", **row))
     return OK

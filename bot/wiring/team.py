@@ -7,6 +7,7 @@ from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from agent.front_matter import Refused
 from agent.graph.member.members import Members
 from agent.members.loading import Team, load_team
 from agent.skills.library import Skills
@@ -34,6 +35,11 @@ def team_of(settings: Settings, tools: frozenset[str]) -> Team:
 def skills_of(settings: Settings) -> Skills:
     """The skills that there are now. Reads from the disk; folders that were refused stand in the log."""
     return Skills(load_skills(settings.data_dir / SKILLS_NAME).found)
+
+
+def refused_folders(settings: Settings) -> tuple[Refused, ...]:
+    """The folders of members and of skills that cannot be used, with the reason of each. Reads from the disk."""
+    return (*team_of(settings, KNOWN_TOOLS).refused, *load_skills(settings.data_dir / SKILLS_NAME).refused)
 
 
 def members_of(

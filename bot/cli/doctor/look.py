@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import dataclasses
 import json
 import sys
@@ -10,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, model, setting_changes, workshop
+from bot.checks import chats, files, model, setting_changes, team, workshop
 from bot.checks.service import waited
 from bot.cli.doctor import phones
 from bot.cli.exits import OK, UNAVAILABLE
@@ -18,6 +19,7 @@ from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.texts import say
+from bot.wiring.team import refused_folders
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
@@ -72,6 +74,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     for finding in await model.findings(settings):
         yield finding
     for finding in await workshop.findings(settings):
+        yield finding
+    for finding in team.findings(await asyncio.to_thread(refused_folders, settings)):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding

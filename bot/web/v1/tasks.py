@@ -28,6 +28,7 @@ from bot.web.v1.models import (
     SourceInfo,
     StepInfo,
     TaskInfo,
+    TodoInfo,
 )
 
 SCANNED = 500
@@ -49,6 +50,7 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
         summary=task.summary,
         data=task.data,
         sources=[SourceInfo(title=page.title, url=page.url) for page in task.sources],
+        todos=[TodoInfo(**todo.model_dump()) for todo in task.todos],
         phone=task.phone,
         phone_name=task.phone_name,
         phones=task.parts or 1,
