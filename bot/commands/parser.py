@@ -159,15 +159,7 @@ _OF_A_PLAN = ("device", "quick", "member", "deep", "search", "zone", "allow-to",
 _SETTING = Field("setting", OptionKind.SETTING)
 
 _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[Field, ...]], ...]] = {
-    "schedule": (
-        (
-            "schedule",
-            "add",
-            ("device", "quick", "member", "deep", "search", "zone", "allow-to", "allow-text", "allow-in"),
-            None,
-            (),
-        ),
-    ),
+    "schedule": (("schedule", "add", _OF_A_PLAN, None, ()),),
     "schedules": (
         ("schedule", "list", (), "", ()),
         ("schedule", "pause", (), "pause {schedule}", (_SCHEDULE,)),
