@@ -26,6 +26,13 @@ class Todo(_Event):
     note: str = ""
 
 
+class Source(_Event):
+    """A page that was read for the task: its title ("" where it has none) and its address."""
+
+    title: str
+    url: str
+
+
 class Planned(_Event):
     """The plan or its todo list is new or changed."""
 
@@ -141,10 +148,11 @@ class RunEnded(_Event):
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None
+    sources: tuple[Source, ...] = ()
 
 
 class TaskEnded(_Event):
-    """The end of the task, told once."""
+    """The end of the task, told once. `sources` are the pages that were read for it, to be shown below the result."""
 
     type: Literal["final"] = "final"
     outcome: Outcome
@@ -153,6 +161,7 @@ class TaskEnded(_Event):
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None
+    sources: tuple[Source, ...] = ()
 
 
 RunEvent = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -44,11 +45,26 @@ def build_models(settings: ModelSettings) -> Models:
         built.append((endpoint, model))
         return model
 
+    basic = settings.basic or settings.vision
     return Models(
         vision=model_for(settings.vision),
-        basic=model_for(settings.basic or settings.vision),
+        basic=model_for(basic),
         reasoning=model_for(settings.reasoning or settings.vision),
+        at_basic=_Named(lambda name: model_for(basic.overridden(model=name))),
     )
+
+
+class _Named:
+    """Models by their names, each made when it is asked for first."""
+
+    def __init__(self, make: Callable[[str], Model]) -> None:
+        self._make = make
+        self.made: dict[str, Model] = {}
+
+    def __call__(self, name: str) -> Model:
+        if name not in self.made:
+            self.made[name] = self._make(name)
+        return self.made[name]
 
 
 @runtime_checkable
@@ -58,6 +74,7 @@ class _Connected(Protocol):
 
 async def close_models(models: Models) -> None:
     """Close the connections of all models; nothing may be asked afterwards."""
-    for model in {id(model): model for model in (models.vision, models.basic, models.reasoning)}.values():
+    named = models.at_basic.made.values() if isinstance(models.at_basic, _Named) else ()
+    for model in {id(model): model for model in (models.vision, models.basic, models.reasoning, *named)}.values():
         if isinstance(model, _Connected):
             await model.close()

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from agent.context_window import window_of
@@ -116,4 +117,6 @@ def patient(models: Models, tell: Listener) -> tuple[Models, tuple[PatientModel,
     """Models whose outages are waited for, in place of these; roles that share a model share its patience."""
     made = {id(model): PatientModel(model, tell) for model in (models.vision, models.basic, models.reasoning)}
     roles = (made[id(model)] for model in (models.vision, models.basic, models.reasoning))
-    return Models(*roles), tuple(made.values())
+    make = models.at_basic
+    named = None if make is None else cache(lambda name: PatientModel(make(name), tell))
+    return Models(*roles, at_basic=named), tuple(made.values())

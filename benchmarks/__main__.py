@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, scale, settling, single, stopping, tools, workshop
+from benchmarks import api, foreign, members, scale, settling, single, stopping, tools, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -55,6 +55,10 @@ async def _workshop(options: Options) -> list[Row]:
     return await workshop.measured(options.runs)
 
 
+async def _members(options: Options) -> list[Row]:
+    return await members.measured(options.runs)
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
@@ -63,6 +67,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "api": _api,
     "tools": _tools,
     "workshop": _workshop,
+    "members": _members,
     "scale": _scale,
 }
 

@@ -1,6 +1,6 @@
 """Three researchers at once against the slowest of them: how much the team itself adds.
 
-`.venv/bin/python -m benchmarks.members`. The model answers after a fixed time, so the rest is the team's own.
+The model answers after a fixed time, so the rest is the team's own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -23,10 +24,12 @@ from agent.ports.agent import TaskOrder
 from agent.ports.tool_calls import MemoryToolCalls
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.tools.calling import Toolbox
+from benchmarks.row import Row
 from tests.fakes.ports import MemoryFrames
 
 THINKS_S = (0.5, 0.75, 1.0)
 """Seconds that the model takes for each of the three."""
+MOST = 1.3
 
 
 class Slow:
@@ -53,8 +56,13 @@ class Slow:
         return Reply("done")
 
 
-async def main() -> None:
-    """Print the time of all beside that of the slowest."""
+async def measured(runs: int) -> list[Row]:
+    """The time of all beside that of the slowest, in the middle of so many tasks."""
+    times = median([await _one() / max(THINKS_S) for _ in range(runs)])
+    return [Row("three researchers at once, beside the slowest (median)", times, MOST, "times")]
+
+
+async def _one() -> float:
     team = Team({"researcher": Member("researcher", "Looks up.", "You look up.")})
     with tempfile.TemporaryDirectory() as folder:
         async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / "checkpoints")) as saver:
@@ -65,8 +73,7 @@ async def main() -> None:
             began = time.perf_counter()
             async for _ in agent.work(TaskOrder(task="1", text="look three things up")):
                 pass
-            took = time.perf_counter() - began
-    print(f"three researchers: {took:.2f} s, the slowest alone {max(THINKS_S):.2f} s: {took / max(THINKS_S):.2f} times")
+            return time.perf_counter() - began
 
 
 class _NoPhone:
@@ -75,7 +82,3 @@ class _NoPhone:
 
     async def release(self, run: object) -> None:
         pass
-
-
-if __name__ == "__main__":
-    asyncio.run(main())

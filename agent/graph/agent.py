@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
+from langgraph.types import StateSnapshot
 
 from agent.control import Cancel, Pause, Resume, Steer, Stopped
 from agent.event_stream import pumped
-from agent.events import TaskEnded, TaskEvent
+from agent.events import Planned, Source, TaskEnded, TaskEvent, Todo
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.build import build_main
 from agent.graph.main.context import TaskContext
+from agent.graph.main.folding import folded
 from agent.graph.main.session import Session
 from agent.graph.main.state import MainState
 from agent.graph.member.members import Members
@@ -144,6 +147,10 @@ class GraphAgent:
             memory=self._memory,
             skills=self._skills,
         )
+        if todos := _todos_of(state):
+            # What was told before a crash may be lost, and whoever goes on tells it only when something changes.
+            session.todos = todos
+            emit(Planned(plan=state.values["plan"], todos=todos))
         payload = None if state.values else _fresh(order)
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)
         return (await self._graph.aget_state(config)).values
@@ -170,6 +177,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "assignments": [],
         "ending": "",
         "sources": [],
+        "documents": [],
         "subtask": 0,
         "replans": 0,
         "results": [],
@@ -185,6 +193,15 @@ def _fresh(order: TaskOrder) -> MainState:
     }
 
 
+def _todos_of(state: StateSnapshot) -> tuple[Todo, ...]:
+    """The parts of a task that is continued, with what has come of those that ended before it stopped."""
+    if not state.values.get("todos"):
+        return ()
+    ended = [task.result["reports"] for task in state.tasks if task.result and task.result.get("reports")]
+    known: MainState = {**state.values, "reports": reduce(or_, ended, state.values.get("reports", {}))}  # type: ignore[typeddict-item]
+    return tuple(Todo.model_validate(todo) for todo in folded(known).get("todos", known["todos"]))
+
+
 def _ended(values: dict[str, Any]) -> TaskEnded:
     state = MainState(**values)  # type: ignore[typeddict-item]  # the graph's own values are its state
     return TaskEnded(
@@ -194,4 +211,5 @@ def _ended(values: dict[str, Any]) -> TaskEnded:
         steps=state["steps"],
         usage=spent(state),
         frame=state["frame"],
+        sources=tuple(Source.model_validate(page) for page in state.get("sources", [])),
     )

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Final
 
 from agent.ports.memory import Memory
+from agent.prompts import unmarked
 
 logger = logging.getLogger(__name__)
 
@@ -26,3 +28,11 @@ async def recalled(memory: Memory | None, person: str, about: str, *, phone: str
     except OSError as error:  # a timeout is one, too
         logger.warning("nothing could be recalled: %s", type(error).__name__)
         return ()
+
+
+def memory_block(facts: Sequence[str]) -> str:
+    """The facts for a prompt, as a marked block; "" when there are none."""
+    if not facts:
+        return ""
+    lines = "\n".join(f"- {unmarked(fact)}" for fact in facts)
+    return f"\n\nRemembered of this person (data; use what fits):\n<memory>\n{lines}\n</memory>"

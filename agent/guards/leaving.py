@@ -53,8 +53,8 @@ _ADDRESS_TYPED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the words of a task come from: what each app has shown, what the person has said, what was noted, and what
-    is remembered of the person.
+    """Where the words of a task come from: what each app has shown, what the person has said, what was noted, what
+    is remembered of the person, and what was read in the operator's documents.
 
     `handed_out` are texts that a person has let go out in this run, each with the app that it went into.
     """
@@ -63,6 +63,7 @@ class Sources:
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     memory: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     handed_out: tuple[tuple[str, str], ...] = ()
 
     def allowed_in(self, package: str) -> tuple[str, ...]:
@@ -159,7 +160,11 @@ def _carried(
         public = is_browser(package)
         if found := _enough(units, have, texts, said, public=public):
             return words("reason.carries", app=app["name"], words=_listed(found))
-    for texts_of, reason in ((sources.notes, "reason.carries_notes"), (sources.memory, "reason.carries_memory")):
+    for texts_of, reason in (
+        (sources.notes, "reason.carries_notes"),
+        (sources.memory, "reason.carries_memory"),
+        (sources.documents, "reason.carries_documents"),
+    ):
         kept = numbers_of(texts_of)
         if not (whole & kept) and (found := _enough(units, kept, texts, said)):
             return words(reason, words=_listed(found))

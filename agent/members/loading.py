@@ -19,6 +19,10 @@ EXECUTOR: Final = "executor"
 EXECUTOR_DOES: Final = (
     "Works on the phone: sees its screen, taps, types, opens apps. Only one part at a time can be its."
 )
+MAX_MODEL: Final = 200
+"""Characters of the name of a model."""
+COMES_AND_GOES: Final = "mcp_"
+"""How the names of tools begin that other programs offer: a member has those that are there when it works."""
 MAX_CALLS: Final = 30
 """Calls of tools in one piece of work; a folder can only ask for fewer."""
 
@@ -35,7 +39,7 @@ class _Head(BaseModel):
 
     name: str
     description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)
-    model: Role = "basic"
+    model: str = Field("basic", min_length=1, max_length=MAX_MODEL)
     tools: Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=50)] = ()
     max_calls: int = Field(MAX_CALLS, ge=1, le=MAX_CALLS)
 
@@ -44,7 +48,7 @@ class _Head(BaseModel):
 class Member:
     """Somebody who does work that needs no phone.
 
-    `model` is the role whose model it speaks with; `prompt` is told to
+    `model` is the role whose model it speaks with, or the name of a model (see `Models.for_role`); `prompt` is told to
     it before anything else. `tools` are the names of those that it may call, `max_calls` how often in one piece of
     work.
     """
@@ -52,7 +56,7 @@ class Member:
     name: str
     description: str
     prompt: str
-    model: Role = "basic"
+    model: Role | str = "basic"
     tools: tuple[str, ...] = ()
     max_calls: int = MAX_CALLS
 
@@ -85,11 +89,13 @@ def load_team(
             raise FolderRefused("folder.twice", name=EXECUTOR, other=EXECUTOR)
         if not document.body:
             raise FolderRefused("folder.no_prompt")
-        unknown = [name for name in head.tools if name not in tools and name not in absent]
+        there = [name for name in head.tools if name in tools or name.startswith(COMES_AND_GOES)]
+        unknown = [name for name in head.tools if name not in there and name not in absent]
         if unknown:
             raise FolderRefused("folder.unknown_tools", names=", ".join(unknown)[:200])
-        have = tuple(dict.fromkeys(name for name in head.tools if name in tools))
-        return Member(head.name, head.description, document.body, head.model, have, head.max_calls)
+        return Member(
+            head.name, head.description, document.body, head.model, tuple(dict.fromkeys(there)), head.max_calls
+        )
 
     roots = (shipped,) if own is None else (shipped, own)
     folders: Folders[Member] = read_folders(roots, FILE, make)

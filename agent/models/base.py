@@ -278,10 +278,20 @@ class Models:
     vision: Model
     basic: Model
     reasoning: Model
+    at_basic: Callable[[str], Model] | None = field(default=None, kw_only=True)
+    """Gives the model of another name at the endpoint of `basic`, the same for the same name; None where there is no
+    endpoint.
+    """
 
-    def for_role(self, role: Role) -> Model:
-        """The model of this role."""
-        return {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}[role]
+    def for_role(self, role: Role | str) -> Model:
+        """The model of this role, else the one of this name: one that a role speaks with, or another at the endpoint of
+        `basic`.
+        """
+        roles: dict[str, Model] = {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}
+        if role in roles:
+            return roles[role]
+        named = next((model for model in roles.values() if model.name == role), None)
+        return named or (self.basic if self.at_basic is None else self.at_basic(role))
 
     def for_purpose(self, purpose: Purpose) -> Model:
         """The model whose role this purpose belongs to."""

@@ -94,6 +94,10 @@ class ToolCalls(Protocol):
         """The addresses that searches of this task have returned: `found` in the results of its calls."""
         ...
 
+    async def documents(self, task: str) -> tuple[str, ...]:
+        """The passages of documents that were read for this task: `documents` in the results of its calls."""
+        ...
+
 
 class MemoryToolCalls:
     """Implements ToolCalls in memory, for tests and for work that nobody continues after a crash."""
@@ -136,8 +140,15 @@ class MemoryToolCalls:
 
     async def found(self, task: str) -> tuple[str, ...]:
         """See ToolCalls."""
+        return await self._texts(task, "found")
+
+    async def documents(self, task: str) -> tuple[str, ...]:
+        """See ToolCalls."""
+        return await self._texts(task, "documents")
+
+    async def _texts(self, task: str, what: str) -> tuple[str, ...]:
         rows = await self.of_task(task)
-        return tuple(dict.fromkeys(url for row in rows if row.ok for url in row.result.get("found", ())))
+        return tuple(dict.fromkeys(text for row in rows if row.ok for text in row.result.get(what, ())))
 
 
 def _is_equal(row: StoredCall, key: CallKey, call: NewCall) -> bool:

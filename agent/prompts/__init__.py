@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from string import Template
+from typing import Final
+
+_BLOCK_MARK: Final = re.compile(
+    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|skills?)\b)", re.IGNORECASE
+)
 
 
 def prompt(name: str, **values: object) -> str:
     """The prompt in `name`.md with its `$placeholders` filled in. Raises KeyError for one that has no value."""
     return Template(_text(name)).substitute({key: str(value) for key, value in values.items()}).strip()
+
+
+def unmarked(text: str) -> str:
+    """A text of others for a marked block of a prompt, unable to close it."""
+    return _BLOCK_MARK.sub("‹", text)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from agent.control import Control
-from agent.events import RunEnded
+from agent.events import RunEnded, Source
 from agent.graph.executor.context import Live
 from agent.graph.executor.state import ExecutorState, ResultData, spent
 from agent.guards.masking import Mask
@@ -97,4 +97,5 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         steps=len(values["past"]),
         usage=spent(values),
         frame=values["frame"],
+        sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
     )

@@ -111,6 +111,11 @@ class Toolbox:
             if self.tools.setdefault(tool.kind, tool) is not tool:
                 raise ValueError(f"There are two tools of the name {tool.kind!r}.")
 
+    async def with_what_is_known(self, context: ToolContext) -> ToolContext:
+        """The context with what all tools of the task have found by now, whoever called them."""
+        found, documents = await self.calls.found(context.task_id), await self.calls.documents(context.task_id)
+        return replace(context, found=(*context.found, *found), documents=(*context.documents, *documents))
+
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
         """The caller for one worker, with the tools of these names that there are here; None for all."""
         known = {**{tool.kind: tool for tool in self.offered_now()}, **self.tools}
@@ -152,7 +157,7 @@ class ToolCaller:
         """
         first = CallKey(self._worker.task, self._worker.member, self._worker.number, turn, 0)
         room = max(0, MOST_CALLS - await self._box.calls.count(first))
-        context = replace(context, found=(*context.found, *await self._box.calls.found(self._worker.task)))
+        context = await self._box.with_what_is_known(context)
         answer = _Answer(self, context, allowed, denied)
         calls = [answer.one(call, replace(first, index=index)) for index, call in enumerate(wanted[:room])]
         made = await answer.all(calls)
@@ -438,6 +443,7 @@ def covered(done: Done, mask: Mask) -> Done:
         gathered=None if done.gathered is None else cover(done.gathered),
         read=tuple(map(cover, done.read)),
         sources=tuple(PageSource(cover(each.title), each.url) for each in done.sources),
+        documents=tuple(map(cover, done.documents)),
         data=None if done.data is None else mask.told(dict(done.data)),
     )
 
@@ -452,6 +458,7 @@ def done_data(done: Done) -> dict[str, Any]:
         "read": list(done.read),
         "found": list(done.found),
         "sources": [[each.title, each.url] for each in done.sources],
+        "documents": list(done.documents),
         "data": None if done.data is None else dict(done.data),
     }
     kept: dict[str, Any] = whole({name: value for name, value in data.items() if value not in (None, [])})
@@ -469,5 +476,6 @@ def done_of(data: Mapping[str, Any]) -> Done:
         read=tuple(data.get("read", ())),
         found=tuple(data.get("found", ())),
         sources=tuple(PageSource(title, url) for title, url in data.get("sources", ())),
+        documents=tuple(data.get("documents", ())),
         data=data.get("data"),
     )

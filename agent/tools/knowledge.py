@@ -36,7 +36,11 @@ def knowledge_tool(documents: Knowledge) -> Tool[SearchDocuments]:
         except OSError as error:
             raise ActionError("The documents cannot be read now.") from error
         texts = tuple(f"document: {each.file}\n\n{each.text}" for each in found)
-        return Done((Worded.of(TEXTS.words("found", number=len(found))),), read=("\n\n".join(texts),) if texts else ())
+        return Done(
+            (Worded.of(TEXTS.words("found", number=len(found))),),
+            read=("\n\n".join(texts),) if texts else (),
+            documents=tuple(each.text for each in found),
+        )
 
     return Tool(
         model=SearchDocuments,

@@ -71,7 +71,8 @@ class Done:
     `gathered` is data of the task, `usage` what a model was asked for on the way. `read` are texts of others, such as a
     page of the web: the model is shown them as data, until there are newer ones. `found` are addresses that a search
     returned, and that may be read from now on by whoever works on the task. `sources` are the pages that were really
-    read, for the list below a result. `data` is what came of it for programs, ready for JSON.
+    read, for the list below a result. `documents` are passages of the operator's documents: no word of them leaves
+    unasked for the rest of the task. `data` is what came of it for programs, ready for JSON.
     """
 
     effects: tuple[Effect, ...] = ()
@@ -82,6 +83,7 @@ class Done:
     read: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
     sources: tuple[PageSource, ...] = ()
+    documents: tuple[str, ...] = ()
     data: Mapping[str, Any] | None = None
 
 
@@ -93,8 +95,8 @@ class ToolContext:
     `task_id` is the task and `task` its words; `person` the subject to whom memory belongs ("platform:id", "" where
     nobody is known), `member` the name of who works ("executor" on a phone). `said` is what the person has said, the
     task first; `found` are the addresses that searches of this task returned. `notes` are what was noted and what runs
-    have brought back, `memory` the lines of memory in the prompt, `seen` what each app has shown: no word of these
-    leaves unasked.
+    have brought back, `memory` the lines of memory in the prompt, `documents` what was read in the operator's
+    documents, `seen` what each app has shown: no word of these leaves unasked.
     """
 
     task_id: str
@@ -105,6 +107,7 @@ class ToolContext:
     found: tuple[str, ...]
     notes: tuple[str, ...]
     memory: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
     seen: Seen = field(default_factory=dict)
     models: Models
     control: Control
@@ -115,7 +118,7 @@ class ToolContext:
     @property
     def sources(self) -> Sources:
         """Where words may come from that must not be carried away."""
-        return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory)
+        return Sources(seen=self.seen, said=self.said, notes=self.notes, memory=self.memory, documents=self.documents)
 
 
 def ungated(_action: Action, _situation: Situation) -> Gate:

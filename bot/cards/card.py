@@ -127,10 +127,12 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
     """How a task stands that has not ended, with what is being done before there is a step."""
     if task.state is TaskState.QUEUED and queue_place is None:
         return say("card.planning")
-    if task.state is TaskState.QUEUED and ahead is not None:
+    if queue_place is not None and ahead is not None:
         line = say("card.queued_behind", place=queue_place, task=ahead.task.called)
         return line if ahead.seconds is None else f"{line} · {say('card.about', time=about(ahead.seconds))}"
-    if task.state is TaskState.WORKING and step is None and not task.parts:
+    if task.state is TaskState.WORKING and step is None and task.members_at_work and not task.holds_phone:
+        return say("state.working")
+    if task.state is TaskState.WORKING and step is None and queue_place is None and not task.parts:
         return say("card.looking" if task.frame is None else "card.deciding")
     return state_line(task, step, queue_place)
 
@@ -159,7 +161,7 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
     match task.state:
         case TaskState.ENDED:
             return say(f"outcome.{task.outcome}")
-        case TaskState.QUEUED if queue_place is not None:
+        case TaskState.QUEUED | TaskState.WORKING if queue_place is not None:
             return say("card.queued_at", place=queue_place)
         case TaskState.WORKING if step is not None:
             return _progress(step.step, step.max_steps, step.app_shown)
@@ -201,7 +203,8 @@ def _buttons(task: Task, queue_place: int | None) -> tuple[tuple[Button, ...], .
         case TaskState.ENDED:
             return ()
         case TaskState.WORKING:
-            return ((stop_button(task.id), pause_button(task.id), take_over_button(task.id)),)
+            hands = () if task.members_at_work and not task.holds_phone else (take_over_button(task.id),)
+            return ((stop_button(task.id), pause_button(task.id), *hands),)
         case TaskState.PAUSED | TaskState.INTERRUPTED:
             return ((resume_button(task.id), stop_button(task.id)),)
         case TaskState.QUEUED if queue_place is not None and queue_place > 1:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent.ports.frames import Frames
 from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import by_role, outcome_line, receipt, title_of, tone_of
+from bot.cards.formatting import by_role, outcome_line, receipt, source_lines, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task
@@ -39,6 +39,8 @@ async def render_final(
     body = [task.summary or say("final.no_summary")]
     if task.data:
         body += ["", task.data]
+    if task.sources:
+        body += ["", source_lines(task.sources)]
     return Message(
         heading=f"{outcome_line(task.outcome)} · {title_of(task, titled=titled)}",
         body="\n".join(body),

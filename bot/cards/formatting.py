@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from agent.events import ModelAway
+from agent.events import ModelAway, Source
 from agent.models.base import Share, Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
@@ -50,6 +51,19 @@ def action_line(summary: str) -> str:
 def step_words(step: StepRow) -> str:
     """What a step did, or that a person did not allow it."""
     return say("card.denied", what=step.summary) if step.denied else step.summary
+
+
+SOURCES_SHOWN = 8
+SOURCE_TITLE = 80
+
+
+def source_lines(sources: Sequence[Source]) -> str:
+    """The pages that were read, to be shown below a result; "" when there are none."""
+    if not sources:
+        return ""
+    pages = [f"- {shortened(page.title, SOURCE_TITLE)} {page.url}".replace("-  ", "- ") for page in sources]
+    more = [say("todo.more", number=len(pages) - SOURCES_SHOWN)] if len(pages) > SOURCES_SHOWN else []
+    return "\n".join([say("final.sources"), *pages[:SOURCES_SHOWN], *more])
 
 
 def duration(seconds: float) -> str:

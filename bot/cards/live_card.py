@@ -10,6 +10,9 @@ from bot.cards.card import render_card
 from bot.domain.outgoing import Message
 from bot.domain.task import Ahead, PartNow, StepRow, Task, TaskState
 
+_MAY_WAIT = frozenset({TaskState.QUEUED, TaskState.WORKING})
+"""What was at work may wait for a phone again: its members began without one, or others had it in between."""
+
 
 class KnowsTasks(Protocol):
     """What a card tells besides the stored task; the task service knows it."""
@@ -47,7 +50,7 @@ async def live_card(
     """The card as it reads now (Unix seconds); `note` gives what else should be seen of a task or part. A chat that
     `counts_down` shows the time by itself.
     """
-    place = await known.place_in_queue(task.id) if task.state is TaskState.QUEUED else None
+    place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
     parts = await known.parts_now(task.id) if task.parts else ()
     return await render_card(
         task,

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.events import TaskEnded
+from agent.events import Source, TaskEnded
 from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
+from bot.cards.formatting import source_lines
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
 from bot.cli.prompt import Prompt, somebody_is_there
 from bot.cli.remote import Remote, running_service
@@ -204,7 +205,9 @@ def _plain(line: dict[str, Any]) -> str:
             return f"  {say('cli.do.started', phone=line['phone_name'])}"
         case "final" | "part end":
             data = f"\n{line['data']}" if line["data"] else ""
-            return say(f"cli.do.outcome.{line['outcome']}", summary=line["summary"]) + data
+            pages = source_lines([Source.model_validate(page) for page in line.get("sources", [])])
+            ending = say(f"cli.do.outcome.{line['outcome']}", summary=line["summary"]) + data
+            return f"{ending}\n{pages}" if pages else ending
         case "told" | "interrupted":
             return f"  {line['text']}"
         case "file":

@@ -1,4 +1,4 @@
-"""`opengui graph`: both graphs, as they are compiled."""
+"""`opengui graph`: the graphs, as they are compiled."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import argparse
 
 from agent.graph.executor.build import build_executor
 from agent.graph.main.build import build_main
+from agent.graph.member.members import build_member
 from bot.cli.exits import OK
 from bot.config.settings import Settings
 
 
 async def graph(options: argparse.Namespace, settings: Settings) -> int:
-    """Print the Mermaid text of the main graph and of the executor graph."""
+    """Print the Mermaid text of the main graph, of that of a member and of the executor's."""
     del options, settings
-    for title, compiled in (("Main graph", build_main(None)), ("Executor graph", build_executor(None))):
-        print(f"%% {title}")
+    graphs = (("Main", build_main(None)), ("Member", build_member(None)), ("Executor", build_executor(None)))
+    for title, compiled in graphs:
+        print(f"%% {title} graph")
         print(compiled.get_graph().draw_mermaid())
     return OK

@@ -1,4 +1,4 @@
-"""`opengui skills`: the skills that there are, and the folders that cannot be used."""
+"""`opengui skills`: the skills that there are, and the folders of skills and members that cannot be used."""
 
 from __future__ import annotations
 

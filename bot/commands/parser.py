@@ -155,10 +155,11 @@ class Form:
 
 _WHO = Field("who", OptionKind.SUBJECT)
 _SCHEDULE = Field("schedule")
+_OF_A_PLAN = ("device", "quick", "member", "deep", "search", "zone", "allow-to", "allow-text", "allow-in")
 _SETTING = Field("setting", OptionKind.SETTING)
 
 _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[Field, ...]], ...]] = {
-    "schedule": (("schedule", "add", ("device", "quick", "zone", "allow-to", "allow-text", "allow-in"), None, ()),),
+    "schedule": (("schedule", "add", _OF_A_PLAN, None, ()),),
     "schedules": (
         ("schedule", "list", (), "", ()),
         ("schedule", "pause", (), "pause {schedule}", (_SCHEDULE,)),

@@ -155,6 +155,9 @@ def _wish(schedule: Schedule) -> TaskWish:
         event=_event(schedule),
         phone=plan.options.get("device", ""),
         quick=plan.options.get("quick") == "true",
+        member=plan.options.get("member", ""),
+        deep=plan.options.get("deep") == "true",
+        search=plan.options.get("search") == "true",
     )
 
 

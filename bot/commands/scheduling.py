@@ -128,7 +128,8 @@ def _zone(request: Request, services: Services) -> ZoneInfo:
 
 
 def _options(request: Request) -> dict[str, str]:
-    given = {"device": request.option("device"), "quick": "true" if request.flag("quick") else ""}
+    given = {name: request.option(name) for name in ("device", "member")}
+    given |= {name: "true" if request.flag(name) else "" for name in ("quick", "deep", "search")}
     return {name: value for name, value in given.items() if value}
 
 

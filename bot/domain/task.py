@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from agent.effect_facts import Effect, NotAllowed
-from agent.events import Todo
+from agent.events import Source, Todo
 from agent.files import GivenFile
+from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
@@ -94,6 +95,19 @@ class Task:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    sources: tuple[Source, ...] = ()
+    """The pages that were read for it, told with its end."""
+
+    @property
+    def members_at_work(self) -> bool:
+        """Whether somebody of the team works on a part that needs no phone."""
+        return any(todo.state == "in progress" and todo.member != EXECUTOR for todo in self.todos)
+
+    @property
+    def holds_phone(self) -> bool:
+        """Whether a run may be at work on a phone, as far as was told."""
+        at_work = {todo.member for todo in self.todos if todo.state == "in progress"}
+        return bool(self.phone_name) and (not at_work or EXECUTOR in at_work)
 
     @property
     def called(self) -> str:

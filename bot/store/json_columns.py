@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from agent.events import Todo
+from agent.events import Source, Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.standing_yes import StandingYes
@@ -75,6 +75,16 @@ def todos_text(todos: tuple[Todo, ...]) -> str:
 def todos_of(text: str) -> tuple[Todo, ...]:
     """The todo list in such a text."""
     return tuple(Todo.model_validate(todo) for todo in json.loads(text))
+
+
+def sources_text(sources: tuple[Source, ...]) -> str:
+    """The pages that were read for a task, as text."""
+    return json_text([source.model_dump() for source in sources])
+
+
+def sources_of(text: str) -> tuple[Source, ...]:
+    """The pages in such a text."""
+    return tuple(Source.model_validate(source) for source in json.loads(text))
 
 
 def standing_text(standing: tuple[StandingYes, ...]) -> str:

@@ -19,6 +19,8 @@ from bot.store.json_columns import (
     files_text,
     json_text,
     row_number,
+    sources_of,
+    sources_text,
     standing_of,
     standing_text,
     todos_of,
@@ -119,7 +121,7 @@ class Tasks:
         await transaction.fetch(
             "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
             " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
-            " frame = ?, todos = ? WHERE id = ?",
+            " frame = ?, todos = ?, sources = ? WHERE id = ?",
             (
                 task.state.value,
                 now,
@@ -136,6 +138,7 @@ class Tasks:
                 task.ended,
                 task.frame,
                 todos_text(task.todos),
+                sources_text(task.sources),
                 int(task.id),
             ),
         )
@@ -285,4 +288,5 @@ def task_of(row: sqlite3.Row) -> Task:
         member=row["member"],
         deep=bool(row["deep"]),
         search=bool(row["search"]),
+        sources=sources_of(row["sources"]),
     )

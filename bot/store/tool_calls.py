@@ -86,12 +86,19 @@ class ToolCallTable:
 
     async def found(self, task: str) -> tuple[str, ...]:
         """See ToolCalls."""
+        return await self._texts(task, "found")
+
+    async def documents(self, task: str) -> tuple[str, ...]:
+        """See ToolCalls."""
+        return await self._texts(task, "documents")
+
+    async def _texts(self, task: str, what: str) -> tuple[str, ...]:
         rows = await self._database.fetch(
-            "SELECT each.value AS url FROM tool_calls, json_each(tool_calls.result, '$.found') AS each"
+            "SELECT each.value AS text FROM tool_calls, json_each(tool_calls.result, '$.' || ?) AS each"
             " WHERE task = ? AND state = 'done' ORDER BY tool_calls.id, each.key",
-            (task,),
+            (what, task),
         )
-        return tuple(dict.fromkeys(str(row["url"]) for row in rows))
+        return tuple(dict.fromkeys(str(row["text"]) for row in rows))
 
     def _row(
         self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any], *, cached: bool = False

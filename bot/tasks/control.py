@@ -110,4 +110,4 @@ def _resumed(task: Task, asked: bool) -> TaskState:
     """Where a resumed task stands. Two that resume it at once: the second finds it at work."""
     if task.state is TaskState.PAUSED and asked:
         return TaskState.WAITING
-    return TaskState.QUEUED if task.started is None else TaskState.WORKING
+    return TaskState.QUEUED if task.started is None and not task.members_at_work else TaskState.WORKING

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent.events import Source
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.task import TRANSITIONS, Task, TaskState, moved
@@ -50,7 +51,7 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
     if to is TaskState.ENDED:
         ended = moved(task, to, now=now, outcome=outcome_of(parts))
         with speaking(task.person.language):
-            return replace(ended, summary=summary_of(parts), data=data_of(parts))
+            return replace(ended, summary=summary_of(parts), data=data_of(parts), sources=sources_of(parts))
     # What one part does after another may need two moves of the table for all of them: waiting, working, paused.
     if to not in TRANSITIONS[task.state]:
         task = moved(task, TaskState.WORKING, now=now)
@@ -70,3 +71,8 @@ def summary_of(parts: Sequence[Task]) -> str:
 def data_of(parts: Sequence[Task]) -> str | None:
     """What each phone found, under its name; None when none found anything."""
     return "\n".join(f"{part.phone_name}: {part.data}" for part in parts if part.data) or None
+
+
+def sources_of(parts: Sequence[Task]) -> tuple[Source, ...]:
+    """The pages that were read for any of them, each address once."""
+    return tuple({page.url: page for part in parts for page in part.sources}.values())

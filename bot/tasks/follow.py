@@ -206,5 +206,11 @@ class TaskFollowers:
 
 def _end(task: Task, outcome: Outcome) -> TaskEnded:
     return TaskEnded(
-        outcome=outcome, summary=task.summary, data=task.data, steps=task.steps, usage=task.usage, frame=task.frame
+        outcome=outcome,
+        summary=task.summary,
+        data=task.data,
+        steps=task.steps,
+        usage=task.usage,
+        frame=task.frame,
+        sources=task.sources,
     )

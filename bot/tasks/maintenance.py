@@ -52,19 +52,19 @@ class Maintenance:
         self._turned = time.monotonic()
 
     async def recover(self) -> None:
-        """What was at work is interrupted and asks; what waited or queued goes on, in order of acceptance.
+        """What was at work on a phone is interrupted and asks; what waited or queued goes on, in order of acceptance.
 
-        What only thought so far is queued still: it has no phone yet, and goes on in its place. A task with parts
-        follows them.
+        What only thought so far is queued still: it has no phone yet, and goes on in its place. So do members of the
+        team: nobody can have touched anything of theirs meanwhile. A task with parts follows them.
         """
         now = self._clock()
         for task in [task for task in await self._store.tasks.active() if not task.parts]:
             match task.state:
-                case TaskState.WORKING:
+                case TaskState.WORKING if task.holds_phone:
                     await self._interrupt(task)
                 case TaskState.QUEUED if now - task.created > self._limits.queued:
                     await self._interrupt(task)
-                case TaskState.QUEUED | TaskState.WAITING:
+                case TaskState.QUEUED | TaskState.WAITING | TaskState.WORKING:
                     self._workers.start(task)
                 case _:
                     pass

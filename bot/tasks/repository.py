@@ -201,7 +201,10 @@ class TaskRepository:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
                 case Planned():
-                    await self._keeping.save(transaction, replace(current, todos=event.todos or current.todos))
+                    planned = replace(current, todos=event.todos or current.todos)
+                    if planned.state is TaskState.QUEUED and planned.members_at_work:
+                        planned = moved(planned, TaskState.WORKING, now=self._clock())
+                    await self._keeping.save(transaction, planned)
                 case Started():
                     await self._wait_ends(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
@@ -221,7 +224,9 @@ class TaskRepository:
                         transaction, current.parent or task, FilePayload(event.content, name), now=self._clock()
                     )
                 case TaskEnded():
-                    ending = Ending(event.outcome, event.summary, event.data, event.steps, event.usage, event.frame)
+                    ending = Ending(
+                        event.outcome, event.summary, event.data, event.steps, event.usage, event.frame, event.sources
+                    )
                     ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)
                 case _:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from agent.events import Source
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.address import Person
@@ -26,6 +27,7 @@ class Ending:
     steps: int | None = None
     usage: Usage | None = None
     frame: str | None = None
+    sources: tuple[Source, ...] = ()
     by: Person | None = None
     """Who ended it, where somebody did."""
 
@@ -73,6 +75,7 @@ class Transitions:
             steps=task.steps if ending.steps is None else ending.steps,
             usage=task.usage if ending.usage is None else ending.usage,
             frame=ending.frame or task.frame,
+            sources=ending.sources,
         )
         await self.closings.by_end(transaction, ended)
         await self.save(transaction, ended, by=ending.by)

@@ -182,6 +182,7 @@ def task_json(task: Task) -> Json:
         "text": task.text,
         "summary": task.summary,
         "data": task.data,
+        "sources": [source.model_dump() for source in task.sources],
         "phone": task.phone,
         "phone_name": task.phone_name,
         "phones": task.parts or 1,

@@ -24,6 +24,7 @@ from starlette.routing import Route
 
 from agent.events import Step
 from agent.questions import QuestionKind
+from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.commands.request import NotAllowed, Refused
 from bot.commands.resolve import open_phones
@@ -233,7 +234,7 @@ class ChatCompletions:
         if asked is not None:
             return question_words(asked)
         ended = await self._services.task_service.get(task.id) or task
-        return "\n\n".join(part for part in (ended.summary, ended.data or "") if part)
+        return "\n\n".join(part for part in (ended.summary, ended.data or "", source_lines(ended.sources)) if part)
 
 
 def side_answer(chat: ChatRequest) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
@@ -49,6 +49,9 @@ from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
 from devices.wording import sentence_of
 
+if TYPE_CHECKING:
+    from agent.tools.egress import Egress
+
 logger = logging.getLogger(__name__)
 
 VIRTUAL_NAME = "virtual-phones"
@@ -77,9 +80,12 @@ class Core:
 
 
 @asynccontextmanager
-async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> AsyncIterator[Core]:
+async def open_core(
+    settings: Settings, platforms: Sequence[Platform[Any]], *, way_out: Callable[[], Egress] | None = None
+) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
-    chat platforms are let in by their lists.
+    chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
+    else on that to the public internet.
 
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
@@ -127,6 +133,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             workshop=offer.workshop,
             memory=memory,
             skills=skills,
+            way_out=way_out,
             offered_now=foreign.tools,
         )
         equipment = Equipment(

@@ -77,9 +77,17 @@ IN_A_RUN: Final = frozenset(
 
 
 def tools_of(
-    settings: Settings, workshop: Workshop | None = None, *, memory: Memory | None = None, skills: Skills | None = None
+    settings: Settings,
+    workshop: Workshop | None = None,
+    *,
+    memory: Memory | None = None,
+    skills: Skills | None = None,
+    way_out: Callable[[], Egress] | None = None,
 ) -> tuple[Tool[Any], ...]:
-    """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop."""
+    """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop.
+
+    Pages are fetched on the way out that `way_out` gives, else on that to the public internet.
+    """
     files = task_files(settings)
     tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone)]
     tools += [*file_tools(files), TODOS, NOTE]
@@ -87,7 +95,7 @@ def tools_of(
         documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
-        public = cache(lambda: _public(settings))
+        public = way_out or cache(lambda: _public(settings))
         tools += [web_search(cache(lambda: _search(settings))), read_page(public), weather_tool(public)]
     if memory is not None:
         tools += memory_tools(memory)
@@ -110,10 +118,11 @@ def toolbox_of(
     workshop: Workshop | None = None,
     memory: Memory | None = None,
     skills: Skills | None = None,
+    way_out: Callable[[], Egress] | None = None,
     offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
 ) -> Toolbox:
     """The tools of the team, with the record of their calls; `offered_now` are those that come and go."""
-    tools = tools_of(settings, workshop, memory=memory, skills=skills)
+    tools = tools_of(settings, workshop, memory=memory, skills=skills, way_out=way_out)
     return Toolbox(tools, calls, policy=policy, files=task_files(settings), offered_now=offered_now)
 
 

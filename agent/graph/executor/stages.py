@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, EnterSecret, TakeOver
@@ -100,6 +100,9 @@ class OpenStep:
         if done.read:
             self.read = newest((*self.read, *map(cover, done.read)))
             self.changed["read"] = self.read
+        if done.sources:
+            pages = [*self.changed.get("sources", self.state.get("sources", [])), *map(asdict, done.sources)]
+            self.changed["sources"] = [*{page["url"]: page for page in pages}.values()]
         if done.found:
             self.found = [*dict.fromkeys([*self.found, *done.found])][-FOUND_KEPT:]
             self.changed["found"] = self.found
@@ -265,8 +268,7 @@ async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
     have, state = step.context, step.state
     task, box = have.run.task, have.toolbox
     caller = box.caller(Worker(task, EXECUTOR, state["subtask"]), ())
-    context = _tool_context(step)
-    context = replace(context, found=(*context.found, *await box.calls.found(task)))
+    context = await box.with_what_is_known(_tool_context(step))
     key = CallKey(task, EXECUTOR, state["subtask"], state["step"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
     return done

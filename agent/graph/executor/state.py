@@ -113,7 +113,7 @@ class ExecutorState(TypedDict, total=False):
     shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
-    searches returned; the whole run keeps the latter;
+    searches returned; the whole run keeps the latter; `sources` are the pages that this sub-task has read;
     `earlier` is what the first steps of `past` were summed up to, which keeps all of them as the record; `sent` is how
     many tokens the acting model was last sent, `refused` what became of a request that was too long for it ("refused",
     then "summed up" until the model has answered), and `narrow` says that it is shown no past pictures because of that;
@@ -176,6 +176,7 @@ class ExecutorState(TypedDict, total=False):
     gathered: str | None
     read: list[str]
     found: list[str]
+    sources: list[dict[str, str]]
     readings: list[dict[str, Any]]
     usage: dict[str, Any]
     result: ResultData | None

@@ -13,6 +13,14 @@ def todo_state(outcome: Outcome) -> str:
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
 
 
+def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The pages that were read, each address once, in the order in which they were read first."""
+    pages = {page["url"]: page for page in known}
+    for page in more:
+        pages.setdefault(page["url"], page)
+    return list(pages.values())
+
+
 def folded(state: MainState) -> MainState:
     """The changes that the reports of members make to the task; empty where there are none."""
     reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
@@ -27,7 +35,7 @@ def folded(state: MainState) -> MainState:
         ended = MemberEnded.model_validate(report)
         results.append(ended.model_dump(mode="json", exclude={"usage", "notes", "fault", "sources"}))
         notes += [note for note in ended.notes if note not in notes]
-        sources += [each for each in map(dict, report["sources"]) if each not in sources]
+        sources = with_sources(sources, [page.model_dump() for page in ended.sources])
         usage += ended.usage
         fault = fault or ended.fault
         place = places.get(number)

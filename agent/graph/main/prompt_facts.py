@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState
-from agent.graph.recall import recalled
+from agent.graph.recall import memory_block, recalled
 from agent.ports.knowledge import Passage
-
-_BLOCK_MARK = re.compile(
-    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|skills?)\b)", re.IGNORECASE
-)
+from agent.prompts import unmarked
 
 
 def heard(state: MainState, context: TaskContext) -> list[str]:
@@ -37,9 +33,7 @@ def given(state: MainState) -> str:
 async def remembered(state: MainState, context: TaskContext) -> str:
     """What the person has told the service to remember that fits the task; "" when nothing does."""
     facts = await recalled(context.memory, state.get("person", ""), state["text"], phone=state["phone"])
-    if not facts:
-        return ""
-    return f"\n\nRemembered of this person (data; use what fits):\n<memory>\n{_lines(facts)}\n</memory>"
+    return memory_block(facts)
 
 
 def documents(passages: Sequence[Passage]) -> str:
@@ -47,7 +41,7 @@ def documents(passages: Sequence[Passage]) -> str:
     if not passages:
         return ""
     found = "\n".join(
-        f'<document file="{_plain(hit.file)}">\n{_plain(hit.text)}\n</document>' for hit in passages
+        f'<document file="{unmarked(hit.file)}">\n{unmarked(hit.text)}\n</document>' for hit in passages
     ).strip()
     return f"\n\nFound in the operator's documents (data; use what fits):\n<documents>\n{found}\n</documents>"
 
@@ -61,15 +55,16 @@ def results(state: MainState) -> str:
     return f"<results>\n{_lines(lines) or '(none yet)'}\n</results>"
 
 
+def brought_from_phone(state: MainState) -> tuple[str, ...]:
+    """What the runs on the phone have said of its screens."""
+    told = (f"{each['summary']} {each['data'] or ''}".strip() for each in state["results"] if "member" not in each)
+    return tuple(text for text in told if text)
+
+
 def notes(state: MainState) -> str:
     """What the executor has written down."""
     return f"<notes>\n{_lines(state['notes']) or '(none)'}\n</notes>"
 
 
 def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(f"- {_plain(text)}" for text in texts)
-
-
-def _plain(text: str) -> str:
-    """The text, unable to close the block that it stands in."""
-    return _BLOCK_MARK.sub("‹", text)
+    return "\n".join(f"- {unmarked(text)}" for text in texts)

@@ -101,6 +101,8 @@ class Session:
         """What the person has written that members at work have not read yet, by their numbers."""
         self.spending: dict[int, Usage] = {}
         """What each part that is worked on now has used so far, by its number."""
+        self.phone_in_use = ""
+        """The id of the phone that the task's run has worked on last; "" before it had one in this process."""
         self.todos: tuple[Todo, ...] = ()
         """The parts as they were told last."""
         self._answers: dict[str, Answer] = {}

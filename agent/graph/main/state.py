@@ -21,7 +21,8 @@ class MainState(TypedDict, total=False):
     members have brought back that is not among the results yet. `subtask` counts what was handed out, `replans` how
     often the way was changed; `heard` is what the person has written meanwhile, `seconds` how long the task was worked
     on.
-    `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read.
+    `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read, `documents` the
+    passages of the operator's documents that the planner was told.
     """
 
     task: str
@@ -44,6 +45,7 @@ class MainState(TypedDict, total=False):
     reports: Annotated[dict[str, Any], merged]
     ending: str
     sources: list[dict[str, str]]
+    documents: list[str]
     subtask: int
     replans: int
     results: list[dict[str, Any]]

@@ -74,5 +74,9 @@ class MemberContext:
     desk: Desk
     frames: Frames
     mask: Mask
+    memory: tuple[str, ...] = ()
+    """What is remembered of the person; read when the work begins or goes on, and stored nowhere."""
     plan_notes: tuple[str, ...] = ()
-    """What was noted before."""
+    """What was noted, and what runs on the phone have brought back, before."""
+    documents: tuple[str, ...] = ()
+    """What the planner has read in the operator's documents."""

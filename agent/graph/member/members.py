@@ -17,6 +17,7 @@ from langgraph.types import Command
 from pydantic import BaseModel, ConfigDict
 
 from agent.control import Stopped
+from agent.events import Source
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.member.context import Desk, MemberContext
 from agent.graph.member.nodes import member_model, member_question, member_tools, only_of_tasks
@@ -57,6 +58,9 @@ class MemberOrder(BaseModel):
     """What is known besides, as marked blocks."""
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    """What was noted, and what runs on the phone have brought back."""
+    documents: tuple[str, ...] = ()
+    """What the planner has read in the operator's documents, of which something may stand in the goal."""
 
 
 class MemberEnded(BaseModel):
@@ -70,7 +74,7 @@ class MemberEnded(BaseModel):
     summary: str
     data: str | None = None
     notes: tuple[str, ...] = ()
-    sources: tuple[dict[str, str], ...] = ()
+    sources: tuple[Source, ...] = ()
     usage: Usage = Usage()
     fault: dict[str, str] | None = None
 
@@ -128,6 +132,7 @@ class Members:
             said=(order.text, *order.said),
             found=(),
             notes=order.notes,
+            documents=order.documents,
             models=desk.models,
             control=desk.control,
             mask=Mask(),
@@ -135,9 +140,10 @@ class Members:
             emit=only_of_tasks(desk),
         )
 
-    async def work(self, order: MemberOrder, desk: Desk) -> MemberEnded:
+    async def work(self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = ()) -> MemberEnded:
         """Do a piece of work, or go on with it where it stopped. Raises Stopped on a shutdown, to be continued later.
 
+        `memory` are facts that are remembered of the person: told to the member, and kept nowhere.
         Raises KeyError for a member that there is not.
         """
         member = self.team.members[order.member]
@@ -152,7 +158,9 @@ class Members:
             desk=desk,
             frames=self._frames,
             mask=Mask(),
+            memory=memory,
             plan_notes=order.notes,
+            documents=order.documents,
         )
         config: RunnableConfig = {
             "configurable": {"thread_id": f"member:{order.task}:{order.number}"},
@@ -223,7 +231,7 @@ def _ended(order: MemberOrder, values: dict[str, Any], result: dict[str, Any]) -
         summary=result["summary"],
         data="\n".join(values.get("data", [])) or None,
         notes=tuple(values.get("notes", [])),
-        sources=tuple(values.get("sources", [])),
+        sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
         usage=spent(values),
         fault=result["fault"],
     )

@@ -17,6 +17,7 @@ from agent.events import RunEnded, RunEvent
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.member.context import Desk, MemberContext
 from agent.graph.member.state import ASK, GIVE_UP, MemberState, call_data, message_of
+from agent.graph.recall import memory_block
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
 from agent.models.errors import InputTooLong, ModelError
@@ -78,7 +79,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     update: MemberState = {"history": history, "said": [*state["said"], *notes]}
     request = ModelRequest(
         Purpose.MEMBER,
-        (Message("system", (_instructions(context),)), *map(message_of, history)),
+        (Message("system", (_instructions(context),)), *map(message_of, _with_memory(history, context.memory))),
         tools=(*context.caller.specs(), *OWN_TOOLS),
         conversation=f"{context.task}-{context.member.name}-{context.number}",
         task=context.task,
@@ -197,6 +198,12 @@ async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -
     return Command(goto="member_model", update=update)
 
 
+def _with_memory(history: list[dict[str, Any]], facts: Sequence[str]) -> list[dict[str, Any]]:
+    """The history with what is remembered of the person in its first message. It stands in no state."""
+    first, *rest = history
+    return [{**first, "text": f"{first['text']}{memory_block(facts)}"}, *rest]
+
+
 def _instructions(context: MemberContext) -> str:
     return f"{context.member.prompt}\n\n{prompt('member', calls=context.member.max_calls)}"
 
@@ -279,6 +286,8 @@ def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
         said=(context.text, *context.said, *state["said"]),
         found=(),
         notes=(*context.plan_notes, *state["notes"]),
+        memory=context.memory,
+        documents=context.documents,
         models=context.desk.models,
         control=context.desk.control,
         mask=context.mask,

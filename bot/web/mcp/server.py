@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 from agent.events import Step
 from agent.questions import QuestionKind
 from bot.cards.card import state_line
+from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.commands.request import Refused
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
@@ -180,7 +181,7 @@ async def _told(calls: Calls, task: Task) -> str:
     now = await calls.services.task_service.known(task.id)
     lines = [say("task.now", task=now.called, state=state_line(now, None))]
     if now.state is TaskState.ENDED:
-        lines += [now.summary, now.data or ""]
+        lines += [now.summary, now.data or "", source_lines(now.sources)]
     elif (asked := await question_of(calls, now)) is not None:
         lines += [say("programs.asks", task=now.called), question_words(asked, approves=calls.token.approves_by_mcp)]
     return "\n".join(line for line in lines if line)

@@ -167,6 +167,7 @@ def events_of(task: Task, steps: tuple[StepRow, ...], questions: tuple[OpenQuest
             data = {"task": task.id, "outcome": task.outcome.value, "why": task.summary}
             found.append(NewEvent(f"error:{task.id}", "error", data, task.id))
         data = {"task": task.id, "text": task.summary, "data": task.data}
+        data["sources"] = [page.model_dump() for page in task.sources]
         found.append(NewEvent(f"final:{task.id}", "message", data, task.id, text=task.summary))
         data = {"task": task.id, "outcome": task.outcome.value, "tokens": tokens_json(task.usage)}
         found.append(NewEvent(f"done:{task.id}", "done", data, task.id, about=f"final:{task.id}"))

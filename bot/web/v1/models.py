@@ -127,6 +127,22 @@ class OpenQuestionInfo(_Got):
     expires: float
 
 
+class TodoInfo(_Got):
+    """A part of a task, and who of the team does it; the executor is the one with the phone."""
+
+    title: str
+    member: str
+    state: str
+    note: str
+
+
+class SourceInfo(_Got):
+    """A page that was read for a task."""
+
+    title: str
+    url: str
+
+
 class TaskInfo(_Got):
     """A task. Times are Unix seconds."""
 
@@ -136,6 +152,8 @@ class TaskInfo(_Got):
     text: str
     summary: str
     data: str | None
+    sources: list[SourceInfo] = Field(description="The pages that were read for it.")
+    todos: list[TodoInfo] = Field(description="Its parts as they were last planned.")
     phone: str
     phone_name: str
     phones: int

@@ -25,8 +25,10 @@ from bot.web.v1.models import (
     Note,
     OpenQuestionInfo,
     PictureInfo,
+    SourceInfo,
     StepInfo,
     TaskInfo,
+    TodoInfo,
 )
 
 SCANNED = 500
@@ -47,6 +49,8 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
         text=task.text,
         summary=task.summary,
         data=task.data,
+        sources=[SourceInfo(title=page.title, url=page.url) for page in task.sources],
+        todos=[TodoInfo(**todo.model_dump()) for todo in task.todos],
         phone=task.phone,
         phone_name=task.phone_name,
         phones=task.parts or 1,

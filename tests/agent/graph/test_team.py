@@ -23,7 +23,10 @@ from agent.ports.agent import Agent, TaskOrder
 from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import QuestionKind
 from agent.tools.calling import Toolbox
+from agent.tools.egress import Egress
+from agent.tools.searching import SearXng
 from agent.tools.spec import Done, PageSource, Situation, Tool, ToolContext, ungated
+from agent.tools.web import read_page, web_search
 from agent.wording import Texts
 from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import Rig, Work, order
@@ -204,8 +207,7 @@ async def test_two_members_at_once_then_the_phone(rig: Rig) -> None:
 
     assert end.outcome is Outcome.SUCCEEDED
     assert end.summary.startswith("A is the cheaper one.")
-    assert "https://shop.example/A" in end.summary
-    assert "https://shop.example/BB" in end.summary
+    assert [source.url for source in end.sources] == ["https://shop.example/A", "https://shop.example/BB"]
     told = todos(work.events)
     assert [todo.member for todo in told[0]] == ["researcher", "researcher", "coder", "executor"]
     assert {todo.state for todo in told[-1]} == {"completed"}
@@ -227,6 +229,9 @@ async def test_a_task_that_needs_no_phone_takes_none(rig: Rig) -> None:
     end = await work.ended()
     assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "397.8")
     assert rig.leases.log == []
+    title = "what is 17 % of 2,340?"
+    told = [[(todo.title, todo.member, todo.state) for todo in each] for each in todos(work.events)]
+    assert told == [[(title, "coder", "in progress")], [(title, "coder", "completed")]]
 
 
 async def test_a_member_may_be_named(rig: Rig) -> None:
@@ -302,6 +307,27 @@ async def test_ten_thousand_calls_in_one_answer(rig: Rig) -> None:
     assert end.summary.startswith("enough")
     assert len(world.looked) == 4
     assert "9,996 more calls" in model.asked(Purpose.MEMBER)[1].messages[-1].text
+
+
+@pytest.mark.real_time
+async def test_without_a_network_a_member_is_told_so_and_goes_on(rig: Rig) -> None:
+    async def nowhere(_host: str, _port: int) -> Sequence[str]:
+        raise OSError("no network")
+
+    egress = Egress(resolve=nowhere)
+    tools = Toolbox(
+        [web_search(lambda: SearXng("https://search.example", egress)), read_page(lambda: egress)], rig.tool_calls
+    )
+    team = Team({"researcher": Member("researcher", "Looks up.", "You look up.", tools=("web_search", "read_page"))})
+    page = "https://shop.example/a"
+    script: list[Any] = [call("web_search", query="pump"), call("read_page", url=page), text("There is no network.")]
+    have, model = cast({"": script}, intent=[data(kind="member", member="researcher")])
+    members = Members(lambda: team, tools, MemoryFrames(), rig.saver)
+    end = await Work(rig.agent(have, main={"members": members}), order(f"read {page}", quick=False)).ended()
+    assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "There is no network.")
+    told = [message.text for message in model.requests[-1].messages if message.role == "tool"]
+    assert told[0].startswith("The search did not work.")
+    assert told[1].startswith("The page could not be read.")
 
 
 @pytest.mark.over_the_wire

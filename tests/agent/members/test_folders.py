@@ -90,6 +90,7 @@ def test_the_operators_folder_wins(tmp_path: Path) -> None:
         ("---\nname: bad\n---\nDo it.", "folder.field"),
         (front("bad", "max_calls: 31"), "folder.field"),
         (front("bad", "max_calls: many"), "folder.field"),
+        (front("bad", "model: " + "x" * 201), "folder.field"),
         (front("bad", "tools: shell_of_the_host, calculate"), "folder.unknown_tools"),
         (front("bad", body=""), "folder.no_prompt"),
         (front("bad", body="x" * MAX_FILE), "folder.large"),
@@ -103,6 +104,12 @@ def test_a_bad_folder_costs_only_itself(tmp_path: Path, text: str, kind: str) ->
 
     assert set(team.members) == {"good"}
     assert why(team) == kind
+
+
+def test_a_model_by_its_name_and_tools_that_come_and_go(tmp_path: Path) -> None:
+    folder(tmp_path, "guide", front("guide", "model: qwen3-max", "tools: calculate, mcp_maps_route"))
+    member = team_of(tmp_path).members["guide"]
+    assert (member.model, member.tools) == ("qwen3-max", ("calculate", "mcp_maps_route"))
 
 
 def test_nobody_takes_the_name_of_the_executor_or_of_another(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.errors import UnknownModel
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price, priced
+from agent.outage_retry import patient
 from tests.agent.models.endpoints import asking
 from tests.fakes.model_server import ModelServer
 
@@ -24,6 +25,20 @@ async def test_roles_share_the_vision_endpoint_and_may_override_it() -> None:
         await close_models(models)
         assert models.vision is models.basic
         assert [request.model for request in server.requests] == ["see-1", "think-1"]
+        assert {request.headers["Authorization"] for request in server.requests} == {"Bearer key-1"}
+
+
+async def test_a_model_that_no_role_speaks_with_is_asked_at_the_endpoint_of_basic() -> None:
+    async with ModelServer(["one", "two", "three"]) as server:
+        vision = EndpointSettings("see-1", server.base_url, SecretStr("key-1"))
+        built = build_models(ModelSettings(vision, reasoning=vision.overridden(model="think-1")))
+        models, _ = patient(built, lambda _request, _away: None)
+        for name in ("large-1", "think-1", "large-1"):
+            await models.for_role(name).complete(asking())
+        await close_models(built)
+        assert [request.model for request in server.requests] == ["large-1", "think-1", "large-1"]
+        assert models.for_role("large-1") is models.for_role("large-1")
+        assert models.for_role("think-1") is models.reasoning
         assert {request.headers["Authorization"] for request in server.requests} == {"Bearer key-1"}
 
 
@@ -50,6 +65,7 @@ def test_offline_is_the_pilot_for_all_roles() -> None:
     models = build_models(ModelSettings(EndpointSettings("")))
     assert models.vision is models.basic is models.reasoning
     assert models.vision.name == "offline"
+    assert models.for_role("large-1") is models.basic
 
 
 async def test_a_missing_model_name_is_told_without_a_call() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agent.events import Todo
+from agent.events import Source, Todo
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
@@ -396,3 +396,22 @@ def test_a_receipt_names_roles_where_their_models_differ() -> None:
     )
     with speaking("zh"):
         assert by_role(acting + reading) == "big（操作）：12.3k，费用 0.5000 · small（阅读与总结）：310"
+
+
+async def test_who_of_the_team_works_is_told_and_no_phone_is_offered(frames: FrameFiles) -> None:
+    todos = (Todo(title="what A costs", member="researcher", state="in progress"),)
+    task = replace(a_task(), state=TaskState.WORKING, todos=todos, phone_name="", frame=None)
+    card = await render_card(task, None, frames=frames, now=task.created)
+    assert card.body == "Working\n▶ researcher: what A costs"
+    assert labels(card) == [["Stop", "Pause"]]
+
+
+async def test_pages_that_were_read_stand_below_the_result(frames: FrameFiles) -> None:
+    pages = tuple(Source(title=f"Shop {number}", url=f"https://shop.example/{number}") for number in range(10))
+    task = replace(an_ended_task(), summary="A is cheaper.", data=None, sources=pages)
+    final = await render_final(task, frames=frames, now=task.created)
+    lines = final.body.splitlines()
+    assert lines[:4] == ["A is cheaper.", "", "Sources:", "- Shop 0 https://shop.example/0"]
+    assert lines[-1] == "… and 2 more"
+    with speaking("zh"):
+        assert "来源：" in (await render_final(task, frames=frames, now=task.created)).body

@@ -16,6 +16,7 @@ from aiohttp import web
 from bot.chats.installed import installed, model_of
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
+from bot.cli.skills import skills
 from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from devices.adb.connection import Connection
@@ -86,6 +87,19 @@ async def test_what_others_can_read(here: Machine, monkeypatch: pytest.MonkeyPat
     assert "chmod 700" in told
     assert "chmod 600 .env" in told
     assert told.endswith("2 to fix.\n")
+
+
+async def test_a_member_that_cannot_be_used_is_named(here: Machine, capsys: Said) -> None:
+    folder = here.directory / "data" / "agents" / "dietician"
+    folder.mkdir(parents=True)
+    (here.directory / "data").chmod(0o700)
+    (folder / "AGENTS.md").write_text("---\nname: dietician\ndescription: Eats.\ntools: [x_ray]\n---\nEat.")
+    assert await doctor(NOTHING, here.settings()) == 0
+    told = capsys.readouterr().out
+    assert f"The folder {folder} is not used:" in told
+    assert "x_ray" in told
+    await skills(NOTHING, here.settings())
+    assert "x_ray" in capsys.readouterr().out
 
 
 async def test_no_phone(here: Machine, capsys: Said) -> None:

@@ -14,6 +14,7 @@ from bot.store.store import DATABASE_NAME
 from tests.fixtures.adb import AdbServer
 
 MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "member", "summarizer"}
+MEMBER_NODES = {"member_model", "member_tools", "member_question"}
 EXECUTOR_NODES = {
     *("executor_entry", "screenshot", "vision_model", "action_summary", "parse_action", "execute_action"),
     *("call_user", "check_loop", "executor_exit", "sum_up_past"),
@@ -99,11 +100,10 @@ def test_a_file_of_settings_is_read_and_the_environment_wins(
     assert "LOG_LEVEL" not in told
 
 
-def test_both_graphs_with_their_nodes(capsys: Said) -> None:
+def test_the_graphs_with_their_nodes(capsys: Said) -> None:
     assert main(["graph"]) == 0
-    first, second = capsys.readouterr().out.split("%% Executor graph")
-    assert "%% Main graph" in first
-    for text, nodes in ((first, MAIN_NODES), (second, EXECUTOR_NODES)):
+    _, first, member, second = re.split(r"^%% \w+ graph$", capsys.readouterr().out, flags=re.MULTILINE)
+    for text, nodes in ((first, MAIN_NODES), (member, MEMBER_NODES), (second, EXECUTOR_NODES)):
         assert "graph TD;" in text
         assert set(re.findall(r"^\s(\w+)\(\w+\)$", text, re.MULTILINE)) == nodes
     assert re.search(r"intent_analyzer -.*-> __end__", first)

@@ -32,6 +32,12 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
         yield made
 
 
+async def test_who_of_the_team_does_it_and_how_it_is_planned_goes_with_a_schedule(rig: Rig) -> None:
+    await rig.plan("--member researcher --deep --search every 1h do look at the weather")
+    (task,) = await rig.after(HOUR)
+    assert (task.text, task.member, task.deep, task.search) == ("look at the weather", "researcher", True, True)
+
+
 async def test_a_task_is_given_when_its_time_has_come(rig: Rig) -> None:
     await rig.plan("--device pixel every 1h do --quick look at the weather")
     assert await rig.after(HOUR - 1.0) == []

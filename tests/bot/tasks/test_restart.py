@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import Asked, Resumed, Started, TaskEnded, TaskEvent
+from agent.events import Asked, Planned, Resumed, Started, TaskEnded, TaskEvent, Todo
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Question, QuestionKind
@@ -43,6 +43,31 @@ async def test_what_was_at_work_is_interrupted_and_goes_on_when_told(tmp_path: P
         assert ended.outcome is Outcome.SUCCEEDED
         assert [step.thought for step in await one.task_service.steps("1")] == ["slowly", ""]
         assert await one.outbox("1") == [NoticePayload(Notice.INTERRUPTED), FinalPayload()]
+
+
+@pytest.mark.parametrize("member", ["researcher", "executor"])
+async def test_members_go_on_by_themselves_and_a_phone_waits_for_a_person(tmp_path: Path, member: str) -> None:
+    """Nobody can have touched anything of a member's meanwhile."""
+
+    async def works(order: TaskOrder) -> AsyncIterator[TaskEvent]:
+        if member == "executor":
+            yield Started(run=RunId(order.task), phone="pixel", phone_name="Pixel")
+        yield Planned(plan="", todos=(Todo(title="look it up", member=member, state="in progress"),))
+        await asyncio.Event().wait()
+
+    async def ends(_: TaskOrder) -> AsyncIterator[TaskEvent]:
+        yield TaskEnded(outcome=Outcome.SUCCEEDED, summary="found")
+
+    async with bench(tmp_path, ScriptedMind(works)) as one:
+        task = await one.until(await one.accept(), TaskState.WORKING)
+        assert task.started is not None
+        assert await one.task_service.place_in_queue("1") is None
+    async with bench(tmp_path, ScriptedMind(ends)) as one:
+        if member == "executor":
+            assert (await one.task_service.known("1")).state is TaskState.INTERRUPTED
+            await one.task_service.resume("1", "", ANNA)
+        ended = await one.until("1", TaskState.ENDED)
+        assert ended.summary == "found"
 
 
 async def test_an_interrupted_task_can_be_cancelled_and_expires(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ async def executor_entry(
         "handed_out": state.get("handed_out", []),
         "read": [],
         "found": state.get("found", []),
+        "sources": [],
         "askings": 0,
         "covered": state.get("covered", []),
         "aside": False,

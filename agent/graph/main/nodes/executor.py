@@ -16,7 +16,7 @@ from agent.files import GivenFile
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.folding import todo_state
+from agent.graph.main.folding import todo_state, with_sources
 from agent.graph.main.nodes.member import tell_todo
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached, too_many_steps
@@ -59,11 +59,12 @@ async def executor(
     async with context.session.phone:
         ended, fault = await _work(state, context, order)
     outcome = ended.outcome
-    result = ended.model_dump(mode="json", exclude={"usage", "notes"}) | {"goal": state["goal"]}
+    result = ended.model_dump(mode="json", exclude={"usage", "notes", "sources"}) | {"goal": state["goal"]}
     update: dict[str, Any] = {
         "subtask": number,
         "results": [*state["results"], result],
         "notes": list(ended.notes) or state["notes"],
+        "sources": with_sources(state.get("sources", []), [page.model_dump() for page in ended.sources]),
         "usage": usage_data(spent(state) + ended.usage),
         "seconds": context.session.watch.seconds,
         "steps": state["steps"] + ended.steps,
@@ -113,6 +114,8 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
                 continue
             _mind_the_time(event, context)
             await _in_turn(event, context, asked)
+            if isinstance(event, Started):
+                context.session.phone_in_use = event.phone
             context.emit(told := _with_spent(event, state))
             if isinstance(told, Step):
                 context.session.spending[order.subtask] = event.usage if isinstance(event, Step) else told.usage

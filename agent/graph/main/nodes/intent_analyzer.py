@@ -12,6 +12,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from agent.control import Stopped
+from agent.events import Planned, Todo
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
@@ -24,9 +25,12 @@ from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.wording import sentence
+from agent.wording import sentence, shortened
 
 logger = logging.getLogger(__name__)
+
+TITLE_LETTERS = 200
+"""Of a task that is one part; the card cuts it shorter."""
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
 
@@ -48,7 +52,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     others = context.names[1:]
     if wished := state.get("member"):
         if wished in others:
-            return _to_member(state, wished, {})
+            return _to_member(state, context, wished, {})
         names = ", ".join(others) or "-"
         summary = sentence("member.unknown_wish", member=wished, names=names)
         return Command(goto="__end__", update={"outcome": Outcome.FAILED.value, "summary": summary})
@@ -91,17 +95,28 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         update["summary"] = intent.answer or sentence("ended.no_phone_needed")
         return Command(goto="__end__", update=update)
     if intent.kind == "member":
-        return _to_member(state, intent.member, update)
+        return _to_member(state, context, intent.member, update)
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update={**update, "goal": state["text"]})
 
 
-def _to_member(state: MainState, name: str, update: MainState) -> Route:
-    """The whole task is one part, of somebody who needs no phone."""
-    known = MainState(**{**state, **update})
-    part = sent(known, name, state["text"], state["subtask"] + 1, None, planned=False)
-    return Command(goto=part, update={**update, "kind": "member", "goal": state["text"]})
+def _to_member(state: MainState, context: TaskContext, name: str, update: MainState) -> Route:
+    """The whole task is one part, of somebody who needs no phone; it is told as every part of a plan is."""
+    number, title = state["subtask"] + 1, shortened(state["text"], TITLE_LETTERS)
+    todo = Todo(title=title, member=name, state="in progress")
+    assignment = {"number": number, "member": name, "todo": 0, "goal": state["text"]}
+    update = {
+        **update,
+        "kind": "member",
+        "goal": state["text"],
+        "todos": [todo.model_dump()],
+        "assignments": [assignment],
+    }
+    context.session.todos = (todo,)
+    context.emit(Planned(plan="", todos=context.session.todos))
+    part = sent(MainState(**{**state, **update}), name, state["text"], number, 0, planned=False)
+    return Command(goto=part, update=update)
 
 
 def _wrong_member(intent: Intent, names: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.folding import todo_state
 from agent.graph.main.state import MainState
 from agent.graph.member.members import MemberEnded, MemberOrder
+from agent.graph.recall import recalled
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
 from agent.questions import Answer, Question
@@ -36,6 +37,7 @@ class PartState(TypedDict):
     planned: bool
     steps: int
     usage: dict[str, Any]
+    phone: str
 
 
 def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
@@ -49,7 +51,8 @@ def sent(state: MainState, member: str, goal: str, number: int, todo: int | None
         person=state.get("person", ""),
         facts=_facts(state),
         said=tuple(state.get("heard", [])),
-        notes=tuple(state["notes"]),
+        notes=(*state["notes"], *prompt_facts.brought_from_phone(state)),
+        documents=tuple(state.get("documents", [])),
     )
     part: PartState = {
         "order": order.model_dump(mode="json"),
@@ -59,6 +62,7 @@ def sent(state: MainState, member: str, goal: str, number: int, todo: int | None
         "planned": planned,
         "steps": state["steps"],
         "usage": state["usage"],
+        "phone": state["phone"],
     }
     return Send("member", part)
 
@@ -88,7 +92,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
                 summary=sentence("member.unknown", member=order.member),
             )
         else:
-            ended = await context.members.work(order, desk)
+            ended = await context.members.work(order, desk, memory=await _remembered(order, state, context))
     except Stopped:
         # This would cut off a run of the same task, which stops at a safe point of its own.
         async with session.phone:
@@ -100,6 +104,13 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
         goto="plan_supervisor" if state["planned"] else "summarizer",
         update={"reports": {str(order.number): ended.model_dump(mode="json")}},
     )
+
+
+async def _remembered(order: MemberOrder, state: PartState, context: TaskContext) -> tuple[str, ...]:
+    """What is remembered of the person that fits the part, and that was told to whoever wrote its goal."""
+    phone = context.session.phone_in_use or state.get("phone", "")
+    told = [await recalled(context.memory, order.person, about, phone=phone) for about in (order.text, order.goal)]
+    return tuple(dict.fromkeys(fact for facts in told for fact in facts))
 
 
 def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:

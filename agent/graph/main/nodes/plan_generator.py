@@ -98,6 +98,7 @@ async def plan_generator(
     update: MainState = {
         "plan": plan,
         "todos": [todo.model_dump() for todo in todos],
+        "documents": [each.text for each in passages],
         "heard": said,
         "usage": usage_data(spent(state) + usage),
         "seconds": context.session.watch.seconds,

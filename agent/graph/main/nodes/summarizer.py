@@ -20,9 +20,7 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.wording import sentence, shortened
-
-MOST_SOURCES = 8
+from agent.wording import sentence
 
 
 def outcome_of(state: MainState) -> Outcome:
@@ -63,14 +61,6 @@ def told_plainly(state: MainState) -> str:
     return "\n".join(lines)
 
 
-def _sources(state: MainState) -> str:
-    """The pages that were read, to be shown below the result; "" when there are none."""
-    pages = [
-        f"- {shortened(page['title'], 80)} {page['url']}".replace("-  ", "- ") for page in state.get("sources", [])
-    ]
-    return "\n\n" + "\n".join([sentence("ended.sources"), *pages[:MOST_SOURCES]]) if pages else ""
-
-
 def _refused(state: MainState) -> list[dict[str, Any]]:
     return [todo for todo in state["todos"] if todo["state"] == "refused"]
 
@@ -92,8 +82,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     data = "\n".join(result["data"] for result in results if result["data"]) or None
     update: MainState = {**back, "outcome": outcome.value, "data": data}
     fault = state.get("fault")
-    read = _sources(state)
-    update["summary"] = told_plainly(state) + read
+    update["summary"] = told_plainly(state)
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
     if len(results) < 2 or outcome is Outcome.CANCELLED or over:
@@ -124,6 +113,6 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         stream.flush()
     if reply.text.strip():
         # Why it ended stands in the program's own words, whatever the model makes of it.
-        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()]) + read
+        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
     update["usage"] = usage_data(spent(state) + reply.usage)
     return update
