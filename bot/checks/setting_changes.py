@@ -1,10 +1,14 @@
-"""What admins have set while the service ran, which wins over the environment."""
+"""What admins have set while the service ran: in the settings file, which the environment wins over, and by command,
+which wins over the environment.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
-from bot.config.settings import Settings
+from bot.config.settings import Settings, SettingsError
+from bot.config.settings_file import SettingsFile, with_file
 from bot.domain.finding import Finding
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
@@ -16,12 +20,18 @@ from devices.wording import said, sentence_of
 
 async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
     """The settings that a service on this data directory works with, and what is to be said about that."""
+    found: list[Finding] = []
+    try:
+        settings, left_out = with_file(settings, await asyncio.to_thread(SettingsFile(settings.data_dir).read))
+        found = [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
+    except SettingsError as error:
+        found = [Finding("files", "bad", said(sentence_of(error)), say("check.changed.file_fix"))]
     try:
         changes = await changes_in(settings.data_dir / DATABASE_NAME)
     except StoreError as error:
-        return settings, [Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
+        return settings, [*found, Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
     settings, unusable = overlaid(settings, changes)
-    return settings, told(changes, unusable)
+    return settings, [*found, *told(changes, unusable)]
 
 
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
