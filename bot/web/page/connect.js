@@ -87,6 +87,7 @@ export class Connect {
     const section = this.sections.get(name);
     if (this.section.firstElementChild !== section.root) {
       this.section.replaceChildren(section.root);
+      this.links.get(name).link.scrollIntoView({ block: "nearest", inline: "center" });
       section.opened?.();
     }
   }

@@ -23,7 +23,7 @@ export class ConnectForm {
     this.findings = h("ul", { class: "connect-findings", role: "status" });
     this.closing = h("p", { class: "note connect-closing", hidden: true });
     const model = name === "model";
-    this.keep = h("button", { class: "button primary", type: "submit" }, say(`page.connect.${model ? "save" : "connect"}`));
+    this.keep = h("button", { class: "button primary", type: "submit" });
     this.test = h("button", { class: "button", type: "button", onclick: () => this.ask("test") }, say("page.connect.test"));
     this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
     this.end = h("button", { class: "button danger", type: "button", hidden: true, onclick: () => this.disconnect() }, say("page.connect.disconnect"));
@@ -59,9 +59,9 @@ export class ConnectForm {
     this.preset.disabled = this.fields.get(ADDRESS)?.now.fixed ?? false;
     const fixed = this.now.fields.every((field) => field.fixed || field.kind === "switch");
     this.keep.hidden = fixed;
+    setText(this.keep, say(`page.connect.${this.name === "model" || kind !== "off" ? "save" : "connect"}`));
     const token = this.now.fields.find((field) => field.kind === "secret");
     this.end.hidden = kind === "off" || this.clearing(token).length === 0;
-    this.model?.();
   }
 
   // What has to go so that it is not used any more; nothing where the environment has it.
@@ -83,17 +83,19 @@ export class ConnectForm {
       const input = h("input", { id, type, autocomplete: "off", spellcheck: "false", maxlength: 4000, "aria-describedby": `${id}-hint` });
       const hint = h("p", { class: "small", id: `${id}-hint` });
       const label = h("label", { for: id });
+      const setting = h("code", { class: "connect-setting" }, now.name.toUpperCase());
       field = { input, hint, label, touched: false };
       input.addEventListener("input", () => {
         field.touched = true;
         this.anyway.hidden = true;
+        this.findings.replaceChildren();
         this.hint(field);
         if (now.name === ADDRESS) this.hint(this.fields.get(KEY));
       });
       this.fields.set(now.name, field);
       this.inputs.append(now.kind === "switch"
         ? h("div", { class: "connect-field connect-switch" }, input, h("div", {}, label, hint))
-        : h("div", { class: "connect-field" }, label, input, hint));
+        : h("div", { class: "connect-field" }, h("div", { class: "connect-label" }, label, setting), input, hint));
     }
     field.now = now;
     setText(field.label, now.label);

@@ -31,7 +31,7 @@ export class Phones {
         h("input", { id, name: field, autocomplete: "off", spellcheck: "false", maxlength: 300, required: true,
           inputmode: field === "code" ? "numeric" : null, placeholder: field === "code" ? "123456" : "192.168.1.20:37045" }));
     });
-    const give = h("button", { class: "button primary", type: "submit" }, say(`page.connect.phones.${name}`));
+    const give = h("button", { class: `button ${name === "pair" ? "primary" : ""}`, type: "submit" }, say(`page.connect.phones.${name}`));
     const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say(`page.connect.phones.${name}`) }, ...inputs, give);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
