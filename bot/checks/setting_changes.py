@@ -23,7 +23,7 @@ async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
     found: list[Finding] = []
     try:
         settings, left_out = with_file(settings, await asyncio.to_thread(SettingsFile(settings.data_dir).read))
-        found = [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
+        found = of_file(left_out)
     except SettingsError as error:
         found = [Finding("files", "bad", said(sentence_of(error)), say("check.changed.file_fix"))]
     try:
@@ -32,6 +32,11 @@ async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
         return settings, [*found, Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
     settings, unusable = overlaid(settings, changes)
     return settings, [*found, *told(changes, unusable)]
+
+
+def of_file(left_out: Mapping[str, str]) -> list[Finding]:
+    """What stands in the settings file and is not used."""
+    return [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
 
 
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:

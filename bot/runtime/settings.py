@@ -128,6 +128,8 @@ class RuntimeSettings:
         """What the environment says."""
         self.base = environment
         """What the environment says, and the settings file where that says nothing."""
+        self.left_out: Mapping[str, str] = {}
+        """What of the settings file cannot be used, and why."""
         self._file = SettingsFile(environment.data_dir)
         self._filed: dict[str, str] = {}
         self._store = store
@@ -146,8 +148,8 @@ class RuntimeSettings:
         """
         live = cls(environment, store)
         live._filed = await asyncio.to_thread(live._file.read)
-        live.base, left_out = with_file(environment, live._filed)
-        for name, why in left_out.items():
+        live.base, live.left_out = with_file(environment, live._filed)
+        for name, why in live.left_out.items():
             logger.error("%s of %s is not used: %s", name.upper(), live._file.path, why)
         live._changes = {change.name: change for change in await store.changes.all()}
         live._now, live._unusable = overlaid(live.base, live._changes)
@@ -214,7 +216,7 @@ class RuntimeSettings:
                 await asyncio.to_thread(self._file.write, self._filed)
                 raise
             self._filed = filed
-            self.base = with_file(self.environment, filed)[0]
+            self.base, self.left_out = with_file(self.environment, filed)
             await self._hold()
             for follower in self._followers:
                 await follower(self._now)

@@ -119,12 +119,12 @@ def _model() -> Form:
 
 
 def _chat(platform: Platform[Any]) -> Form:
-    lists = platform.lists
-    more = [
-        Asked(field, partial(say, f"connect.list.{name}"))
-        for name, field in (("guilds", lists.guilds), ("chats", lists.chats))
-        if field and all(field != one.field for one in platform.asked)
-    ]
+    lists = (
+        (platform.lists.guilds, lambda: say("connect.list.guilds")),
+        (platform.lists.chats, lambda: say("connect.list.chats")),
+    )
+    known = {one.field for one in platform.asked}
+    more = [Asked(field, prompt) for field, prompt in lists if field and field not in known]
     return Form(
         platform.name,
         lambda: platform.title,

@@ -150,9 +150,8 @@ export class ConnectForm {
     await this.during(say(`page.connect.${what === "test" ? "testing" : "saving"}`), async () => {
       const { findings, saved } = await send(`/api/connect/${what}`, { form: this.name, values: this.values(), ...more });
       this.show(findings);
-      const bad = findings.some((one) => one.verdict === "bad");
       this.anyway.hidden = !(what === "save" && saved === false && this.name === "model");
-      if (saved) this.saved(bad);
+      if (saved) await this.saved();
       else if (saved === false) this.tell(say(`page.connect.${this.name === "model" ? "not_saved" : "not_connected"}`), "bad");
     });
   }
@@ -163,7 +162,7 @@ export class ConnectForm {
     await this.during(say("page.connect.saving"), async () => {
       await send("/api/connect/save", { form: this.name, values });
       this.show([]);
-      this.saved(false);
+      await this.saved();
     });
   }
 
@@ -182,7 +181,7 @@ export class ConnectForm {
     this.busy = false;
   }
 
-  async saved(bad) {
+  async saved() {
     for (const field of this.fields.values()) {
       field.touched = false;
       if (field.now.kind === "secret") field.input.value = "";
@@ -190,7 +189,7 @@ export class ConnectForm {
     this.preset.value = "";
     this.anyway.hidden = true;
     await this.way.reload();
-    this.tell(say("page.connect.saved"), bad ? "note" : "good");
+    this.tell(say("page.connect.saved"), "good");
   }
 
   show(findings) {
