@@ -53,7 +53,7 @@ def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, valu
     "text", [f'{{"VLM_API_KEY": "{CANARY}"', f'["{CANARY}"]', f'{{"VLM_API_KEY": ["{CANARY}"]}}', CANARY, "[" * 100_000]
 )
 def test_a_damaged_file_is_not_used_and_not_quoted(tmp_path: Path, text: str) -> None:
-    """Seen failing with the error of the parser in the sentence."""
+    """Seen failing with the text of the file in the sentence."""
     (tmp_path / SETTINGS_NAME).write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError) as caught:
         SettingsFile(tmp_path).read()
