@@ -1,4 +1,4 @@
-"""Connect: the model, the chats, phones over Wi-Fi, and what belongs to people, as admins set them in the page.
+"""Connect: the model, the chats, and what belongs to people, as admins set them in the page.
 
 Settings go to the settings file and hold at once. A secret comes in and never goes out again: neither in an answer nor
 in the audit, the log or a refusal.
@@ -7,11 +7,10 @@ in the audit, the log or a refusal.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -39,13 +38,10 @@ from bot.web.chat import place
 from bot.web.connect_forms import ADDRESS, KEY, MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
-from devices.errors import PhoneError
 from devices.wording import said, sentence_of
 
 VALUE_LIMIT = 4_000
 """Characters of one setting."""
-
-logger = logging.getLogger(__name__)
 
 
 class Wish(BaseModel):
@@ -59,29 +55,13 @@ class Wish(BaseModel):
     """Keep a model that did not pass the test."""
 
 
-class PhoneWish(BaseModel):
-    """A phone in the network. With a `code` it is paired with, without one connected to."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    address: str = Field(min_length=1, max_length=300)
-    code: str = Field(default="", max_length=20, repr=False)
-
-
-class Wifi(Protocol):
-    """Phones over Wi-Fi; everything raises PhoneError."""
-
-    async def pair(self, address: str, code: str) -> None:
-        """Make a phone trust this machine."""
-        ...
-
-    async def connect(self, address: str) -> None:
-        """Connect to one that does."""
-        ...
-
-    async def announced(self) -> Sequence[Any]:
-        """What announces itself, each with `name`, `kind` and `address`."""
-        ...
+def admin_of(request: Request, services: Services) -> Person:
+    """Who asks, if they are an admin. Raises RequestRefused."""
+    person = operator(request)
+    verdict = authorize(person, place(""), Right.ADMIN, services.policy)
+    if not verdict.allowed:
+        raise RequestRefused(403, verdict.reason)
+    return person
 
 
 class Connect:
@@ -93,7 +73,6 @@ class Connect:
         self,
         services: Services,
         platforms: Sequence[Platform[Any]],
-        wifi: Wifi,
         *,
         online: Callable[[str], bool | None],
         team: Callable[[], Team],
@@ -102,7 +81,6 @@ class Connect:
         self._services = services
         self._live = services.live
         self._forms = forms(platforms)
-        self._wifi = wifi
         self._online = online
         self._team = team
         self._folders = folders
@@ -114,13 +92,11 @@ class Connect:
             get("/api/connect", self.overview),
             post("/api/connect/test", self.test),
             post("/api/connect/save", self.save),
-            get("/api/connect/phones", self.phones),
-            post("/api/connect/phones", self.phone),
         ]
 
     async def overview(self, request: Request) -> Response:
         """Everything that is connected, without secrets."""
-        self._admin(request)
+        admin_of(request, self._services)
         schedules = await self._services.store.schedules.all()
         team = await asyncio.to_thread(self._team)
         found = {
@@ -147,7 +123,7 @@ class Connect:
 
     async def test(self, request: Request) -> Response:
         """Try what is typed, for real and without keeping it."""
-        self._admin(request)
+        admin_of(request, self._services)
         form, values, _ = await self._wish(request)
         tried = self._tried(form, values)
         async with self._turn:
@@ -157,7 +133,7 @@ class Connect:
         """Try what is typed, keep it, and work with it from now on. What does not work changes nothing: a chat whose
         token is refused goes on with its old one.
         """
-        person = self._admin(request)
+        person = admin_of(request, self._services)
         form, values, anyway = await self._wish(request)
         tried = self._tried(form, values)
         async with self._turn:
@@ -173,40 +149,6 @@ class Connect:
                 except OSError as error:
                     raise RequestRefused(503, say("connect.unwritten", why=error.strerror or "")) from None
         return _findings(findings, saved=True)
-
-    async def phones(self, request: Request) -> Response:
-        """Phones that announce themselves in the network."""
-        self._admin(request)
-        try:
-            found = await self._wifi.announced()
-        except PhoneError as error:
-            raise RequestRefused(409, said(sentence_of(error))) from None
-        return JSONResponse({"announced": [asdict(one) for one in found]})
-
-    async def phone(self, request: Request) -> Response:
-        """Pair with a phone in the network, or connect to it."""
-        person = self._admin(request)
-        wish = await body_of(request, PhoneWish)
-        address = wish.address.strip()
-        try:
-            if wish.code:
-                await self._wifi.pair(address, wish.code.replace(" ", ""))
-            else:
-                await self._wifi.connect(address)
-        except PhoneError as error:
-            raise RequestRefused(409, said(sentence_of(error))) from None
-        logger.info("%s:%s has %s %s", person.platform, person.id, "paired" if wish.code else "connected", address)
-        return JSONResponse(
-            {"text": say("connect.paired" if wish.code else "connect.phone_connected", address=address)}
-        )
-
-    def _admin(self, request: Request) -> Person:
-        """Who asks, if they are an admin. Raises RequestRefused."""
-        person = operator(request)
-        verdict = authorize(person, place(""), Right.ADMIN, self._services.policy)
-        if not verdict.allowed:
-            raise RequestRefused(403, verdict.reason)
-        return person
 
     async def _wish(self, request: Request) -> tuple[Form, dict[str, str], bool]:
         wish = await body_of(request, Wish)

@@ -44,6 +44,7 @@ from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connect import Connect
+from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.mcp.mount import McpMount
@@ -182,7 +183,6 @@ async def _chats(
         connect = Connect(
             services,
             platforms,
-            WifiPhones(ServerAddress(*settings.adb_servers[0])),
             online=connected.online,
             team=lambda: core.members.team,
             folders={"members": settings.data_dir / AGENTS_NAME, "skills": settings.data_dir / SKILLS_NAME},
@@ -242,6 +242,7 @@ async def _console(
                 *watch.routes(),
                 *TokenMaking(services).routes(),
                 *connect.routes(),
+                *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

@@ -1,7 +1,8 @@
-"""Phones over Wi-Fi: pairing with a code, connecting, and what announces itself in the network.
+"""Phones over Wi-Fi: pairing with a code or a QR code, connecting, and what announces itself in the network.
 
 Android shows the address for pairing and a code of six digits under Wireless debugging; the address to connect to is
-another one. The code goes to the adb server over its socket, so that it stands in no process list.
+another one. With a QR code it is the other way round: the phone reads a name and a password, and announces itself under
+that name. Codes go to the adb server over its socket, so that they stand in no process list.
 Protocol: `host:pair:CODE:ADDRESS`, `host:connect:ADDRESS` and `host:mdns:services` (adb's SERVICES.TXT and
 `adb_wifi_pair_device`).
 """
@@ -9,7 +10,8 @@ Protocol: `host:pair:CODE:ADDRESS`, `host:connect:ADDRESS` and `host:mdns:servic
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from devices.adb.host import CONNECT_TIMEOUT, ask, connect
@@ -36,6 +38,24 @@ class Announced:
     address: str
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What a QR code says to a phone: the name under which it is to announce itself, and the password for pairing."""
+
+    name: str
+    password: str = field(repr=False)
+
+    @classmethod
+    def new(cls) -> Invitation:
+        """One that nobody has seen: 80 random bits."""
+        return cls(f"opengui-{secrets.token_hex(4)}", secrets.token_hex(10))
+
+    @property
+    def text(self) -> str:
+        """What the QR code holds, in the form of Android's Wireless debugging."""
+        return f"WIFI:T:ADB;S:{self.name};P:{self.password};;"
+
+
 class WifiPhones:
     """Pairs and connects through one adb server. Everything raises PhoneGone or PhoneTimeout when that is away."""
 
@@ -47,10 +67,15 @@ class WifiPhones:
         _check(address)
         if not _CODE.fullmatch(code):
             raise PairingFailed(words("phone.error.pair_code"))
-        await ensure_running(self._server)
-        answer = await ask(self._server, f"host:pair:{code}:{address}", timeout=PAIR_TIMEOUT)
-        if not answer.startswith("Successfully paired"):
-            raise PairingFailed(words("phone.error.pair_refused", address=address))
+        await self._pair(address, code)
+
+    async def pair_invited(self, invitation: Invitation) -> str:
+        """Pair with the phone that has read the invitation: its address, "" while none has. Raises PairingFailed."""
+        for one in await self.announced():
+            if one.kind == "pairing" and one.name == invitation.name:
+                await self._pair(one.address, invitation.password)
+                return one.address
+        return ""
 
     async def connect(self, address: str) -> None:
         """Connect to a phone that trusts the server; it then comes as every other one. Raises PairingFailed."""
@@ -69,6 +94,12 @@ class WifiPhones:
             if (known := _KINDS.get(kind.rstrip("."))) is not None and _ADDRESS.fullmatch(address.strip()):
                 found.append(Announced(name, known, address.strip()))
         return tuple(found)
+
+    async def _pair(self, address: str, secret: str) -> None:
+        await ensure_running(self._server)
+        answer = await ask(self._server, f"host:pair:{secret}:{address}", timeout=PAIR_TIMEOUT)
+        if not answer.startswith("Successfully paired"):
+            raise PairingFailed(words("phone.error.pair_refused", address=address))
 
 
 def _check(address: str) -> None:

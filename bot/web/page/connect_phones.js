@@ -1,9 +1,12 @@
 // Phones: how each is attached and what to do about it, and those over Wi-Fi by code.
 
-import { h, setText } from "./dom.js";
+import { h, setText, svg } from "./dom.js";
 import { href } from "./route.js";
 import { load, send } from "./service.js";
 import { say } from "./words.js";
+
+const ASK_MS = 2000;
+const QUIET = 4;
 
 export class Phones {
   constructor(model, way) {
@@ -15,13 +18,15 @@ export class Phones {
     this.seen = h("ul", { class: "connect-rows" });
     this.pairing = this.form("pair", [["address", "page.connect.phones.pair_address"], ["code", "page.connect.phones.code"]]);
     this.dialling = this.form("dial", [["address", "page.connect.phones.address"]]);
+    this.show = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.invite() }, say("page.connect.phones.qr"));
+    this.code = h("figure", { class: "connect-qr", hidden: true });
     const steps = ["one", "two", "three"].map((step) => h("li", {}, say(`page.connect.phones.usb_${step}`)));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-phones" },
       h("div", { class: "connect-head" }, h("h2", { id: "connect-phones" }, say("page.connect.phones.title"))),
       this.none, this.rows,
       h("h3", {}, say("page.connect.phones.usb")), h("ol", { class: "connect-steps" }, ...steps),
       h("h3", {}, say("page.connect.phones.wifi")), h("p", { class: "note" }, say("page.connect.phones.wifi_about")), this.seen,
-      this.pairing, this.dialling, this.status);
+      this.pairing, this.dialling, h("div", {}, this.show), this.code, this.status);
   }
 
   form(name, fields) {
@@ -87,7 +92,8 @@ export class Phones {
   // A press fills the address in; the code stands on the phone alone.
   async look() {
     try {
-      const { announced } = await load("/api/connect/phones");
+      const { announced, qr } = await load("/api/connect/phones");
+      this.show.hidden = !qr;
       this.seen.replaceChildren(...announced.map(({ kind, address }) => {
         const form = kind === "pairing" ? this.pairing : this.dialling;
         const use = h("button", { class: "button", type: "button", onclick: () => {
@@ -97,6 +103,40 @@ export class Phones {
         return h("li", {}, h("div", { class: "words" }, h("b", {}, address), h("small", {}, say(`page.connect.phones.announces_${kind}`))), use);
       }));
     } catch (error) {
+      this.tell(error.message, true);
+    }
+  }
+
+  async invite() {
+    clearTimeout(this.timer);
+    try {
+      const { rows } = await send("/api/connect/phones/invitation", {});
+      const size = rows.length + 2 * QUIET;
+      const dark = rows.flatMap((row, y) => [...row].map((one, x) => (one === "1" ? `M${x + QUIET} ${y + QUIET}h1v1h-1z` : "")));
+      this.code.replaceChildren(svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": say("page.connect.phones.qr_label"), "shape-rendering": "crispEdges" },
+        svg("path", { d: `M0 0h${size}v${size}h-${size}z`, fill: "#fff" }), svg("path", { d: dark.join(""), fill: "#000" })),
+      h("figcaption", { class: "note" }, say("page.connect.phones.qr_about")));
+      this.code.hidden = false;
+      this.tell("");
+      this.timer = setTimeout(() => this.ask(), ASK_MS);
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+  }
+
+  // Asked while the QR code can be seen.
+  async ask() {
+    if (!this.root.isConnected) {
+      this.code.hidden = true;
+      return;
+    }
+    try {
+      const { state, text } = await load("/api/connect/phones/invitation");
+      this.code.hidden = state !== "waiting";
+      this.tell(text, state === "over");
+      if (state === "waiting") this.timer = setTimeout(() => this.ask(), ASK_MS);
+    } catch (error) {
+      this.code.hidden = true;
       this.tell(error.message, true);
     }
   }

@@ -19,10 +19,11 @@ from bot.chats.installed import installed, model_of
 from bot.config.settings import load_settings
 from bot.config.settings_file import SETTINGS_NAME
 from bot.web.connect import Connect
-from devices.adb.wifi import Announced
+from bot.web.connect_phones import INVITED_S, ConnectPhones
+from devices.adb.wifi import Announced, Invitation
 from devices.errors import PairingFailed
 from tests.bot.web.world import open_world
-from tests.bot.world import a_world
+from tests.bot.world import Clock, a_world
 from tests.fakes.model_server import ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram
 
@@ -31,10 +32,12 @@ OTHER = "http://127.0.0.1:9/v1"
 
 
 class Network:
-    """One phone that shows a code."""
+    """One phone that shows a code, and reads a QR code once `reads` says so."""
 
     def __init__(self) -> None:
         self.did: list[tuple[str, ...]] = []
+        self.reads = False
+        self.clock = Clock()
 
     async def pair(self, address: str, code: str) -> None:
         if code != "123456":
@@ -43,6 +46,11 @@ class Network:
 
     async def connect(self, address: str) -> None:
         self.did.append(("connect", address))
+
+    async def pair_invited(self, invitation: Invitation) -> str:
+        if self.reads:
+            self.did.append(("invited", invitation.name))
+        return "192.168.1.20:37045" if self.reads else ""
 
     async def announced(self) -> Sequence[Announced]:
         return (Announced("adb-1", "pairing", "192.168.1.20:37045"),)
@@ -64,6 +72,10 @@ class Caller:
     async def post(self, what: str, **body: object) -> dict[str, Any]:
         async with self._session.post(f"/api/connect/{what}", json=body) as response:
             return await self._read(response) | {"status": response.status}
+
+    async def invited(self) -> dict[str, Any]:
+        async with self._session.get("/api/connect/phones/invitation") as response:
+            return await self._read(response)
 
     async def save(self, form: str, **values: str) -> dict[str, Any]:
         return await self.post("save", form=form, values=values)
@@ -92,11 +104,11 @@ async def connecting(directory: Path, **environment: str) -> AsyncIterator[Calle
     file.write_text("".join(f"{name}={value}\n" for name, value in lines.items()), encoding="utf-8")
     async with a_world(directory, settings=load_settings(file, model_of(installed()))) as world:
         network = Network()
-        connect = Connect(
-            world.services, installed(), network, online=lambda _: None, team=Team, folders={"members": directory}
-        )
+        folders = {"members": directory}
+        connect = Connect(world.services, installed(), online=lambda _: None, team=Team, folders=folders)
+        phones = ConnectPhones(world.services, network, clock=network.clock)
         (directory / "console").mkdir()
-        async with open_world(directory / "console", beside=connect.routes()) as console:
+        async with open_world(directory / "console", beside=[*connect.routes(), *phones.routes()]) as console:
             headers = {"Authorization": f"Bearer {console.token}"}
             async with aiohttp.ClientSession(console.url, headers=headers) as session:
                 yield Caller(session, network, directory)
@@ -216,3 +228,19 @@ async def test_phones_are_paired_and_the_code_is_not_told(tmp_path: Path) -> Non
         assert (await page.post("phones", address=" 192.168.1.20:37045 ", code="123 456"))["status"] == 200
         assert (await page.post("phones", address="192.168.1.20:41005"))["status"] == 200
         assert page.network.did == [("pair", "192.168.1.20:37045"), ("connect", "192.168.1.20:41005")]
+
+
+async def test_a_qr_code_is_good_for_one_phone_and_two_minutes(tmp_path: Path) -> None:
+    async with connecting(tmp_path) as page:
+        assert (await page.invited())["state"] == "over", "nothing was shown yet"
+        rows = (await page.post("phones/invitation"))["rows"]
+        assert {len(row) for row in rows} == {len(rows)}
+        assert set("".join(rows)) == {"0", "1"}
+        assert (await page.invited())["state"] == "waiting"
+        page.network.clock.advance(INVITED_S)
+        assert (await page.invited())["state"] == "over"
+        await page.post("phones/invitation")
+        page.network.reads = True
+        assert (await page.invited())["state"] == "paired"
+        assert (await page.invited())["state"] == "over"
+        assert [what for what, _ in page.network.did] == ["invited"]

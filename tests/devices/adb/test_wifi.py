@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from devices.adb.server import ServerAddress
-from devices.adb.wifi import Announced, WifiPhones
+from devices.adb.wifi import Announced, Invitation, WifiPhones
 from devices.errors import PairingFailed
 from tests.fixtures.adb import AdbServer
 
@@ -60,6 +60,20 @@ async def test_a_phone_is_found_paired_and_connected() -> None:
         with pytest.raises(PairingFailed, match="Nothing answers"):
             await wifi.connect("192.168.1.20:5555")
     assert set(answers) < set(asked)
+
+
+async def test_a_phone_that_has_read_the_qr_code_is_paired_with() -> None:
+    invitation = Invitation.new()
+    assert invitation.text == f"WIFI:T:ADB;S:{invitation.name};P:{invitation.password};;"
+    assert invitation.password not in repr(invitation)
+    answers = {"host:mdns:services": "adb-1\t_adb-tls-pairing._tcp\t192.168.1.9:37001\n"}
+    async with answering(answers) as (wifi, asked):
+        assert await wifi.pair_invited(invitation) == "", "another phone announces itself"
+        answers["host:mdns:services"] += f"{invitation.name}\t_adb-tls-pairing._tcp\t192.168.1.20:37045\n"
+        pair = f"host:pair:{invitation.password}:192.168.1.20:37045"
+        answers[pair] = "Successfully paired to 192.168.1.20:37045"
+        assert await wifi.pair_invited(invitation) == "192.168.1.20:37045"
+        assert [service for service in asked if service.startswith("host:pair")] == [pair]
 
 
 @pytest.mark.parametrize(
