@@ -5,11 +5,13 @@ which wins over the environment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import SettingsFile, with_file
 from bot.domain.finding import Finding
+from bot.platform import Platform, filed_by
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
 from bot.store.setting_changes import Change, changes_in
@@ -18,11 +20,12 @@ from bot.texts import say
 from devices.wording import said, sentence_of
 
 
-async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
+async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) -> tuple[Settings, list[Finding]]:
     """The settings that a service on this data directory works with, and what is to be said about that."""
     found: list[Finding] = []
     try:
-        settings, left_out = with_file(settings, await asyncio.to_thread(SettingsFile(settings.data_dir).read))
+        filed = await asyncio.to_thread(SettingsFile(settings.data_dir).read)
+        settings, left_out = with_file(settings, filed, filed_by(platforms))
         found = of_file(left_out)
     except SettingsError as error:
         found = [Finding("files", "bad", said(sentence_of(error)), say("check.changed.file_fix"))]

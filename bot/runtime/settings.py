@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
-from bot.config.settings_file import SettingsFile, with_file
+from bot.config.settings_file import ADDRESS, FILED, KEY, SettingsFile, is_decided, with_file
 from bot.domain.address import Person
 from bot.domain.tier import QUOTAS
 from bot.store.audit import AuditKind
@@ -123,7 +123,7 @@ logger = logging.getLogger(__name__)
 class RuntimeSettings:
     """Holds the settings of this moment; they are replaced whole. Ask for `now` at each use, and keep it nowhere."""
 
-    def __init__(self, environment: Settings, store: Store) -> None:
+    def __init__(self, environment: Settings, store: Store, fields: Collection[str]) -> None:
         self.environment = environment
         """What the environment says."""
         self.base = environment
@@ -131,6 +131,7 @@ class RuntimeSettings:
         self.left_out: Mapping[str, str] = {}
         """What of the settings file cannot be used, and why."""
         self._file = SettingsFile(environment.data_dir)
+        self._fields = fields
         self._filed: dict[str, str] = {}
         self._store = store
         self._now = environment
@@ -141,14 +142,15 @@ class RuntimeSettings:
         self._turn = asyncio.Lock()
 
     @classmethod
-    async def open(cls, environment: Settings, store: Store) -> RuntimeSettings:
+    async def open(cls, environment: Settings, store: Store, fields: Collection[str] = FILED) -> RuntimeSettings:
         """The settings of the environment with what was set before. What cannot be used (any more) is left out.
+        `fields` are those that the settings file may have.
 
         Raises StoreError, and SettingsError for a settings file that cannot be read.
         """
-        live = cls(environment, store)
+        live = cls(environment, store, fields)
         live._filed = await asyncio.to_thread(live._file.read)
-        live.base, live.left_out = with_file(environment, live._filed)
+        live.base, live.left_out = with_file(environment, live._filed, fields)
         for name, why in live.left_out.items():
             logger.error("%s of %s is not used: %s", name.upper(), live._file.path, why)
         live._changes = {change.name: change for change in await store.changes.all()}
@@ -181,12 +183,8 @@ class RuntimeSettings:
         self._followers.append(follower)
 
     def is_fixed(self, field: str) -> bool:
-        """Whether the environment says what this setting is, so that nobody can change it here."""
-        return field in self.environment.model_fields_set
-
-    def is_filed(self, field: str) -> bool:
-        """Whether the settings file says what this setting is."""
-        return field in self._filed and not self.is_fixed(field)
+        """Whether the environment decides on this setting, so that nobody can change it here."""
+        return is_decided(self.environment, field)
 
     def tried(self, values: Mapping[str, str]) -> Settings:
         """What would hold with these in the settings file, "" for not set. Raises SettingsError."""
@@ -216,7 +214,7 @@ class RuntimeSettings:
                 await asyncio.to_thread(self._file.write, self._filed)
                 raise
             self._filed = filed
-            self.base, self.left_out = with_file(self.environment, filed)
+            self.base, self.left_out = with_file(self.environment, filed, self._fields)
             await self._hold()
             for follower in self._followers:
                 await follower(self._now)
@@ -227,7 +225,10 @@ class RuntimeSettings:
         if fixed := [name.upper() for name in values if self.is_fixed(name)]:
             raise SettingsError(words("settings.fixed", names=", ".join(fixed)))
         filed = {name: value for name, value in {**self._filed, **values}.items() if value}
-        base, left_out = with_file(self.environment, filed)
+        if values.get(KEY) and self.is_fixed(ADDRESS):
+            # It is noted which address the key is for: the environment may have another one some day.
+            filed[ADDRESS] = getattr(self.environment, ADDRESS)
+        base, left_out = with_file(self.environment, filed, self._fields)
         for name in values:
             if name in left_out:
                 raise SettingsError(left_out[name])

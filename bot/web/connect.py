@@ -22,6 +22,7 @@ from agent.members.loading import Team
 from bot.commands.request import Services
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
+from bot.config.settings_file import ADDRESS, KEY
 from bot.domain.address import Person
 from bot.domain.finding import Finding
 from bot.domain.right import API_PLATFORM, Right
@@ -35,7 +36,7 @@ from bot.views.tasks import Json, schedule_json
 from bot.web.api import ID_LIMIT, body_of, operator
 from bot.web.auth import caller_of
 from bot.web.chat import place
-from bot.web.connect_forms import ADDRESS, KEY, MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
+from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
 from devices.wording import said, sentence_of
@@ -125,9 +126,8 @@ class Connect:
         """Try what is typed, for real and without keeping it."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
-        tried = self._tried(form, values)
         async with self._turn:
-            return _findings(await form.check(tried))
+            return _findings(await form.check(self._tried(form, values)))
 
     async def save(self, request: Request) -> Response:
         """Try what is typed, keep it, and work with it from now on. What does not work changes nothing: a chat whose
@@ -135,8 +135,8 @@ class Connect:
         """
         person = admin_of(request, self._services)
         form, values, anyway = await self._wish(request)
-        tried = self._tried(form, values)
         async with self._turn:
+            tried = self._tried(form, values)
             findings = await form.check(tried) if form.is_set(tried) else []
             decisive = findings[:1] if form.platform is not None else [] if anyway else findings
             if any(finding.verdict == "bad" for finding in decisive):
@@ -163,7 +163,7 @@ class Connect:
     def _tried(self, form: Form, values: Mapping[str, str]) -> Settings:
         """The settings with what is typed, whose secrets no log shows from now on. Raises RequestRefused."""
         live = self._live
-        if locked := [name for name in values if form.is_locked(name, live.now, live.is_fixed)]:
+        if locked := [name for name in values if live.is_fixed(name)]:
             raise RequestRefused(409, say("connect.fixed", names=", ".join(map(str.upper, locked))))
         try:
             tried = live.tried(values)
@@ -189,9 +189,9 @@ class Connect:
         told = {"name": form.name, "title": form.title(), "about": form.about(), "state": self._state(form)}
         if form.platform is not None and form.is_set(now):
             told["closing"] = form.platform.closing(now)
-        return told | {"fields": [self._field_json(form, asked.field, asked.prompt()) for asked in form.asked]}
+        return told | {"fields": [self._field_json(asked.field, asked.prompt()) for asked in form.asked]}
 
-    def _field_json(self, form: Form, field: str, label: str) -> Json:
+    def _field_json(self, field: str, label: str) -> Json:
         now, fixed = self._live.now, self._live.is_fixed(field)
         value = typed(now, field)
         if fixed and field == ADDRESS:
@@ -203,7 +203,7 @@ class Connect:
             "kind": kind_of(now, field),
             "value": value,
             "set": has_secret(now, field) or bool(value),
-            "fixed": form.is_locked(field, now, self._live.is_fixed),
+            "fixed": fixed,
         }
 
     def _state(self, form: Form) -> Json:

@@ -12,15 +12,12 @@ from pydantic import SecretStr
 from bot.checks import chats, model
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings
+from bot.config.settings_file import ADDRESS, KEY
 from bot.domain.finding import Finding
 from bot.platform import Asked, Platform
 from bot.texts import say
 
 MODEL: Final = "model"
-ADDRESS: Final = "vlm_base_url"
-KEY: Final = "vlm_api_key"
-_ROLES: Final = ("basic", "reasoning")
-"""Their keys go to the address of the model while they have none of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +57,6 @@ class Form:
     check: Callable[[Settings], Awaitable[list[Finding]]]
     is_set: Callable[[Settings], bool]
     platform: Platform[Any] | None = None
-
-    def is_locked(self, field: str, settings: Settings, fixed: Callable[[str], bool]) -> bool:
-        """Whether the environment decides on this field. An address is its too where it has the key that goes there:
-        else the key could be sent to whoever the address was changed to.
-        """
-        if fixed(field):
-            return True
-        if field != ADDRESS:
-            return False
-        without = [role for role in _ROLES if not getattr(settings, f"{role}_base_url")]
-        return (fixed(KEY) and has_secret(settings, KEY)) or any(
-            has_secret(settings, f"{role}_api_key") for role in without
-        )
 
 
 def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:

@@ -26,7 +26,7 @@ from bot.people.access import Policy as AccessPolicy
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
-from bot.platform import Platform
+from bot.platform import Platform, filed_by
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.store.checkpoints import LatestSaver, open_checkpoints
@@ -96,7 +96,7 @@ async def open_core(environment: Settings, platforms: Sequence[Platform[Any]]) -
         )
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(open_checkpoints(environment.data_dir))
-        live = await RuntimeSettings.open(environment, store)
+        live = await RuntimeSettings.open(environment, store, filed_by(platforms))
         settings = live.base
         cover_secrets(settings)
         live.on_change(cover_secrets)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bot.chats.installed import installed, model_of
 from bot.config.settings import SettingsError, load_settings
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile, with_file
+from bot.platform import filed_by
 
 MODEL = model_of(installed())
 CANARY = "sk-canary-5d1f0c77b2a94e38"
@@ -26,19 +27,45 @@ def test_the_environment_and_credentials_win_over_the_file(tmp_path: Path, monke
     filed = {
         "vlm_api_key": "of-the-file",
         "vlm_model": "of-the-file",
-        "vlm_base_url": "http://127.0.0.1:9/v1/chat/completions",
         "telegram_allowed_user_ids": "1, 2",
         "data_dir": "/elsewhere",
         "no_such_setting": "x",
-        "max_steps": "none",
+        "policy_file": "/elsewhere",
+        "telegram_base_url": "http://127.0.0.1:9",
+        "telegram_admin_user_ids": "@me",
     }
-    settings, left_out = with_file(loaded, filed)
+    settings, left_out = with_file(loaded, filed, filed_by(installed()))
     assert settings.vlm_api_key.get_secret_value() == "of-a-credential"
     assert settings.vlm_model == "of-the-environment"
-    assert settings.vlm_base_url == "http://127.0.0.1:9/v1"
     assert getattr(settings, "telegram_allowed_user_ids") == ("1", "2")  # noqa: B009 - a field of the platform's part
-    assert (settings.data_dir, settings.max_steps) == (loaded.data_dir, 60)
-    assert set(left_out) == {"data_dir", "no_such_setting", "max_steps"}
+    assert (settings.data_dir, settings.policy_file) == (loaded.data_dir, None)
+    unknown = {"data_dir", "no_such_setting", "policy_file", "telegram_base_url"}
+    assert set(left_out) == {*unknown, "telegram_admin_user_ids"}
+
+
+HERE, ELSEWHERE = "http://127.0.0.1:9/v1", "http://127.0.0.1:8/v1"
+
+
+@pytest.mark.parametrize(
+    ("environment", "filed", "address", "key"),
+    [
+        ({}, {"vlm_base_url": f"{HERE}/chat/completions", "vlm_api_key": "k"}, HERE, "k"),
+        ({}, {"vlm_api_key": "k"}, "", "k"),
+        ({"vlm_base_url": HERE}, {"vlm_base_url": HERE, "vlm_api_key": "k"}, HERE, "k"),
+        ({"vlm_base_url": ELSEWHERE}, {"vlm_base_url": HERE, "vlm_api_key": "k"}, ELSEWHERE, ""),
+        ({"vlm_base_url": ELSEWHERE}, {"vlm_api_key": "k"}, ELSEWHERE, ""),
+        ({}, {"vlm_base_url": "nowhere", "vlm_api_key": "k"}, "", ""),
+        ({"vlm_api_key": "e"}, {"vlm_base_url": HERE, "vlm_api_key": "k"}, "", "e"),
+        ({"basic_api_key": "e"}, {"vlm_base_url": HERE, "vlm_api_key": "k"}, "", ""),
+        ({"basic_api_key": "e", "basic_base_url": HERE}, {"vlm_base_url": HERE, "vlm_api_key": "k"}, HERE, "k"),
+    ],
+)
+def test_a_key_is_used_with_the_address_that_it_was_written_with(
+    environment: dict[str, str], filed: dict[str, str], address: str, key: str
+) -> None:
+    """Seen failing in the fourth to eighth case without the looks at the other half: each sent a key elsewhere."""
+    settings, _ = with_file(MODEL.model_validate(environment), filed)
+    assert (settings.vlm_base_url, settings.vlm_api_key.get_secret_value()) == (address, key)
 
 
 @given(values=st.dictionaries(st.sampled_from(sorted(MODEL.model_fields)), st.text(), max_size=5))

@@ -183,7 +183,7 @@ async def test_a_key_goes_to_no_other_address_than_its_own(tmp_path: Path) -> No
 async def test_the_address_of_a_key_of_the_environment_is_fixed_with_it(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    """Seen failing for each key with `is_locked` asking about the field alone."""
+    """Seen failing for each key with `is_decided` asking about the field alone."""
     async with connecting(tmp_path, **environment) as page:
         assert (await page.field("vlm_base_url"))["fixed"] is True
         for what in ("test", "save"):
