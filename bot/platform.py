@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
 from bot.config.settings import Settings
+from bot.config.settings_file import FILED
 from bot.domain.address import Address, Person, Place
 from bot.domain.chat import Connected, Intake
 from bot.domain.finding import Finding
@@ -67,6 +68,11 @@ class ChatContext:
     """To be told of a place where nobody can be reached any more."""
 
 
+def filed_by(platforms: Iterable[Platform[Any]]) -> frozenset[str]:
+    """The settings that a settings file may have in a program with these platforms."""
+    return FILED.union(*(platform.connected_by for platform in platforms))
+
+
 def _nothing(_settings: Any) -> str:  # noqa: ANN401 - of every platform
     return ""
 
@@ -110,6 +116,12 @@ class Platform(Generic[S]):
         own = set(self.settings.model_fields) - set(Settings.model_fields)
         if strange := sorted(name for name in own if not name.startswith(f"{self.name}_")):
             raise ValueError(f"settings of {self.name} must begin with {self.name}_, unlike {', '.join(strange)}")
+
+    @property
+    def connected_by(self) -> tuple[str, ...]:
+        """The settings that the console can change: what setup asks, and the lists."""
+        lists = (self.lists.guilds, self.lists.chats, self.lists.users, self.lists.admins)
+        return tuple(dict.fromkeys((*(one.field for one in self.asked), *filter(None, lists))))
 
     def is_set(self, settings: Settings) -> bool:
         """Whether there is a token."""

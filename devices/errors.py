@@ -13,6 +13,7 @@ PhoneError
 │   ├── ScreenChanged    another window came up, or the phone was turned, since it was looked at
 │   └── UntypableText    this phone has no way to type that text
 ├── FileRejected         a file that could not be moved
+├── PairingFailed        a phone in the network that did not take the code, or does not answer
 ├── NameTaken            another phone has this name
 └── NameUnfit            no name for a phone
 """
@@ -84,6 +85,10 @@ class UntypableText(InputRejected):
 
 class FileRejected(PhoneError):
     """A file could not be moved to or from the phone."""
+
+
+class PairingFailed(PhoneError):
+    """A phone in the network could not be paired with or connected to."""
 
 
 class NameTaken(PhoneError):

@@ -99,6 +99,7 @@ class ServiceCheck:
         return [
             *(waited(wait.what, said(wait.why), wait.since, self._platforms) for wait in self._waits.now()),
             *await files.findings(self._live.now),
+            *setting_changes.of_file(self._live.left_out),
             *setting_changes.told(self._live.changes, self._live.unusable),
             *findings(rows),
             model.set_up(self._live.now),

@@ -1,11 +1,17 @@
-"""What admins have set while the service ran, which wins over the environment."""
+"""What admins have set while the service ran: in the settings file, which the environment wins over, and by command,
+which wins over the environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from bot.config.settings import Settings
+from bot.config.settings import Settings, SettingsError
+from bot.config.settings_file import SettingsFile, with_file
 from bot.domain.finding import Finding
+from bot.platform import Platform, filed_by
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
 from bot.store.setting_changes import Change, changes_in
@@ -14,14 +20,26 @@ from bot.texts import say
 from devices.wording import said, sentence_of
 
 
-async def in_force(settings: Settings) -> tuple[Settings, list[Finding]]:
+async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) -> tuple[Settings, list[Finding]]:
     """The settings that a service on this data directory works with, and what is to be said about that."""
+    found: list[Finding] = []
+    try:
+        filed = await asyncio.to_thread(SettingsFile(settings.data_dir).read)
+        settings, left_out = with_file(settings, filed, filed_by(platforms))
+        found = of_file(left_out)
+    except SettingsError as error:
+        found = [Finding("files", "bad", said(sentence_of(error)), say("check.changed.file_fix"))]
     try:
         changes = await changes_in(settings.data_dir / DATABASE_NAME)
     except StoreError as error:
-        return settings, [Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
+        return settings, [*found, Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
     settings, unusable = overlaid(settings, changes)
-    return settings, told(changes, unusable)
+    return settings, [*found, *told(changes, unusable)]
+
+
+def of_file(left_out: Mapping[str, str]) -> list[Finding]:
+    """What stands in the settings file and is not used."""
+    return [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
 
 
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bot.cli.exits import OK, USAGE
-from bot.config.settings import Settings
+from bot.config.settings import Settings, secret_names
+from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person, name_on_one_line
 from bot.domain.right import Grant
 from bot.people.subjects import Subject
@@ -24,10 +25,13 @@ TEXT_SHOWN = 200
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
     """Say what the backup brings, ask, put it in place, and say where the former databases are."""
     file = Path(options.file)
-    with unpacked(settings.data_dir, file) as backup:
+    with unpacked(settings.data_dir, file, SETTINGS_NAME) as backup:
         print(say("cli.restore.brings", file=file))
         for line in _told(backup.brings):
             print(line)
+        if backup.settings is not None:
+            for line in _part("console", _set_in_console(SettingsFile(backup.settings).read(), type(settings))):
+                print(line)
         if not options.yes and not sys.stdin.isatty():
             print(say("cli.failed", prog="opengui", why=say("cli.restore.unasked")), file=sys.stderr)
             return USAGE
@@ -41,6 +45,12 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
     if aside is not None:
         print(say("cli.restore.aside", path=aside))
     return OK
+
+
+def _set_in_console(values: Mapping[str, str], model: type[Settings]) -> Iterator[str]:
+    """What the settings file of the backup says, without its secrets."""
+    hidden = secret_names(model)
+    yield from (f"{name.upper()} = {'••••••' if name in hidden else value}" for name, value in sorted(values.items()))
 
 
 def _agreed() -> bool:

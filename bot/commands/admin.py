@@ -66,7 +66,9 @@ def _line(services: Services, name: str) -> str:
 
 
 def _origin(live: RuntimeSettings, name: str) -> str:
-    return "environment" if named_in(live.base, name) else "default"
+    if named_in(live.environment, name):
+        return "environment"
+    return "file" if named_in(live.base, name) else "default"
 
 
 PAGE = 20

@@ -55,6 +55,12 @@ class Redaction:
             self._fixed = frozenset(fixed)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Take these for secrets too, as long as the process lives: they were set while it ran."""
+        with self._lock:
+            self._fixed |= frozenset(secrets)
+            self._pattern = _any_of(self._fixed | self._live.keys())
+
     def cover(self, value: str, seconds: float) -> None:
         """For so long this is a secret: a code on its way to a phone."""
         with self._lock:

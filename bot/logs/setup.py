@@ -31,8 +31,7 @@ def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), c
 
     `forms` are regular expressions of what else is a secret, `chatty` further loggers that show warnings only.
     """
-    values = (getattr(settings, name) for name in type(settings).model_fields)
-    REDACTION.know((value.get_secret_value() for value in values if isinstance(value, SecretStr)), forms)
+    REDACTION.know(_secrets_of(settings), forms)
     root = logging.getLogger()
     form = JsonLines(REDACTION) if settings.log_format == "json" else TextLines(REDACTION)
     RECENT.setFormatter(form)
@@ -40,3 +39,13 @@ def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), c
     root.setLevel(logging.WARNING if quiet and settings.log_level == "INFO" else settings.log_level)
     for name in (*CHATTY, *chatty):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+
+
+def cover_secrets(settings: Settings) -> None:
+    """What is secret in these settings stands in no line from now on: they were made while the process ran."""
+    REDACTION.learn(_secrets_of(settings))
+
+
+def _secrets_of(settings: Settings) -> list[str]:
+    values = (getattr(settings, name) for name in type(settings).model_fields)
+    return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]

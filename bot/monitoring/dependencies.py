@@ -58,6 +58,12 @@ class Dependencies:
         """Ask these too from now on."""
         self._sources |= sources
 
+    def drop(self, what: str) -> None:
+        """Ask this no more: it is not used any more, so nobody waits for it either."""
+        self._sources.pop(what, None)
+        self._now.pop(what, None)
+        self._seen.pop(what, None)
+
     def on_change(self, listener: Listener) -> None:
         """Tell the listener of each change, after it was taken in. It must be quick."""
         self._listeners.append(listener)

@@ -105,6 +105,16 @@ class Outbox:
                 await conversation.adopt(task)
         self._wake.set()
 
+    async def reconnect(self, platform: str) -> None:
+        """The chat of this platform is another one from now on, or there is none: its tasks are told there."""
+        for key in [key for key in self._conversations if key[0].platform == platform]:
+            self._conversations.pop(key).stop()
+        for task in await self._task_service.active():
+            conversation = None if task.parent or task.origin.platform != platform else self._conversation(task)
+            if conversation is not None:
+                await conversation.adopt(task)
+        self._wake.set()
+
     async def leave(self, place: Address) -> None:
         """Nobody can be reached at `place` any more, a thread, or a chat with its threads: what goes on there and is
         not over, moves at once.

@@ -46,6 +46,12 @@ class Rights:
         await rights._read()
         return rights
 
+    async def replace_lists(self, lists: Policy) -> None:
+        """The settings name others from now on. Raises StoreError."""
+        async with self._turn:
+            self._lists = lists
+            await self._read()
+
     async def refresh(self) -> None:
         """Something else that the policy is made of was changed. Raises StoreError."""
         async with self._turn:

@@ -1,4 +1,6 @@
-"""The settings of this moment: the environment's, and what admins have set on top of them while the service runs."""
+"""The settings of this moment: the environment's, those of the settings file where it says nothing, and what admins
+have set on top of them while the service runs.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,15 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
 
 from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
+from bot.config.settings_file import ADDRESS, FILED, KEY, SettingsFile, is_decided, with_file
 from bot.domain.address import Person
 from bot.domain.tier import QUOTAS
 from bot.store.audit import AuditKind
@@ -117,25 +123,38 @@ logger = logging.getLogger(__name__)
 class RuntimeSettings:
     """Holds the settings of this moment; they are replaced whole. Ask for `now` at each use, and keep it nowhere."""
 
-    def __init__(self, base: Settings, store: Store) -> None:
-        self.base = base
+    def __init__(self, environment: Settings, store: Store, fields: Collection[str]) -> None:
+        self.environment = environment
         """What the environment says."""
+        self.base = environment
+        """What the environment says, and the settings file where that says nothing."""
+        self.left_out: Mapping[str, str] = {}
+        """What of the settings file cannot be used, and why."""
+        self._file = SettingsFile(environment.data_dir)
+        self._fields = fields
+        self._filed: dict[str, str] = {}
         self._store = store
-        self._now = base
+        self._now = environment
         self._changes: dict[str, Change] = {}
         self._unusable: dict[str, str] = {}
         self._listeners: list[Callable[[Settings], None]] = []
+        self._followers: list[Callable[[Settings], Awaitable[None]]] = []
         self._turn = asyncio.Lock()
 
     @classmethod
-    async def open(cls, base: Settings, store: Store) -> RuntimeSettings:
+    async def open(cls, environment: Settings, store: Store, fields: Collection[str] = FILED) -> RuntimeSettings:
         """The settings of the environment with what was set before. What cannot be used (any more) is left out.
+        `fields` are those that the settings file may have.
 
-        Raises StoreError.
+        Raises StoreError, and SettingsError for a settings file that cannot be read.
         """
-        live = cls(base, store)
+        live = cls(environment, store, fields)
+        live._filed = await asyncio.to_thread(live._file.read)
+        live.base, live.left_out = with_file(environment, live._filed, fields)
+        for name, why in live.left_out.items():
+            logger.error("%s of %s is not used: %s", name.upper(), live._file.path, why)
         live._changes = {change.name: change for change in await store.changes.all()}
-        live._now, live._unusable = overlaid(base, live._changes)
+        live._now, live._unusable = overlaid(live.base, live._changes)
         for name, why in live._unusable.items():
             logger.error("What was set for %s while the service ran is not used: %s", name, why)
         return live
@@ -158,6 +177,64 @@ class RuntimeSettings:
     def on_change(self, listener: Callable[[Settings], None]) -> None:
         """Call `listener` with the settings after each change."""
         self._listeners.append(listener)
+
+    def follow(self, follower: Callable[[Settings], Awaitable[None]]) -> None:
+        """Wait for `follower` with the settings after each change of the settings file."""
+        self._followers.append(follower)
+
+    def is_fixed(self, field: str) -> bool:
+        """Whether the environment decides on this setting, so that nobody can change it here."""
+        return is_decided(self.environment, field)
+
+    def tried(self, values: Mapping[str, str]) -> Settings:
+        """What would hold with these in the settings file, "" for not set. Raises SettingsError."""
+        return self._tried(values)[0]
+
+    async def write_file(self, values: Mapping[str, str], by: Person) -> None:
+        """Keep these in the settings file from now on; "" takes a setting out of it. What was set of the same by
+        command is taken back: the last word counts.
+
+        Raises SettingsError for a value that cannot be used or that the environment has fixed, OSError or StoreError;
+        then nothing was changed.
+        """
+        async with self._turn:
+            now, filed = self._tried(values)
+            again = {short for short, field in FIELDS.items() if field in values} & self._changes.keys()
+            detail = "; ".join(_written(name.upper(), getattr(self._now, name), getattr(now, name)) for name in values)
+
+            async def work(transaction: Transaction) -> None:
+                for name in again:
+                    await self._store.changes.forget(transaction, name)
+                await self._store.audit.add(transaction, AuditKind.SETTING, by, detail=detail)
+
+            await asyncio.to_thread(self._file.write, filed)
+            try:
+                await self._store.write(work)
+            except BaseException:
+                await asyncio.to_thread(self._file.write, self._filed)
+                raise
+            self._filed = filed
+            self.base, self.left_out = with_file(self.environment, filed, self._fields)
+            await self._hold()
+            for follower in self._followers:
+                await follower(self._now)
+        logger.info("Settings were written by %s:%s: %s", by.platform, by.id, ", ".join(map(str.upper, values)))
+
+    def _tried(self, values: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
+        """What would hold, and what would stand in the file."""
+        if fixed := [name.upper() for name in values if self.is_fixed(name)]:
+            raise SettingsError(words("settings.fixed", names=", ".join(fixed)))
+        filed = {name: value for name, value in {**self._filed, **values}.items() if value}
+        if values.get(KEY) and self.is_fixed(ADDRESS):
+            # It is noted which address the key is for: the environment may have another one some day.
+            filed[ADDRESS] = getattr(self.environment, ADDRESS)
+        base, left_out = with_file(self.environment, filed, self._fields)
+        for name in values:
+            if name in left_out:
+                raise SettingsError(left_out[name])
+        again = {short for short, field in FIELDS.items() if field in values}
+        kept = {name: change for name, change in self._changes.items() if name not in again}
+        return overlaid(base, kept)[0], filed
 
     async def set(self, name: str, text: str, by: Person) -> tuple[str, str]:
         """Change a setting from now on. Returns the old and the new value as they can be typed.
@@ -191,12 +268,30 @@ class RuntimeSettings:
             await self._store.audit.add(transaction, AuditKind.SETTING, by, detail=f"{name}: {old} → {new}")
 
         await self._store.write(work)
+        await self._hold()
+        logger.info("The setting %s was changed by %s:%s.", name, by.platform, by.id)
+        return old, new
+
+    async def _hold(self) -> None:
+        """From now on what is kept holds."""
         self._changes = {change.name: change for change in await self._store.changes.all()}
         self._now, self._unusable = overlaid(self.base, self._changes)
         for listener in self._listeners:
             listener(self._now)
-        logger.info("The setting %s was changed by %s:%s.", name, by.platform, by.id)
-        return old, new
+
+
+def _written(name: str, old: object, new: object) -> str:
+    """A changed setting for the audit: of a secret only that it was written, of an address only the host."""
+    if isinstance(old, SecretStr) and isinstance(new, SecretStr):
+        return f"{name} {'written' if new.get_secret_value() else 'removed'}"
+    return f"{name}: {_plain(old)} → {_plain(new)}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or NOTHING
+    text = str(value)
+    return (urlsplit(text).hostname or NOTHING if "://" in text else text) or NOTHING
 
 
 def overlaid(base: Settings, changes: Mapping[str, Change]) -> tuple[Settings, dict[str, str]]:

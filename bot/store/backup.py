@@ -1,6 +1,7 @@
 """A backup of the data directory in one file, made while the service works.
 
-The file is a zip: `backup.json`, the two databases, and the pictures when they are wanted. The checkpoints are copied
+The file is a zip: `backup.json`, the two databases, and the pictures and the settings file when they are wanted. The
+settings file has keys and tokens in it. The checkpoints are copied
 before the store: a store that knows a little more than the checkpoints is what a crash leaves behind too, and the start
 knows how to go on from there.
 """
@@ -43,8 +44,9 @@ class Copied:
     frames: int
 
 
-def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
-    """Copy the data directory into `file`, which is there completely or not at all. Blocks.
+def back_up(directory: Path, file: Path, *, frames: bool, settings: str = "") -> Copied:
+    """Copy the data directory into `file`, which is there completely or not at all. `settings` is the name of the
+    settings file, "" to leave it out. Blocks.
 
     Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
     StoreCorrupt when a database is damaged.
@@ -63,7 +65,8 @@ def back_up(directory: Path, file: Path, *, frames: bool) -> Copied:
                 empty(Path(folder) / DATABASE_NAME, table)
             made = Path(folder) / file.name
             pictures = _pictures(directory) if frames else []
-            kept = _pack(made, Path(folder), version, pictures)
+            beside = [directory / settings] if settings and (directory / settings).is_file() else []
+            kept = _pack(made, Path(folder), version, pictures, beside)
             made.rename(file)
     except OSError as error:
         if isinstance(error, StoreError):
@@ -128,13 +131,15 @@ def _pictures(directory: Path) -> list[Path]:
     return sorted(path for path in (directory / FRAMES_NAME).glob("*/*") if not path.name.startswith("new-"))
 
 
-def _pack(made: Path, folder: Path, version: int, pictures: list[Path]) -> int:
+def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: list[Path]) -> int:
     """Write the archive; returns how many pictures are in it."""
     kept = 0
     with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         with zipfile.ZipFile(out, "w") as archive:
             for name in DATABASES:
                 archive.write(folder / name, name, zipfile.ZIP_DEFLATED)
+            for path in beside:
+                archive.write(path, path.name, zipfile.ZIP_DEFLATED)
             for path in pictures:
                 try:
                     archive.write(path, f"{FRAMES_NAME}/{path.parent.name}/{path.name}")

@@ -23,8 +23,8 @@ from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
 """What a picture's name in a backup may be, and nothing else is ever written from one."""
-_MANIFEST_BYTES = 64 * 1024
-"""Ours has about a hundred; it is read as a whole."""
+_READ_WHOLE = 64 * 1024
+"""Bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
 _ENCRYPTED = 1
 """Bit of a member's flags (PKWARE's APPNOTE.TXT, 4.4.4)."""
 _DOORS = (*SIGNED_IN, "offers", "missed")
@@ -37,8 +37,19 @@ BESIDE = ("", "-wal", "-shm")
 class Unpacked:
     """A backup that was looked through and lies ready beside the data; nothing is replaced before `take`."""
 
-    def __init__(self, directory: Path, folder: Path, copied: Copied, pictures: Sequence[str], brings: Brought) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        folder: Path,
+        copied: Copied,
+        pictures: Sequence[str],
+        brings: Brought,
+        settings: str,
+    ) -> None:
         self.brings = brings
+        self.settings = folder if settings else None
+        """The folder with the settings file of the backup, None when it has none."""
+        self._names = (*DATABASES, settings) if settings else DATABASES
         self._directory = directory
         self._folder = folder
         self._copied = copied
@@ -54,12 +65,13 @@ class Unpacked:
         with _told(self._directory):
             for picture in self._pictures:
                 _keep(self._folder / picture, self._directory / picture)
-            return self._copied, _swap(self._folder, self._directory)
+            return self._copied, _swap(self._folder, self._directory, self._names)
 
 
 @contextmanager
-def unpacked(directory: Path, file: Path) -> Iterator[Unpacked]:
-    """Unpack the backup beside the data, check it, and hold the data directory until the block ends. Blocks.
+def unpacked(directory: Path, file: Path, settings: str = "") -> Iterator[Unpacked]:
+    """Unpack the backup beside the data, check it, and hold the data directory until the block ends. `settings` is
+    the name of the settings file, which a backup may have. Blocks.
 
     Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
     written that.
@@ -73,19 +85,20 @@ def unpacked(directory: Path, file: Path) -> Iterator[Unpacked]:
             beside = tempfile.TemporaryDirectory(dir=directory, prefix="restoring-")
         with beside as folder:
             with _told(directory):
-                ready = _looked_through(directory, Path(folder), file)
+                ready = _looked_through(directory, Path(folder), file, settings)
             yield ready
 
 
-def _looked_through(directory: Path, folder: Path, file: Path) -> Unpacked:
+def _looked_through(directory: Path, folder: Path, file: Path, settings: str) -> Unpacked:
     with explained(file), zipfile.ZipFile(file) as archive:
-        pictures = _unpack(archive, file, folder)
+        pictures = _unpack(archive, file, folder, settings)
     version = looked_through(folder)
     store = folder / DATABASE_NAME
     for table in _DOORS:
         empty(store, table)
     with explained(store):
-        return Unpacked(directory, folder, Copied(version, len(pictures)), pictures, brought(store))
+        there = settings if (folder / settings).is_file() else ""
+        return Unpacked(directory, folder, Copied(version, len(pictures)), pictures, brought(store), there)
 
 
 @contextmanager
@@ -99,12 +112,13 @@ def _told(directory: Path) -> Iterator[None]:
         raise StoreError(words("backup.unrestored", path=directory, reason=error.strerror)) from error
 
 
-def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
+def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path, settings: str) -> list[str]:
     """Write what belongs to a backup below the folder; returns the names of the pictures."""
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
-    foreign = {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, *pictures}
-    if foreign or not all(map(_is_ours, archive.infolist())) or archive.getinfo(MANIFEST).file_size > _MANIFEST_BYTES:
+    foreign = {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, settings, *pictures}
+    read_whole = [archive.getinfo(name).file_size for name in names & {MANIFEST, settings}]
+    if foreign or not all(map(_is_ours, archive.infolist())) or max(read_whole) > _READ_WHOLE:
         raise StoreCorrupt(words("backup.foreign", file=file))
     try:
         written = json.loads(archive.read(MANIFEST))["format"]
@@ -115,14 +129,16 @@ def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path) -> list[str]:
     # A few kilobytes can become what fills the disk of a service; no more is read of each than is told here.
     if sum(each.file_size for each in archive.infolist()) > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    for name in (*DATABASES, *pictures):
+    for name in (*DATABASES, *names & {settings}, *pictures):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(name) as read, target.open("xb") as out:
             shutil.copyfileobj(read, out)
             out.flush()
-            if name in DATABASES:
+            if name not in pictures:
                 os.fsync(out.fileno())
+        if name == settings:
+            target.chmod(0o600)
         # Retention counts from when a picture was taken, not from now. Zip files tell local time.
         taken = _taken(archive.getinfo(name))
         os.utime(target, (taken, taken))
@@ -149,12 +165,12 @@ def _keep(source: Path, target: Path) -> None:
         source.replace(target)
 
 
-def _swap(fresh: Path, directory: Path) -> Path | None:
-    """Put the present databases aside and the fresh ones in their place; after an error all is as it was."""
-    present = [name + end for name in DATABASES for end in BESIDE if (directory / (name + end)).exists()]
+def _swap(fresh: Path, directory: Path, names: Sequence[str]) -> Path | None:
+    """Put the present files of these names aside and the fresh ones in their place; after an error all is as it was."""
+    present = [name + end for name in names for end in BESIDE if (directory / (name + end)).exists()]
     aside = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
     moves = [(directory / name, aside / name) for name in present]
-    moves += [(fresh / name, directory / name) for name in DATABASES]
+    moves += [(fresh / name, directory / name) for name in names]
     if present:
         aside.mkdir(mode=0o700)
     done: list[tuple[Path, Path]] = []

@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
-from bot.domain.chat import ChatError, Connected, Intake
+from bot.domain.chat import Chat, ChatError, Connected, Intake
 from bot.domain.right import Right
 from bot.people.access import authorize
 from bot.people.rights import Rights
@@ -28,36 +28,102 @@ FIRST_PAUSE = 1.0
 LAST_PAUSE = 300.0
 
 
-def connections(
-    settings: Settings,
-    platforms: Iterable[Platform[Any]],
+class ConnectedChats:
+    """The chats that the settings name. `make` makes one, not connected yet; `chats` has them all by platform, and is
+    what the rest of the service asks.
+    """
+
+    def __init__(
+        self,
+        platforms: Sequence[Platform[Any]],
+        make: Callable[[Platform[Any], Settings], Connected],
+        chats: dict[str, Chat],
+    ) -> None:
+        self._platforms = platforms
+        self._make = make
+        self._chats = chats
+        self._made: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
+        self._of: dict[str, object] = {}
+        """By platform what its chat was made with."""
+
+    def make(self, settings: Settings) -> None:
+        """Make the chats that are configured. What is missing is one line in the log."""
+        for platform in self._platforms:
+            self._add(platform, settings)
+
+    def start(self) -> None:
+        """Connect those that were made, and keep them connected until `close`."""
+        for name, (chat, _) in self._made.items():
+            self._made[name] = (chat, asyncio.create_task(keep(chat), name=name))
+
+    def of(self, *platforms: str) -> list[Connected]:
+        """The chats of these platforms, as far as there are any."""
+        return [self._made[name][0] for name in platforms if name in self._made]
+
+    def online(self, platform: str) -> bool | None:
+        """Whether this chat answers at the moment, None where there is none."""
+        return next((chat.online for chat in self.of(platform)), None)
+
+    async def change(self, settings: Settings) -> tuple[str, ...]:
+        """Connect, disconnect and connect anew what these settings make another. Returns which platforms that were."""
+        others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
+        for platform in others:
+            # The old connection ends first: a platform has one reader for each token.
+            await self._remove(platform.name)
+            self._add(platform, settings)
+            if (made := self._made.get(platform.name)) is not None:
+                chat = made[0]
+                self._made[platform.name] = (chat, asyncio.create_task(keep(chat), name=platform.name))
+        return tuple(platform.name for platform in others)
+
+    async def close(self) -> None:
+        """End all connections, each within CLOSE_WITHIN."""
+        for name in [*self._made]:
+            await self._remove(name)
+
+    def _add(self, platform: Platform[Any], settings: Settings) -> None:
+        self._of[platform.name] = _own(platform, settings)
+        if refusal := platform.refusal(settings):
+            logger.warning("%s", refusal)
+        elif platform.is_set(settings):
+            chat = self._chats[platform.name] = self._make(platform, settings)
+            self._made[platform.name] = (chat, None)
+        else:
+            logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
+
+    async def _remove(self, name: str) -> None:
+        if (made := self._made.pop(name, None)) is not None:
+            del self._chats[name]
+            chat, task = made
+            if task is not None:
+                await end(task, chat)
+
+
+def _own(platform: Platform[Any], settings: Settings) -> object:
+    """What a platform's chat is made of."""
+    own = [getattr(settings, name) for name in platform.settings.model_fields if name not in Settings.model_fields]
+    return own, platform.refusal(settings) == ""
+
+
+def context_of(
+    platform: Platform[Any],
     intake: Intake,
     rights: Rights,
     *,
     moved: Callable[[Address, str], Awaitable[None]],
     lost: Callable[[Address], Awaitable[None]],
-) -> list[Connected]:
-    """The chats that are configured. What is missing is one line in the log.
-
-    `moved` hears of chats with a new id, `lost` of places where nobody can be reached any more.
+) -> ChatContext:
+    """What a chat is given to work with. `moved` hears of chats with a new id, `lost` of places where nobody can be
+    reached any more.
     """
-    chats: list[Connected] = []
 
     def welcome(person: Person, place: Place) -> bool:
         return authorize(person, place, Right.USE, rights.policy).allowed
 
-    for platform in platforms:
-        if refusal := platform.refusal(settings):
-            logger.warning("%s", refusal)
-        elif platform.is_set(settings):
+    def shown() -> tuple[Audience, ...]:
+        return audiences(rights.policy, platform.name)
 
-            def shown(name: str = platform.name) -> tuple[Audience, ...]:
-                return audiences(rights.policy, name)
-
-            chats.append(platform.connect(settings, ChatContext(intake, welcome, shown, moved, lost)))
-        else:
-            logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
-    return chats
+    return ChatContext(intake, welcome, shown, moved, lost)
 
 
 async def keep(

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.graph.agent import GraphAgent
+from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
 from agent.skills.library import Skills
@@ -20,11 +21,12 @@ from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
 from bot.domain.retention import GIBIBYTE
 from bot.domain.zones import zone_named
+from bot.logs.setup import cover_secrets
 from bot.people.access import Policy as AccessPolicy
 from bot.people.pairing import Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
-from bot.platform import Platform
+from bot.platform import Platform, filed_by
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.store.checkpoints import LatestSaver, open_checkpoints
@@ -63,7 +65,7 @@ class Core:
     """What works on tasks."""
 
     settings: Settings
-    """What the environment says; `live` has what holds."""
+    """What the environment and the settings file said at the start; `live` has what holds."""
     store: Store
     checkpoints: LatestSaver
     phones: Pool
@@ -77,11 +79,12 @@ class Core:
     operating: Operating
     skills: Skills
     tools: Callable[[], ToolOffer]
+    members: Members
 
 
 @asynccontextmanager
 async def open_core(
-    settings: Settings, platforms: Sequence[Platform[Any]], *, way_out: Callable[[], Egress] | None = None
+    environment: Settings, platforms: Sequence[Platform[Any]], *, way_out: Callable[[], Egress] | None = None
 ) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
     chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
@@ -89,19 +92,22 @@ async def open_core(
 
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
-    dialect_of(settings)
-    policy = policy_of(settings)
+    dialect_of(environment)
+    policy = policy_of(environment)
     async with AsyncExitStack() as stack:
-        stack.enter_context(DataDirectory(settings.data_dir))
+        stack.enter_context(DataDirectory(environment.data_dir))
         store = await Store.open(
-            settings.data_dir,
-            keep_days=settings.keep_days,
-            keep_bytes=settings.keep_gigabytes * GIBIBYTE,
+            environment.data_dir,
+            keep_days=environment.keep_days,
+            keep_bytes=environment.keep_gigabytes * GIBIBYTE,
             patience=PATIENCE_S,
         )
         stack.push_async_callback(store.close)
-        checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
-        live = await RuntimeSettings.open(settings, store)
+        checkpoints = await stack.enter_async_context(open_checkpoints(environment.data_dir))
+        live = await RuntimeSettings.open(environment, store, filed_by(platforms))
+        settings = live.base
+        cover_secrets(settings)
+        live.on_change(cover_secrets)
         terms = RunConfigs(live.now, lambda request, away: task_service.model_away(request.task, away))
         stack.push_async_callback(terms.close)
         live.on_change(terms.change)
@@ -113,6 +119,13 @@ async def open_core(
         stack.push_async_callback(phones.stop)
         await phones.start()
         rights = await Rights.open(lists_of(settings, platforms), store, Pairing() if settings.pairing else None)
+
+        async def admit(now: Settings) -> None:
+            # Who waits with a code goes on waiting.
+            rights.pairing = (rights.pairing or Pairing()) if now.pairing else None
+            await rights.replace_lists(lists_of(now, platforms))
+
+        live.follow(admit)
         admission = Admission(lambda: rights.policy)
         leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
         secrets = MemorySecrets()
@@ -149,13 +162,14 @@ async def open_core(
             memory=memory,
             skills=skills,
         )
+        members = members_of(settings, toolbox, store, checkpoints, skills)
         agent = GraphAgent(
             terms,
             LocalRunner(equipment, checkpoints),
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
-            members=members_of(settings, toolbox, store, checkpoints, skills),
+            members=members,
             memory=memory,
             skills=skills,
         )
@@ -189,6 +203,7 @@ async def open_core(
             Operating(leases, phones, policy, store.journal),
             skills,
             lambda: tool_offer(toolbox.tools, offer.lack, foreign),
+            members,
         )
 
 

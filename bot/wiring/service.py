@@ -19,7 +19,7 @@ from bot.commands.scheduler import Scheduler
 from bot.commands.spec import BY_NAME
 from bot.config.endpoints import transcriber_of
 from bot.config.settings import Settings
-from bot.domain.chat import Chat
+from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.money import counting_in
 from bot.domain.right import API_PLATFORM
@@ -43,6 +43,8 @@ from bot.texts import words
 from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
+from bot.web.connect import Connect
+from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.log_lines import LogLines
@@ -54,10 +56,13 @@ from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
 from bot.wiring.chat_moves import ChatMoves
-from bot.wiring.connections import connections, end, keep
+from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
+from bot.wiring.team import AGENTS_NAME, SKILLS_NAME
+from devices.adb.server import ServerAddress
+from devices.adb.wifi import WifiPhones
 from devices.measuring import listening
 
 logger = logging.getLogger(__name__)
@@ -104,6 +109,7 @@ async def _chats(
 ) -> AsyncIterator[None]:
     """Everything people talk to, around a working core."""
     settings = core.settings
+    named = [platform.name for platform in platforms]
     chats: dict[str, Chat] = {}
     steady = SteadyClock()
     paces = ChatRateLimits(steady)
@@ -140,18 +146,30 @@ async def _chats(
             core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
         )
         moves = ChatMoves(services, outbox, language=settings.language)
-        connected = connections(settings, platforms, commands, core.rights, moved=moves, lost=outbox.leave)
-        chats.update({chat.platform: chat for chat in connected})
+
+        def make(platform: Platform[Any], now: Settings) -> Connected:
+            return platform.connect(now, context_of(platform, commands, core.rights, moved=moves, lost=outbox.leave))
+
+        connected = ConnectedChats(platforms, make, chats)
+        connected.make(core.live.now)
+
+        async def reconnect(now: Settings) -> None:
+            for platform in await connected.change(now):
+                waits.drop(platform)
+                waits.add(of_chats(connected.of(platform)))
+                await outbox.reconnect(platform)
+
         core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
-        waits.add(of_chats(connected))
+        waits.add(of_chats(connected.of(*named)))
         await outbox.start()
         commands.missed.start()
         stack.push_async_callback(commands.missed.stop)
         scheduler = Scheduler(services, tasks.do)
         scheduler.start()
         stack.push_async_callback(scheduler.stop)
-        for chat in connected:
-            stack.push_async_callback(end, asyncio.create_task(keep(chat), name=chat.platform), chat)
+        connected.start()
+        stack.push_async_callback(connected.close)
+        core.live.follow(reconnect)
         stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
         metrics = Metrics(
             core.store.figures, core.phones, pulse, core.task_service.still_for, waits, lambda: core.housekeeper.kept
@@ -162,9 +180,17 @@ async def _chats(
             stack.push_async_callback(spans.close)
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
-        watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
+        watch = WatchPages(pulse, metrics, waits, named)
         checks = ServiceCheck(core.live, core.phones, waits, platforms)
-        await _console(core, web, commands, services, following, watch, checks, stack, announce, alone=not connected)
+        connect = Connect(
+            services,
+            platforms,
+            online=connected.online,
+            team=lambda: core.members.team,
+            folders={"members": settings.data_dir / AGENTS_NAME, "skills": settings.data_dir / SKILLS_NAME},
+        )
+        alone = not connected.of(*named)
+        await _console(core, web, commands, services, following, watch, checks, connect, stack, announce, alone=alone)
         yield
 
 
@@ -176,6 +202,7 @@ async def _console(
     following: TaskFollowers,
     watch: WatchPages,
     checks: ServiceCheck,
+    connect: Connect,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
     *,
@@ -217,6 +244,8 @@ async def _console(
                 *watch.routes(),
                 *LogLines(ending).routes(),
                 *TokenMaking(services).routes(),
+                *connect.routes(),
+                *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

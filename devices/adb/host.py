@@ -87,5 +87,8 @@ async def _open(address: ServerAddress, service: str) -> AsyncIterator[asyncio.S
 
 
 async def _text(reader: asyncio.StreamReader) -> str:
-    length = int(await reader.readexactly(4), 16)
-    return (await reader.readexactly(length)).decode(errors="replace")
+    length = await reader.readexactly(4)
+    if length == b"FAIL":
+        # `host:pair` is taken first, and says then that it has failed.
+        length = await reader.readexactly(4)
+    return (await reader.readexactly(int(length, 16))).decode(errors="replace")

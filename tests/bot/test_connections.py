@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 import pytest
 
 from bot.chats.discord.chat import DiscordChat
+from bot.chats.installed import installed, model_of
 from bot.chats.telegram.chat import TelegramChat
-from bot.domain.chat import Connected, Intake
+from bot.config.settings import Settings
+from bot.domain.chat import Capabilities, Chat, Connected, Intake
 from bot.monitoring.dependencies import Dependencies
-from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, end, keep
+from bot.platform import Platform
+from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, ConnectedChats, end, keep
 from bot.wiring.dependencies import of_chats
 from tests.bot.chats.discord.recording import Recording as DiscordRecording
+from tests.bot.chats.loopback import CAPABILITIES
 from tests.bot.chats.telegram.conftest import QUICK
 from tests.bot.chats.telegram.recording import Recording as TelegramRecording
 from tests.bot.world import Clock
@@ -139,3 +145,56 @@ async def test_one_chat_that_fails_again_and_again_silences_no_other(caplog: pyt
         assert await seen(Dependencies(of_chats([wrong, right]))) == {"discord"}
     assert caplog.text.count("DISCORD_BOT_TOKEN") >= 3
     assert "not-the-token" not in caplog.text
+
+
+@dataclass
+class Line:
+    """A connection that notes when it begins and ends."""
+
+    token: str
+    did: list[str]
+    platform: str = "telegram"
+    capabilities: Capabilities = CAPABILITIES
+    online: bool = False
+    open: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> None:
+        self.did.append(f"{self.token} begins")
+        self.online = True
+        self.open.set()
+        await self.ended.wait()
+
+    async def close(self) -> None:
+        self.did.append(f"{self.token} ends")
+        self.ended.set()
+
+
+async def test_another_token_takes_the_place_of_the_old_one_and_no_other_chat_notices() -> None:
+    """Seen failing with the new one begun first: Telegram lets one reader in for each bot."""
+    did: list[str] = []
+    lines: list[Line] = []
+    chats: dict[str, Chat] = {}
+
+    def make(platform: Platform[Any], settings: Settings) -> Connected:
+        lines.append(Line(getattr(settings, platform.token).get_secret_value(), did, platform.name))
+        return cast("Connected", lines[-1])
+
+    def settings(**values: str) -> Settings:
+        lists = {"discord_allowed_user_ids": "1", "telegram_allowed_user_ids": "1"}
+        return model_of(installed()).model_validate(lists | values)
+
+    connected = ConnectedChats(installed(), make, chats)
+    connected.make(settings(discord_bot_token="d1"))
+    connected.start()
+    await lines[0].open.wait()
+    assert (set(chats), connected.online("telegram")) == ({"discord"}, None)
+    assert await connected.change(settings(discord_bot_token="d1", telegram_bot_token="t1")) == ("telegram",)
+    await lines[1].open.wait()
+    assert (set(chats), connected.online("telegram")) == ({"discord", "telegram"}, True)
+    assert await connected.change(settings(discord_bot_token="d1", telegram_bot_token="t2")) == ("telegram",)
+    await lines[2].open.wait()
+    assert await connected.change(settings(discord_bot_token="d1", vlm_model="another")) == ("telegram",)
+    assert set(chats) == {"discord"}
+    await connected.close()
+    assert did == ["d1 begins", "t1 begins", "t1 ends", "t2 begins", "t2 ends", "d1 ends"]

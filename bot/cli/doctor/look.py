@@ -57,7 +57,7 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     yield Finding("computer", "good", say("check.python.good", version=sys.version.split()[0]))
     for finding in await files.findings(settings):
         yield finding
-    settings, changed = await setting_changes.in_force(settings)
+    settings, changed = await setting_changes.in_force(settings, installed())
     for finding in changed:
         yield finding
     async with running_service(settings.data_dir) as remote:

@@ -2,6 +2,7 @@
 
 import { returned } from "./again.js";
 import { Check } from "./check.js";
+import { Connect } from "./connect.js";
 import { Conversation, sides } from "./conversation.js";
 import { h, inOrder, setText } from "./dom.js";
 import { Entry } from "./entry.js";
@@ -32,6 +33,7 @@ const pages = {
   phones: new Fleet(model),
   usage: new Consumption(model),
   check: new Check(model, way),
+  connect: new Connect(model, way),
 };
 const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   clearTimeout(begin.timer);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.main import main
+from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
@@ -69,6 +71,26 @@ def test_where_nobody_can_be_asked_nothing_is_taken_without_yes(machine: Path, b
         assert "water the plants" in lines[lines.index("Unfinished tasks that will continue: 1") + 1]
         assert "Rights given by admins: 0" not in lines, "a name makes no line of its own"
         assert "\u202e" not in said
+
+
+def test_what_was_set_in_the_console_is_named_without_its_secrets(machine: Path, backup: Path, capsys: Said) -> None:
+    """It is in a backup only when asked for, and what was there before is put aside."""
+    other, data, key = SettingsFile(machine / "other"), SettingsFile(machine / "data"), "sk-canary-77c1d02e5b9f"
+    other.write({"vlm_api_key": key, "telegram_admin_user_ids": "666"})
+    back_up(machine / "other", machine / "with.zip", frames=False, settings=SETTINGS_NAME)
+    (machine / "data").mkdir()
+    data.write({"vlm_model": "mine"})
+    assert main(["restore", str(backup), "--yes"]) == 0
+    assert data.read() == {"vlm_model": "mine"}
+    assert main(["restore", str(machine / "with.zip"), "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "  TELEGRAM_ADMIN_USER_IDS = 666" in said.splitlines()
+    assert "VLM_API_KEY = ••••••" in said
+    assert key not in said
+    assert data.read()["vlm_api_key"] == key
+    assert stat.S_IMODE(data.path.stat().st_mode) == 0o600
+    aside = [SettingsFile(path) for path in (machine / "data").glob("before-restore-*")]
+    assert {"vlm_model": "mine"} in [each.read() for each in aside]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,257 @@
+"""Connect: the model, the chats, and what belongs to people, as admins set them in the page.
+
+Settings go to the settings file and hold at once. A secret comes in and never goes out again: neither in an answer nor
+in the audit, the log or a refusal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from agent.members.loading import Team
+from bot.commands.request import Services
+from bot.config.endpoints import model_settings
+from bot.config.settings import Settings, SettingsError
+from bot.config.settings_file import ADDRESS, KEY
+from bot.domain.address import Person
+from bot.domain.finding import Finding
+from bot.domain.right import API_PLATFORM, Right
+from bot.domain.token import Token
+from bot.logs.setup import cover_secrets
+from bot.people.access import authorize
+from bot.people.subjects import Subject
+from bot.platform import Platform
+from bot.texts import say
+from bot.views.tasks import Json, schedule_json
+from bot.web.api import ID_LIMIT, body_of, operator
+from bot.web.auth import caller_of
+from bot.web.chat import place
+from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
+from bot.web.http import RequestRefused, get, post
+from bot.web.sessions import Way
+from devices.wording import said, sentence_of
+
+VALUE_LIMIT = 4_000
+"""Characters of one setting."""
+
+
+class Wish(BaseModel):
+    """What is typed in one form. A field that is missing stays as it is, "" takes it away."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    form: str = Field(max_length=ID_LIMIT)
+    values: Mapping[str, str] = Field(max_length=20, repr=False)
+    anyway: bool = False
+    """Keep a model that did not pass the test."""
+
+
+def admin_of(request: Request, services: Services) -> Person:
+    """Who asks, if they are an admin. Raises RequestRefused."""
+    person = operator(request)
+    verdict = authorize(person, place(""), Right.ADMIN, services.policy)
+    if not verdict.allowed:
+        raise RequestRefused(403, verdict.reason)
+    return person
+
+
+class Connect:
+    """Serves the forms. `online` tells whether a platform's chat answers (None: there is none), `team` reads the
+    members, `folders` are where the operator's own members and skills are.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        platforms: Sequence[Platform[Any]],
+        *,
+        online: Callable[[str], bool | None],
+        team: Callable[[], Team],
+        folders: Mapping[str, Path],
+    ) -> None:
+        self._services = services
+        self._live = services.live
+        self._forms = forms(platforms)
+        self._online = online
+        self._team = team
+        self._folders = folders
+        self._turn = asyncio.Lock()
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [
+            get("/api/connect", self.overview),
+            post("/api/connect/test", self.test),
+            post("/api/connect/save", self.save),
+        ]
+
+    async def overview(self, request: Request) -> Response:
+        """Everything that is connected, without secrets."""
+        admin_of(request, self._services)
+        schedules = await self._services.store.schedules.all()
+        team = await asyncio.to_thread(self._team)
+        found = {
+            "offline": model_settings(self._live.now).offline,
+            "forms": [self._form_json(form) for form in self._forms.values()],
+            "presets": [asdict(preset) for preset in PRESETS],
+            "members": [
+                {"name": one.name, "description": one.description, "tools": one.tools} for one in team.members.values()
+            ],
+            "refused": [{"folder": one.folder, "why": said(one.why)} for one in team.refused],
+            "skills": [
+                {"name": one.name, "description": one.description, "apps": one.apps}
+                for one in self._services.skills.found.values()
+            ],
+            "folders": {name: str(path) for name, path in self._folders.items()},
+            "schedules": [schedule_json(one) for one in schedules],
+            "people": self._people(),
+            "waiting": self._waiting(),
+            "pairing": self._services.rights.pairing is not None,
+            "tokens": [self._token_json(token) for token in self._services.rights.tokens.listed()],
+            "makes_tokens": caller_of(request).way is not Way.PERSON,
+        }
+        return JSONResponse(found, headers={"Cache-Control": "no-store"})
+
+    async def test(self, request: Request) -> Response:
+        """Try what is typed, for real and without keeping it."""
+        admin_of(request, self._services)
+        form, values, _ = await self._wish(request)
+        async with self._turn:
+            return _findings(await form.check(self._tried(form, values)))
+
+    async def save(self, request: Request) -> Response:
+        """Try what is typed, keep it, and work with it from now on. What does not work changes nothing: a chat whose
+        token is refused goes on with its old one.
+        """
+        person = admin_of(request, self._services)
+        form, values, anyway = await self._wish(request)
+        async with self._turn:
+            tried = self._tried(form, values)
+            findings = await form.check(tried) if form.is_set(tried) else []
+            decisive = findings[:1] if form.platform is not None else [] if anyway else findings
+            if any(finding.verdict == "bad" for finding in decisive):
+                return _findings(findings, saved=False)
+            if changed := self._changed(values):
+                try:
+                    await self._live.write_file(changed, person)
+                except SettingsError as error:
+                    raise RequestRefused(409, said(sentence_of(error))) from None
+                except OSError as error:
+                    raise RequestRefused(503, say("connect.unwritten", why=error.strerror or "")) from None
+        return _findings(findings, saved=True)
+
+    async def _wish(self, request: Request) -> tuple[Form, dict[str, str], bool]:
+        wish = await body_of(request, Wish)
+        form = self._forms.get(wish.form)
+        known = {asked.field for asked in form.asked} if form is not None else set()
+        if form is None or not wish.values.keys() <= known:
+            raise RequestRefused(400, say("connect.unknown"))
+        if any(len(value) > VALUE_LIMIT for value in wish.values.values()):
+            raise RequestRefused(413, say("connect.long"))
+        return form, {name: value.strip() for name, value in wish.values.items()}, wish.anyway
+
+    def _tried(self, form: Form, values: Mapping[str, str]) -> Settings:
+        """The settings with what is typed, whose secrets no log shows from now on. Raises RequestRefused."""
+        live = self._live
+        if locked := [name for name in values if live.is_fixed(name)]:
+            raise RequestRefused(409, say("connect.fixed", names=", ".join(map(str.upper, locked))))
+        try:
+            tried = live.tried(values)
+        except SettingsError as error:
+            raise RequestRefused(409, said(sentence_of(error))) from None
+        cover_secrets(tried)
+        if form.name == MODEL:
+            if urlsplit(tried.vlm_base_url).username is not None:
+                raise RequestRefused(409, say("connect.key_in_address"))
+            if tried.vlm_base_url != live.now.vlm_base_url and KEY not in values and has_secret(live.now, KEY):
+                raise RequestRefused(409, say("connect.key_again"))
+        return tried
+
+    def _changed(self, values: Mapping[str, str]) -> dict[str, str]:
+        """What is another than it was; a secret always is."""
+        now = self._live.now
+        return {
+            name: value for name, value in values.items() if value != typed(now, name) or kind_of(now, name) == "secret"
+        }
+
+    def _form_json(self, form: Form) -> Json:
+        now = self._live.now
+        told = {"name": form.name, "title": form.title(), "about": form.about(), "state": self._state(form)}
+        if form.platform is not None and form.is_set(now):
+            told["closing"] = form.platform.closing(now)
+        return told | {"fields": [self._field_json(asked.field, asked.prompt()) for asked in form.asked]}
+
+    def _field_json(self, field: str, label: str) -> Json:
+        now, fixed = self._live.now, self._live.is_fixed(field)
+        value = typed(now, field)
+        if fixed and field == ADDRESS:
+            # A path in the environment's address can be a key.
+            value = urlsplit(value).hostname or ""
+        return {
+            "name": field,
+            "label": label,
+            "kind": kind_of(now, field),
+            "value": value,
+            "set": has_secret(now, field) or bool(value),
+            "fixed": fixed,
+        }
+
+    def _state(self, form: Form) -> Json:
+        """How it stands: off, closed (with why), connecting or connected; of a model off or set."""
+        now = self._live.now
+        if form.platform is None:
+            return {"kind": "set" if form.is_set(now) else "off", "text": now.vlm_model if form.is_set(now) else ""}
+        if refusal := form.platform.refusal(now):
+            return {"kind": "closed", "text": said(refusal)}
+        kinds = {None: "off", False: "connecting", True: "connected"}
+        return {"kind": kinds[self._online(form.name)], "text": ""}
+
+    def _people(self) -> list[Json]:
+        """Who may do what: by the settings, or given by an admin, who may take that back."""
+        policy = self._services.policy
+        rows = []
+        for platform, lists in policy.platforms.items():
+            rows += [_right(f"{platform}:{one}", Right.ADMIN) for one in sorted(lists.admins)]
+            rows += [_right(f"{platform}:{one}", Right.APPROVE) for one in sorted(lists.users - lists.admins)]
+        names = {phone.id: phone.name for phone in self._services.phones.list()}
+        for grant in policy.grants:
+            phone = names.get(grant.phone, grant.phone)
+            rows.append(_right(str(Subject.of(grant)), grant.right, phone=phone, given=True))
+        return rows
+
+    def _waiting(self) -> list[Json]:
+        pairing = self._services.rights.pairing
+        return [
+            {"who": f"{person.platform}:{person.id}", "name": person.name or person.id, "minutes": int(left // 60)}
+            for person, left in (pairing.waiting() if pairing is not None else ())
+        ]
+
+    def _token_json(self, token: Token) -> Json:
+        owner = "" if token.owner.platform == API_PLATFORM else str(Subject.of_person(token.owner))
+        return {
+            "name": token.name,
+            "rights": sorted(token.rights),
+            "owner": owner,
+            "phones": list(token.phones),
+            "expires": token.expires,
+            "expired": token.expires <= self._services.clock(),
+            "used": token.used,
+        }
+
+
+def _right(who: str, right: Right, *, phone: str = "", given: bool = False) -> Json:
+    return {"who": who, "right": right.value, "phone": phone, "given": given}
+
+
+def _findings(findings: Sequence[Finding], **more: bool) -> Response:
+    return JSONResponse({"findings": [asdict(finding) for finding in findings], **more})

@@ -1,0 +1,120 @@
+"""What can be connected in the console, as forms: the model, and every chat platform by its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from pydantic import SecretStr
+
+from bot.checks import chats, model
+from bot.config.endpoints import model_settings
+from bot.config.settings import Settings
+from bot.config.settings_file import ADDRESS, KEY
+from bot.domain.finding import Finding
+from bot.platform import Asked, Platform
+from bot.texts import say
+
+MODEL: Final = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """An endpoint that many people have, with the name of a model there that works phones."""
+
+    title: str
+    address: str
+    model: str = ""
+
+
+PRESETS: Final = (
+    Preset("OpenAI", "https://api.openai.com/v1", "gpt-5"),
+    Preset("OpenRouter", "https://openrouter.ai/api/v1", "qwen/qwen3-vl-235b-a22b-instruct"),
+    Preset(
+        "Alibaba Cloud Model Studio (Qwen)", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "qwen3-vl-plus"
+    ),
+    Preset("阿里云百炼 (Qwen)", "https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen3-vl-plus"),
+    Preset("智谱 BigModel (AutoGLM)", "https://open.bigmodel.cn/api/paas/v4", "autoglm-phone"),
+    Preset("火山方舟 (UI-TARS)", "https://ark.cn-beijing.volces.com/api/v3", "doubao-1-5-ui-tars-250428"),
+    Preset("Ollama", "http://127.0.0.1:11434/v1", "qwen3-vl:8b"),
+    Preset("LM Studio", "http://127.0.0.1:1234/v1"),
+    Preset("vLLM", "http://127.0.0.1:8000/v1"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One thing to connect. `check` tries the settings as they would be used; what it finds first decides whether a
+    chat can be connected at all.
+    """
+
+    name: str
+    title: Callable[[], str]
+    about: Callable[[], str]
+    asked: Sequence[Asked]
+    check: Callable[[Settings], Awaitable[list[Finding]]]
+    is_set: Callable[[Settings], bool]
+    platform: Platform[Any] | None = None
+
+
+def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:
+    """By name, the model first."""
+    return {MODEL: _model(), **{platform.name: _chat(platform) for platform in platforms}}
+
+
+def has_secret(settings: Settings, field: str) -> bool:
+    """Whether this secret is set."""
+    value = getattr(settings, field)
+    return isinstance(value, SecretStr) and bool(value.get_secret_value())
+
+
+def typed(settings: Settings, field: str) -> str:
+    """A setting as one would type it; nothing of a secret."""
+    value = getattr(settings, field)
+    if isinstance(value, SecretStr):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def kind_of(settings: Settings, field: str) -> str:
+    """How it is typed: "secret", "switch", "list" or "text"."""
+    value = getattr(settings, field)
+    kinds = ((SecretStr, "secret"), (bool, "switch"), (tuple, "list"))
+    return next((kind for form, kind in kinds if isinstance(value, form)), "text")
+
+
+def _model() -> Form:
+    return Form(
+        MODEL,
+        lambda: say("setup.title.model"),
+        lambda: say("setup.about.model"),
+        (
+            Asked(ADDRESS, lambda: say("setup.ask.vlm_base_url")),
+            Asked(KEY, lambda: say("setup.ask.vlm_api_key"), secret=True),
+            Asked("vlm_model", lambda: say("setup.ask.vlm_model")),
+        ),
+        model.findings,
+        lambda settings: not model_settings(settings).offline,
+    )
+
+
+def _chat(platform: Platform[Any]) -> Form:
+    lists = (
+        (platform.lists.guilds, lambda: say("connect.list.guilds")),
+        (platform.lists.chats, lambda: say("connect.list.chats")),
+    )
+    known = {one.field for one in platform.asked}
+    more = [Asked(field, prompt) for field, prompt in lists if field and field not in known]
+    return Form(
+        platform.name,
+        lambda: platform.title,
+        platform.about,
+        (*platform.asked, *more, Asked("pairing", lambda: say("connect.pairing"))),
+        partial(chats.of_one, platform=platform),
+        platform.is_set,
+        platform,
+    )

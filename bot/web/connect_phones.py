@@ -1,0 +1,137 @@
+"""Phones in the network, as admins add them in the page: by the code that the phone shows, or by a QR code."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Final, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.commands.request import Services
+from bot.logs.redaction import REDACTION
+from bot.texts import say
+from bot.web.api import body_of
+from bot.web.connect import admin_of
+from bot.web.http import RequestRefused, get, post
+from devices.adb.wifi import Announced, Invitation
+from devices.errors import PhoneError
+from devices.wording import said, sentence_of
+
+INVITED_S: Final = 120.0
+"""Seconds that a QR code can be read."""
+QR_LIBRARY: Final = "segno"
+
+logger = logging.getLogger(__name__)
+
+
+class PhoneWish(BaseModel):
+    """A phone in the network. With a `code` it is paired with, without one connected to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    address: str = Field(min_length=1, max_length=300)
+    code: str = Field(default="", max_length=20, repr=False)
+
+
+class Wifi(Protocol):
+    """Phones over Wi-Fi; everything raises PhoneError. `devices.adb.wifi` has the real ones."""
+
+    async def pair(self, address: str, code: str) -> None:
+        """Make the phone that shows this code trust this machine."""
+        ...
+
+    async def pair_invited(self, invitation: Invitation) -> str:
+        """Pair with the phone that has read the invitation: its address, "" while none has."""
+        ...
+
+    async def connect(self, address: str) -> None:
+        """Connect to one that trusts this machine."""
+        ...
+
+    async def announced(self) -> Sequence[Announced]:
+        """What announces itself."""
+        ...
+
+
+class ConnectPhones:
+    """Serves them. `clock` gives seconds."""
+
+    def __init__(self, services: Services, wifi: Wifi, clock: Callable[[], float] = time.monotonic) -> None:
+        self._services = services
+        self._wifi = wifi
+        self._clock = clock
+        self._invitation: tuple[Invitation, float] | None = None
+        self._turn = asyncio.Lock()
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [
+            get("/api/connect/phones", self.announced),
+            post("/api/connect/phones", self.add),
+            post("/api/connect/phones/invitation", self.invite),
+            get("/api/connect/phones/invitation", self.invited),
+        ]
+
+    async def announced(self, request: Request) -> Response:
+        """Phones that announce themselves in the network, and whether QR codes can be shown."""
+        admin_of(request, self._services)
+        try:
+            found = await self._wifi.announced()
+        except PhoneError as error:
+            raise RequestRefused(409, said(sentence_of(error))) from None
+        return JSONResponse({"announced": [asdict(one) for one in found], "qr": find_spec(QR_LIBRARY) is not None})
+
+    async def add(self, request: Request) -> Response:
+        """Pair with a phone in the network, or connect to it."""
+        person = admin_of(request, self._services)
+        wish = await body_of(request, PhoneWish)
+        address = wish.address.strip()
+        try:
+            if wish.code:
+                await self._wifi.pair(address, wish.code.replace(" ", ""))
+            else:
+                await self._wifi.connect(address)
+        except PhoneError as error:
+            raise RequestRefused(409, said(sentence_of(error))) from None
+        logger.info("%s:%s has %s %s", person.platform, person.id, "paired" if wish.code else "connected", address)
+        text = say("connect.paired" if wish.code else "connect.phone_connected", address=address)
+        return JSONResponse({"text": text})
+
+    async def invite(self, request: Request) -> Response:
+        """A new QR code as rows of 0 and 1, in the place of the one before."""
+        admin_of(request, self._services)
+        if find_spec(QR_LIBRARY) is None:
+            raise RequestRefused(409, say("connect.no_qr"))
+        import segno  # noqa: PLC0415 - an extra, loaded when it is used
+
+        invitation = Invitation.new()
+        REDACTION.cover(invitation.password, INVITED_S)
+        self._invitation = (invitation, self._clock() + INVITED_S)
+        rows = ["".join("1" if dark else "0" for dark in row) for row in segno.make_qr(invitation.text).matrix]
+        return JSONResponse({"rows": rows, "seconds": INVITED_S}, headers={"Cache-Control": "no-store"})
+
+    async def invited(self, request: Request) -> Response:
+        """Whether a phone has read the QR code: it is paired with then, and the code is used up."""
+        person = admin_of(request, self._services)
+        async with self._turn:
+            if self._invitation is None or self._clock() >= self._invitation[1]:
+                self._invitation = None
+                return JSONResponse({"state": "over", "text": say("connect.qr_over")})
+            try:
+                address = await self._wifi.pair_invited(self._invitation[0])
+            except PhoneError as error:
+                self._invitation = None
+                raise RequestRefused(409, said(sentence_of(error))) from None
+            if not address:
+                return JSONResponse({"state": "waiting", "text": ""})
+            self._invitation = None
+        logger.info("%s:%s has paired %s", person.platform, person.id, address)
+        return JSONResponse({"state": "paired", "text": say("connect.paired", address=address)})

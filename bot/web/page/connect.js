@@ -1,0 +1,98 @@
+// Connect: what the service works with, one section each: the model, chats, phones, and what belongs to people.
+
+import { ConnectForm } from "./connect_form.js";
+import { Phones } from "./connect_phones.js";
+import { Members, People, Schedules, Skills, Tokens } from "./connect_people.js";
+import { h, icon, setText } from "./dom.js";
+import { href } from "./route.js";
+import { load } from "./service.js";
+import { say } from "./words.js";
+
+const LOOK_MS = 4000;
+const OWN = [["phones", "phone", Phones], ["members", "people", Members], ["skills", "skill", Skills], ["schedules", "clock", Schedules],
+  ["people", "people", People], ["tokens", "key", Tokens]];
+
+export class Connect {
+  constructor(model, way) {
+    this.model = model;
+    this.way = { ...way, reload: () => this.fill() };
+    this.wrong = h("p", { class: "note", role: "alert", hidden: true });
+    this.list = h("ul");
+    this.section = h("div", { class: "connect-section" });
+    this.root = h("div", { class: "sheet connect" }, this.wrong, h("div", { class: "connect-halves" },
+      h("nav", { class: "connect-list", "aria-label": say("page.connect.things") }, this.list), this.section));
+    this.sections = new Map();
+    this.links = new Map();
+    this.name = "";
+  }
+
+  heading() {
+    return { title: say("page.place.connect"), about: say("page.connect.about") };
+  }
+
+  open(name) {
+    this.name = name || "model";
+    clearInterval(this.timer);
+    this.timer = setInterval(() => !document.hidden && this.fill(), LOOK_MS);
+    if (this.model.ready) this.fill();
+    if (this.found) this.show();
+  }
+
+  close() {
+    clearInterval(this.timer);
+  }
+
+  // The service was away when it was asked, and is back.
+  told() {
+    if (!this.found) this.fill();
+  }
+
+  async fill() {
+    try {
+      this.found = await load("/api/connect");
+      this.wrong.hidden = true;
+      this.build();
+      this.show();
+    } catch (error) {
+      setText(this.wrong, error.message);
+      this.wrong.hidden = false;
+    }
+  }
+
+  // Chats are known from the service alone, so the list is made when it has answered.
+  build() {
+    if (this.sections.size) return;
+    const forms = this.found.forms.map(({ name, title }) => [name, title, name === "model" ? "spark" : "chat", new ConnectForm(name, this.way)]);
+    const own = OWN.map(([name, sign, Section]) => [name, say(`page.connect.${name}.title`), sign, new Section(this.model, this.way)]);
+    for (const [name, title, sign, section] of [...forms, ...own]) {
+      this.sections.set(name, section);
+      const state = h("small");
+      const link = h("a", { class: "connect-thing", href: href("connect", name) }, icon(sign), h("span", { class: "words" }, h("b", {}, title), state));
+      this.links.set(name, { link, state, title });
+      this.list.append(h("li", {}, link));
+    }
+  }
+
+  show() {
+    const name = this.sections.has(this.name) ? this.name : "model";
+    for (const [other, { link, state }] of this.links) {
+      if (other === name) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+      const section = this.sections.get(other);
+      section.take(this.found);
+      const { kind, text } = section.state();
+      link.dataset.kind = kind;
+      setText(state, text);
+    }
+    const section = this.sections.get(name);
+    if (this.section.firstElementChild !== section.root) {
+      this.section.replaceChildren(section.root);
+      this.links.get(name).link.scrollIntoView({ block: "nearest", inline: "center" });
+      section.opened?.();
+    }
+  }
+
+  draw() {
+    if (this.found) this.show();
+  }
+}

@@ -1,0 +1,215 @@
+// The form of the model or of a chat: tried before it is kept. Secrets are typed and never shown.
+
+import { h, setText } from "./dom.js";
+import { send } from "./service.js";
+import { say } from "./words.js";
+
+const MARKS = { good: "✓", note: "·", bad: "✗" };
+const ADDRESS = "vlm_base_url";
+const KEY = "vlm_api_key";
+const MODEL_NAME = "vlm_model";
+
+export class ConnectForm {
+  constructor(name, way) {
+    this.name = name;
+    this.way = way;
+    this.fields = new Map();
+    this.title = h("h2", { id: `connect-${name}` });
+    this.badge = h("span", { class: "badge" });
+    this.about = h("p", { class: "note" });
+    this.why = h("p", { class: "connect-why", hidden: true });
+    this.preset = h("select", { id: "connect-preset" });
+    this.inputs = h("div", { class: "connect-fields" });
+    this.findings = h("ul", { class: "connect-findings", role: "status" });
+    this.closing = h("p", { class: "note connect-closing", hidden: true });
+    const model = name === "model";
+    this.keep = h("button", { class: "button primary", type: "submit" });
+    this.test = h("button", { class: "button", type: "button", onclick: () => this.ask("test") }, say("page.connect.test"));
+    this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
+    this.end = h("button", { class: "button danger", type: "button", hidden: true, onclick: () => this.disconnect() }, say("page.connect.disconnect"));
+    const presets = model ? h("div", { class: "connect-field" }, h("label", { for: "connect-preset" }, say("page.connect.preset")), this.preset) : null;
+    this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, presets, this.inputs,
+      h("div", { class: "row" }, this.keep, this.test, this.anyway, this.end), this.findings);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.ask("save");
+    });
+    this.preset.addEventListener("change", () => this.fillIn());
+    this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
+      h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing);
+  }
+
+  take({ forms, presets }) {
+    this.now = forms.find((form) => form.name === this.name);
+    setText(this.title, this.now.title);
+    this.link(this.about, this.now.about);
+    if (!this.preset.options.length && this.name === "model") {
+      this.presets = presets;
+      this.preset.append(h("option", { value: "" }, say("page.connect.choose")), ...presets.map((one, index) => h("option", { value: index }, one.title)));
+    }
+    const { kind, text } = this.now.state;
+    const classes = { connected: "succeeded", set: "succeeded", connecting: "working", closed: "waiting", off: "" };
+    this.badge.className = `badge ${classes[kind]}`;
+    setText(this.badge, say(`page.connect.state.${kind === "off" && this.name === "model" ? "offline" : kind}`));
+    this.why.hidden = kind !== "closed";
+    setText(this.why, kind === "closed" ? text : "");
+    this.link(this.closing, this.now.closing ?? "");
+    this.closing.hidden = !this.now.closing;
+    for (const field of this.now.fields) this.field(field);
+    this.preset.disabled = this.fields.get(ADDRESS)?.now.fixed ?? false;
+    const fixed = this.now.fields.every((field) => field.fixed || field.kind === "switch");
+    this.keep.hidden = fixed;
+    setText(this.keep, say(`page.connect.${this.name === "model" || kind !== "off" ? "save" : "connect"}`));
+    const token = this.now.fields.find((field) => field.kind === "secret");
+    this.end.hidden = kind === "off" || this.clearing(token).length === 0;
+  }
+
+  // What has to go so that it is not used any more; nothing where the environment has it.
+  clearing(token) {
+    const needed = this.name === "model" ? this.now.fields.filter((field) => [ADDRESS, KEY].includes(field.name) && field.set) : [token];
+    return needed.some((field) => field.fixed) ? [] : needed;
+  }
+
+  state() {
+    const { kind, text } = this.now.state;
+    return { kind, text: this.name === "model" && text ? text : say(`page.connect.state.${kind === "off" && this.name === "model" ? "offline" : kind}`) };
+  }
+
+  field(now) {
+    let field = this.fields.get(now.name);
+    if (!field) {
+      const id = `connect-${this.name}-${now.name}`;
+      const type = { secret: "password", switch: "checkbox" }[now.kind] ?? "text";
+      const input = h("input", { id, type, autocomplete: "off", spellcheck: "false", maxlength: 4000, "aria-describedby": `${id}-hint` });
+      const hint = h("p", { class: "small", id: `${id}-hint` });
+      const label = h("label", { for: id });
+      const setting = h("code", { class: "connect-setting" }, now.name.toUpperCase());
+      field = { input, hint, label, touched: false };
+      input.addEventListener("input", () => {
+        field.touched = true;
+        this.anyway.hidden = true;
+        this.findings.replaceChildren();
+        this.hint(field);
+        if (now.name === ADDRESS) this.hint(this.fields.get(KEY));
+      });
+      this.fields.set(now.name, field);
+      this.inputs.append(now.kind === "switch"
+        ? h("div", { class: "connect-field connect-switch" }, input, h("div", {}, label, hint))
+        : h("div", { class: "connect-field" }, h("div", { class: "connect-label" }, label, setting), input, hint));
+    }
+    field.now = now;
+    setText(field.label, now.label);
+    field.input.disabled = now.fixed;
+    // What somebody is typing stays.
+    if (!field.touched && now.kind === "switch") field.input.checked = now.value === "true";
+    else if (!field.touched && now.kind !== "secret" && field.input.value !== now.value) field.input.value = now.value;
+    this.hint(field);
+  }
+
+  hint(field) {
+    const { name, kind, set, fixed } = field.now;
+    const moved = name === KEY && this.moved();
+    const key = fixed ? "fixed" : moved ? "key_again" : kind === "secret" && set ? "kept" : "";
+    field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
+    setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
+    field.hint.classList.toggle("care", moved);
+  }
+
+  // Whether the address is another than the one that the kept key is for.
+  moved() {
+    const address = this.fields.get(ADDRESS);
+    const key = this.fields.get(KEY);
+    return Boolean(address && key?.now.set && address.input.value.trim() !== address.now.value);
+  }
+
+  fillIn() {
+    const chosen = this.presets[Number(this.preset.value)];
+    if (this.preset.value === "" || !chosen) return;
+    for (const [name, value] of [[ADDRESS, chosen.address], [MODEL_NAME, chosen.model]]) {
+      const field = this.fields.get(name);
+      if (field.now.fixed) continue;
+      field.input.value = value;
+      field.touched = true;
+    }
+    this.hint(this.fields.get(KEY));
+    this.fields.get(KEY).input.focus();
+  }
+
+  // Only what was changed is sent. With another address its key goes along, be it none: the kept one stays where it is.
+  values() {
+    const values = {};
+    for (const [name, { input, now, touched }] of this.fields) {
+      if (now.fixed) continue;
+      const value = now.kind === "switch" ? String(input.checked) : input.value.trim();
+      if (now.kind === "secret" ? value || (name === KEY && this.moved()) : touched && value !== now.value) values[name] = value;
+    }
+    return values;
+  }
+
+  async ask(what, more = {}) {
+    await this.during(say(`page.connect.${what === "test" ? "testing" : "saving"}`), async () => {
+      const { findings, saved } = await send(`/api/connect/${what}`, { form: this.name, values: this.values(), ...more });
+      this.show(findings);
+      this.anyway.hidden = !(what === "save" && saved === false && this.name === "model");
+      if (saved) await this.saved();
+      else if (saved === false) this.tell(say(`page.connect.${this.name === "model" ? "not_saved" : "not_connected"}`), "bad");
+    });
+  }
+
+  async disconnect() {
+    const token = this.now.fields.find((field) => field.kind === "secret");
+    const values = Object.fromEntries(this.clearing(token).map((field) => [field.name, ""]));
+    await this.during(say("page.connect.saving"), async () => {
+      await send("/api/connect/save", { form: this.name, values });
+      this.show([]);
+      await this.saved();
+    });
+  }
+
+  async during(words, work) {
+    if (this.busy) return;
+    this.busy = true;
+    this.findings.replaceChildren(h("li", { class: "note" }, words));
+    for (const button of [this.keep, this.test, this.end, this.anyway]) button.setAttribute("aria-disabled", "true");
+    try {
+      await work();
+    } catch (error) {
+      this.show([]);
+      this.tell(error.message, "bad");
+    }
+    for (const button of [this.keep, this.test, this.end, this.anyway]) button.removeAttribute("aria-disabled");
+    this.busy = false;
+  }
+
+  async saved() {
+    for (const field of this.fields.values()) {
+      field.touched = false;
+      if (field.now.kind === "secret") field.input.value = "";
+    }
+    this.preset.value = "";
+    this.anyway.hidden = true;
+    await this.way.reload();
+    this.tell(say("page.connect.saved"), "good");
+  }
+
+  show(findings) {
+    this.findings.replaceChildren(...findings.map(finding));
+  }
+
+  tell(text, verdict) {
+    this.findings.append(finding({ verdict, text, fix: "" }));
+  }
+
+  // An address in a sentence can be followed; nothing else of it is read.
+  link(element, text) {
+    if (element.dataset.text === text) return;
+    element.dataset.text = text;
+    const parts = text.split(/(https:\/\/[^\s]+)/);
+    element.replaceChildren(...parts.map((part, index) => (index % 2 ? h("a", { href: part, target: "_blank", rel: "noreferrer" }, part) : document.createTextNode(part))));
+  }
+}
+
+export function finding({ verdict, text, fix }) {
+  return h("li", { class: `finding ${verdict}` }, h("span", { class: "sign", role: "img", "aria-label": say(`page.check.verdict.${verdict}`) }, MARKS[verdict]),
+    h("div", {}, h("p", {}, text), fix ? h("p", { class: "fix" }, fix) : null));
+}

@@ -1,0 +1,219 @@
+// What belongs to people: members and skills, schedules, rights and tokens. Changes are commands, as typed in any chat.
+
+import { h, setText } from "./dom.js";
+import { platformName } from "./model.js";
+import { send } from "./service.js";
+import { moment } from "./when.js";
+import { say } from "./words.js";
+
+const RIGHTS = ["use", "approve", "operate", "admin"];
+
+class Listed {
+  constructor(name, model, way) {
+    this.name = name;
+    this.model = model;
+    this.way = way;
+    this.rows = h("ul", { class: "connect-rows" });
+    this.none = h("p", { class: "note" }, say(`page.connect.${name}.none`));
+    this.status = h("p", { class: "connect-status", role: "status" });
+    this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
+      h("div", { class: "connect-head" }, h("h2", { id: `connect-${name}` }, say(`page.connect.${name}.title`))),
+      h("p", { class: "note" }, say(`page.connect.${name}.about`)), this.none, this.rows);
+  }
+
+  // Rows are made anew only when they are others, so that a button keeps the focus.
+  list(found, row) {
+    this.number = found.length;
+    this.none.hidden = found.length > 0;
+    const mark = JSON.stringify(found);
+    if (mark !== this.mark) this.rows.replaceChildren(...found.map(row));
+    this.mark = mark;
+  }
+
+  state() {
+    return { kind: this.number ? "set" : "off", text: String(this.number) };
+  }
+
+  tell(text, wrong = false) {
+    setText(this.status, text);
+    this.status.classList.toggle("wrong", wrong);
+  }
+
+  async command(name, text, options = {}) {
+    try {
+      this.tell((await send("/api/command", { name, options, text })).text);
+      await this.way.reload();
+      return true;
+    } catch (error) {
+      this.tell(error.message, true);
+      return false;
+    }
+  }
+
+  button(label, name, does, danger = false) {
+    return h("button", { class: `button ${danger ? "danger" : ""}`, type: "button", "aria-label": say("page.connect.of", { action: label, name }), onclick: does }, label);
+  }
+
+  form(label, give, done, ...fields) {
+    const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": label }, ...fields, h("button", { class: "button primary", type: "submit" }, give));
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (await done(form.elements)) form.reset();
+    });
+    return form;
+  }
+
+  field(name, label, properties = {}) {
+    const id = `connect-${this.name}-${name}`;
+    return h("div", { class: "connect-field" }, h("label", { for: id }, label),
+      h("input", { id, name, required: true, maxlength: 2000, spellcheck: "false", autocomplete: "off", ...properties }));
+  }
+
+  choice(name, label, options) {
+    const id = `connect-${this.name}-${name}`;
+    return h("div", { class: "connect-field" }, h("label", { for: id }, label),
+      h("select", { id, name }, ...options.map(([value, words]) => h("option", { value }, words))));
+  }
+}
+
+function row(title, facts, ...actions) {
+  return h("li", {}, h("div", { class: "words" }, h("b", {}, title), ...facts.filter(Boolean).map((fact) => h("small", {}, fact))),
+    actions.some(Boolean) ? h("div", { class: "row" }, ...actions) : null);
+}
+
+export class Members extends Listed {
+  constructor(model, way) {
+    super("members", model, way);
+    this.folder = h("p", { class: "note connect-folder" });
+    this.refused = h("ul", { class: "connect-rows" });
+    this.root.append(this.refused, this.folder);
+  }
+
+  take({ members, refused, folders }) {
+    this.list(members, ({ name, description, tools }) => row(name, [description, tools.length ? say("page.connect.members.tools", { tools: tools.join(", ") }) : ""]));
+    this.refused.replaceChildren(...refused.map(({ folder, why }) => row(folder, [say("page.connect.members.refused", { why })])));
+    setText(this.folder, say("page.connect.members.folder", { folder: folders.members }));
+  }
+}
+
+export class Skills extends Listed {
+  constructor(model, way) {
+    super("skills", model, way);
+    this.folder = h("p", { class: "note connect-folder" });
+    this.root.append(this.folder);
+  }
+
+  take({ skills, folders }) {
+    this.list(skills, ({ name, description, apps }) => row(name, [description, apps.join(", ")]));
+    setText(this.folder, say("page.connect.skills.folder", { folder: folders.skills }));
+  }
+}
+
+export class Schedules extends Listed {
+  constructor(model, way) {
+    super("schedules", model, way);
+    const label = say("page.connect.schedules.add");
+    this.root.append(this.form(label, label, ({ when, what }) => this.command("schedule", `${when.value.trim()} do ${what.value.trim()}`),
+      this.field("when", say("page.connect.schedules.when"), { placeholder: "every day 08:00" }),
+      this.field("what", say("page.connect.schedules.what"))), this.status);
+  }
+
+  take({ schedules }) {
+    this.list(schedules, ({ schedule, rule, text, due, zone, paused, person, platform }) => row(text, [
+      [rule, paused ? say("page.connect.schedules.paused") : due ? say("page.connect.schedules.next", { time: moment(due), zone }) : "",
+        platform === "web" ? "" : say("page.task.given", { person, platform: platformName(platform) })].filter(Boolean).join(" · ")],
+    this.button(say(`page.connect.schedules.${paused ? "resume" : "pause"}`), text, () => this.command("schedules", `${paused ? "resume" : "pause"} ${schedule}`)),
+    this.button(say("page.connect.schedules.remove"), text, () => this.command("schedules", `remove ${schedule}`), true)));
+  }
+}
+
+export class People extends Listed {
+  constructor(model, way) {
+    super("people", model, way);
+    const give = say("page.connect.people.give");
+    this.phone = this.choice("phone", say("page.connect.people.phone"), [["", say("page.connect.people.all_phones")]]);
+    this.waiting = h("ul", { class: "connect-rows" });
+    this.pair = this.form(say("page.connect.people.pair"), say("page.connect.people.let_in"), ({ code }) => this.command("pair", "", { code: code.value.trim() }),
+      this.field("code", say("page.connect.people.code"), { maxlength: 40, placeholder: "ABCD2345" }));
+    this.pairing = h("p", { class: "note" });
+    this.root.append(h("h3", {}, say("page.connect.people.add")),
+      this.form(say("page.connect.people.add"), give, ({ who, right, phone }) => this.command("people", `allow ${who.value.trim()} ${right.value}`, phone.value ? { device: phone.value } : {}),
+        this.field("who", say("page.connect.people.who"), { placeholder: "telegram:123456789" }),
+        this.choice("right", say("page.connect.people.right"), RIGHTS.map((right) => [right, say(`page.connect.right.${right}`)])), this.phone),
+      h("h3", {}, say("page.connect.people.pair")), this.pairing, this.waiting, this.pair, this.status);
+  }
+
+  take({ people, waiting, pairing }) {
+    this.list(people, ({ who, right, phone, given }) => row(who, [[say(`page.connect.right.${right}`), phone, given ? "" : say("page.connect.people.settings")].filter(Boolean).join(" · ")],
+      given ? this.button(say("page.connect.people.take"), who, () => this.command("people", `deny ${who}`, phone ? { device: phone } : {}), true) : null));
+    const list = this.phone.querySelector("select");
+    for (const device of this.model.devices) {
+      if (![...list.options].some((option) => option.value === device.id)) list.append(h("option", { value: device.id }, device.name));
+    }
+    this.pair.hidden = !pairing;
+    setText(this.pairing, say(`page.connect.people.pairing_${pairing ? "on" : "off"}`));
+    this.waiting.replaceChildren(...waiting.map(({ who, name, minutes }) => row(name, [say("page.connect.people.waits", { who, minutes })])));
+  }
+
+  state() {
+    return { kind: this.number ? "set" : "off", text: String(this.number) };
+  }
+}
+
+export class Tokens extends Listed {
+  constructor(model, way) {
+    super("tokens", model, way);
+    const rights = h("fieldset", { class: "connect-rights" }, h("legend", {}, say("page.connect.tokens.rights")), ...RIGHTS.map((right) =>
+      h("label", {}, h("input", { type: "checkbox", name: "right", value: right, ...(right === "use" ? { checked: true } : {}) }), say(`page.connect.right.${right}`))));
+    this.secret = h("input", { id: "connect-tokens-secret", readonly: true, autocomplete: "off", spellcheck: "false" });
+    this.copy = h("button", { class: "button", type: "button", onclick: () => this.copied() }, say("page.connect.tokens.copy"));
+    this.made = h("div", { class: "connect-made", hidden: true }, h("label", { for: "connect-tokens-secret" }, say("page.connect.tokens.once")),
+      h("div", { class: "row" }, this.secret, this.copy));
+    this.add = this.form(say("page.connect.tokens.add"), say("page.connect.tokens.make"), (given) => this.make(given),
+      this.field("name", say("page.connect.tokens.name"), { maxlength: 40, placeholder: "home-assistant", pattern: "[a-z0-9][a-z0-9_\\-]*" }),
+      this.field("days", say("page.connect.tokens.days"), { type: "number", min: 1, max: 3650, value: 90 }), rights);
+    this.others = h("p", { class: "note" }, say("page.connect.tokens.operator"));
+    this.root.append(this.made, this.add, this.others, this.status);
+  }
+
+  take({ tokens, makes_tokens: makes }) {
+    this.list(tokens, ({ name, rights, owner, phones, expires, expired, used }) => row(name, [
+      [rights.map((right) => say(`page.connect.right.${right}`)).join(", "), owner, phones.join(", ")].filter(Boolean).join(" · "),
+      [say(`page.connect.tokens.${expired ? "expired" : "until"}`, { time: moment(expires) }), used ? say("page.connect.tokens.used", { time: moment(used) }) : say("page.connect.tokens.unused")].join(" · ")],
+    this.button(say("page.connect.tokens.revoke"), name, () => this.command("tokens", `revoke ${name}`), true)));
+    this.add.hidden = !makes;
+    this.others.hidden = makes;
+  }
+
+  // The secret comes this once, and leaves the page with the next look at another section.
+  async make({ name, days }) {
+    const rights = [...this.add.querySelectorAll("[name=right]:checked")].map((box) => box.value);
+    try {
+      const made = await send("/api/tokens", { name: name.value.trim(), days: Number(days.value), rights });
+      this.secret.value = made.secret;
+      this.made.hidden = false;
+      this.secret.focus();
+      this.secret.select();
+      this.tell("");
+      await this.way.reload();
+      return true;
+    } catch (error) {
+      this.tell(error.message, true);
+      return false;
+    }
+  }
+
+  async copied() {
+    try {
+      await navigator.clipboard.writeText(this.secret.value);
+      this.way.toast(say("page.connect.tokens.copied"));
+    } catch {
+      this.secret.select();
+    }
+  }
+
+  opened() {
+    this.secret.value = "";
+    this.made.hidden = true;
+  }
+}
