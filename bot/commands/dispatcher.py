@@ -12,6 +12,7 @@ from bot.cards.buttons import ButtonData, Deed
 from bot.commands import (
     admin,
     answers,
+    hand,
     linking,
     memory,
     overview,
@@ -65,6 +66,7 @@ HANDLERS: Mapping[str, Handler] = {
     "answer": answers.answer,
     "screen": phones.screen,
     "file": phones.file,
+    "hand": hand.hand,
     "name": phones.name,
     "remember": memory.remember,
     "forget": memory.forget,

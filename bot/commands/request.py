@@ -24,6 +24,7 @@ from bot.people.rights import Rights
 from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
+from bot.tasks.hands import Hands
 from bot.tasks.service import TaskService
 from devices.phone import Phones
 
@@ -40,6 +41,7 @@ class Services:
     rights: Rights
     quotas: Quotas
     live: RuntimeSettings
+    hands: Hands
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC

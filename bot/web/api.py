@@ -232,5 +232,7 @@ def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
     """Whether the text could be a code or password that somebody was asked for: then it must not be kept."""
+    if command is not None and command.split(maxsplit=1)[0:1] == ["hand"]:
+        return True
     asked = any(open_question.question.kind is QuestionKind.SECRET for open_question in questions)
     return asked and (command is None or command.split(maxsplit=1)[0:1] == ["answer"])

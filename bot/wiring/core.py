@@ -34,6 +34,7 @@ from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
+from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
 from bot.tasks.operating import Operating
@@ -71,6 +72,7 @@ class Core:
     housekeeper: Housekeeper
     admission: Admission
     operating: Operating
+    hands: Hands
     skills: Skills
 
 
@@ -161,6 +163,9 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             steady=seconds_since_boot,
         )
         stack.push_async_callback(task_service.stop)
+        operating = Operating(leases, phones, policy, store.journal)
+        hands = Hands(leases, phones, operating, task_service)
+        stack.push_async_callback(hands.close)
         await task_service.start()
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
         await stack.enter_async_context(housekeeper.at_work())
@@ -176,7 +181,8 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             quotas,
             housekeeper,
             admission,
-            Operating(leases, phones, policy, store.journal),
+            operating,
+            hands,
             skills,
         )
 

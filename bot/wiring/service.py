@@ -116,6 +116,7 @@ async def _chats(
         core.rights,
         core.quotas,
         core.live,
+        core.hands,
         chats,
         zone,
         turns=turns,
