@@ -131,7 +131,7 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
         except ScreenMoved as moved:
             toast = str(moved)
         except NeedsApproval as needs:
-            await _ask(needs, _aimed(choice, look)[0], hold, request, services)
+            await ask_approver(needs, _aimed(choice, look)[0], hold, request, services)
             toast = say("hand.asked", what=needs.what)
     hold.message = pressed.message
     fresh = await services.hands.look(hold, after=after)
@@ -201,15 +201,12 @@ async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, s
     await services.store.audit.note(AuditKind.OPERATED, request.person, task=hold.task, detail=detail)
 
 
-async def _ask(needs: NeedsApproval, action: ByHand, hold: Hold, request: Request, services: Services) -> None:
+async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, request: Request, services: Services) -> None:
     """Ask whoever may approve, in the same place, with the screen that it is about. Raises Refused."""
     asked = services.hands.ask(hold, action, needs)
-    look = await services.hands.look(hold)
-    mark = needs.anchor.get("point")
-    picture = None
-    if look.seen.image is not None:
-        at = None if mark is None else (int(mark[0]), int(mark[1]))
-        picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, look.seen.image, at))
+    chat = services.chats[request.address.platform]
+    # Where a phone is shown live, pictures are kept.
+    picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
     rows = (
         (
             button(Deed.HAND, hold.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
@@ -219,11 +216,15 @@ async def _ask(needs: NeedsApproval, action: ByHand, hold: Hold, request: Reques
     who = hold.person.name or hold.person.id
     body = say("hand.asks", person=who, what=needs.what, name=hold.name, why=needs.why)
     message = Message(heading=say("hand.asks_heading"), body=body, picture=picture, buttons=rows, notify=True)
-    chat = services.chats[request.address.platform]
     try:
         await chat.send(request.address, message, nonce=f"hand:{asked.id}", turn=services.turns(request.place))
     except (ChatError, FloodWait) as error:
         raise Refused(say("hand.unsent", name=hold.name)) from error
+
+
+async def _picture_of(hold: Hold, services: Services) -> Picture | None:
+    seen = (await services.hands.look(hold)).seen
+    return None if seen.image is None else Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
 
 
 async def _answered(choice: str, hold: Hold, request: Request, services: Services) -> Reply:

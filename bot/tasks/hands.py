@@ -102,7 +102,7 @@ class Asked:
     until: float
 
 
-@dataclass
+@dataclass(eq=False)
 class Hold:
     """A phone in somebody's hands. `task` is the id of the task or part that stands still for it, "" for none."""
 
@@ -124,7 +124,7 @@ class Hold:
     asked: dict[str, Asked] = field(default_factory=dict)
     stills: deque[Still] = field(default_factory=lambda: deque(maxlen=STILLS_KEPT))
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set at each touch, so that whoever watches looks at once."""
+    """Set at the next touch, so that whoever watches looks at once; then there is another one."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One touch after the other."""
@@ -149,6 +149,11 @@ class Hold:
     def keep(self) -> None:
         """Somebody is there: its time begins anew."""
         self.until = asyncio.get_running_loop().time() + self.idle
+
+    def stir(self) -> None:
+        """Something was touched."""
+        self.stirred.set()
+        self.stirred = asyncio.Event()
 
     def still(self, number: int) -> Still | None:
         """The live picture with this number, while it is remembered."""
@@ -187,6 +192,11 @@ class Hands:
     def holder(self, phone: str) -> Hold | None:
         """Who holds this phone."""
         return next((hold for hold in self._holds.values() if hold.phone == phone), None)
+
+    def held_by(self, phone: str) -> str:
+        """The name of whoever holds this phone, "" for nobody."""
+        hold = self.holder(phone)
+        return "" if hold is None else hold.person.name or hold.person.id
 
     def shown_as(self, message: MessageRef) -> Hold | None:
         """The hold whose picture is this message, also one that is over: whoever replies to it means to type."""
@@ -256,7 +266,6 @@ class Hands:
         if self._holds.pop(hold.id, None) is None:
             return
         hold.over.set()
-        hold.stirred.set()
         if hold.message is not None:
             self._former[hold.message] = hold
         watch = self._watches.pop(hold.id, None)
@@ -301,7 +310,7 @@ class Hands:
                     hold.lease, action, event, aim, allowed=allowed, approves=approves
                 )
             finally:
-                hold.stirred.set()
+                hold.stir()
 
     async def _require(self, hold: Hold) -> None:
         if hold.id not in self._holds:

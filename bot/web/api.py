@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -72,6 +72,8 @@ class ConsoleServices:
     checks: ConsoleChecks
     zone: ZoneInfo
     commands: Collection[str]
+    held_by: Callable[[str], str] = lambda _phone: ""
+    """Who holds a phone by hand, by name; "" for nobody."""
 
 
 class _Body(BaseModel):

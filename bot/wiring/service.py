@@ -45,6 +45,7 @@ from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
+from bot.web.hand import LiveHand
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -200,6 +201,7 @@ async def _console(
         checks=checks,
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
+        held_by=services.hands.held_by,
     )
     settings = core.settings
     try:
@@ -215,6 +217,7 @@ async def _console(
             beside=lambda ending: [
                 *watch.routes(),
                 *TokenMaking(services).routes(),
+                *LiveHand(services, ending).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

@@ -6,6 +6,7 @@ import { Conversation, sides } from "./conversation.js";
 import { h, inOrder, setText } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
+import { HandPage } from "./hand.js";
 import { History } from "./history.js";
 import { Model, standing } from "./model.js";
 import { Replay } from "./replay.js";
@@ -30,6 +31,7 @@ const pages = {
   tasks: new History(model),
   replay: new Replay(model, way),
   phones: new Fleet(model),
+  hand: new HandPage(model),
   usage: new Consumption(model),
   check: new Check(model, way),
 };
