@@ -33,9 +33,9 @@ export class Hand {
       else this.key("enter");
       this.line.value = "";
     });
-    this.root = h("div", { class: "hand", hidden: true }, this.glass,
+    this.root = h("div", { class: "hand", hidden: true }, this.glass, this.told,
       h("div", { class: "hand-keys row" }, key("back"), key("home"), key("recents"), key("delete"), key("enter")),
-      this.form, h("button", { type: "button", class: "button success hand-done", onclick: () => this.done() }, icon("check"), say("page.hand.done_long")), this.told);
+      this.form, h("button", { type: "button", class: "button success hand-done", onclick: () => this.done() }, icon("check"), say("page.hand.done_long")));
     this.canvas.addEventListener("pointerdown", (event) => this.down(event));
     this.canvas.addEventListener("pointerup", (event) => this.up(event));
     this.canvas.addEventListener("pointercancel", () => (this.from = null));
@@ -105,7 +105,7 @@ export class Hand {
     if (this.canvas.width !== picture.width || this.canvas.height !== picture.height) {
       this.canvas.width = picture.width;
       this.canvas.height = picture.height;
-      this.glass.style.aspectRatio = `${picture.width} / ${picture.height}`;
+      this.glass.style.setProperty("--ratio", picture.width / picture.height);
     }
     this.canvas.getContext("2d").drawImage(picture, 0, 0);
     picture.close();
