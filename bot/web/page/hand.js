@@ -209,7 +209,7 @@ export class StageHand {
     this.hand = new Hand({ done: () => this.close(), over: (words) => this.close(words) });
     this.said = h("p", { class: "hand-told", role: "status" });
     this.button = h("button", { type: "button", class: "button hand-take", hidden: true, onclick: () => this.take() }, icon("phone"), say("page.hand.take"));
-    screen.after(this.hand.root, this.button, this.said);
+    screen.after(this.button, this.said);
   }
 
   draw(task, phone) {
@@ -225,6 +225,7 @@ export class StageHand {
     this.open = this.task;
     this.button.hidden = true;
     this.screen.hidden = true;
+    this.screen.after(this.hand.root);
     setText(this.said, "");
     await this.hand.open(this.phone);
   }
@@ -232,6 +233,7 @@ export class StageHand {
   close(words = "") {
     this.open = "";
     this.hand.close();
+    this.hand.root.remove();
     this.screen.hidden = false;
     this.button.hidden = !this.phone;
     setText(this.said, words);
