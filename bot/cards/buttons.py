@@ -37,6 +37,10 @@ class Deed(StrEnum):
     MISSED = "late"
     PAGE = "page"
     TRY = "try"
+    HAND = "hand"
+    """Below a phone's screen that somebody holds: `subject` is the hold, the choice a picture's number and a place."""
+    TOUCH = "touch"
+    """Shows the screen of the phone of a task that waits for a person there."""
 
 
 @dataclass(frozen=True, slots=True)

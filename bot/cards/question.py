@@ -86,7 +86,7 @@ async def render_question(
     question = open_question.question
     key = _KEYS[question.kind]
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
-    rows = _answer_rows(question) if offer is None else offer.rows
+    rows = _answer_rows(question, task) if offer is None else offer.rows
     stop = stop_phone_button(task.id, task.phone_name) if task.parent else stop_button(task.id)
     heading, body, below = _words(question, task, titled=titled)
     footer = [
@@ -173,7 +173,7 @@ def _words(question: Question, task: Task, *, titled: bool) -> tuple[str, list[s
     return question.text.strip(), [question.detail] if question.detail else [], about
 
 
-def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
+def _answer_rows(question: Question, task: Task) -> tuple[tuple[Button, ...], ...]:
     place = locator(question.id)
     match question.kind:
         case QuestionKind.APPROVE:
@@ -186,6 +186,7 @@ def _answer_rows(question: Question) -> tuple[tuple[Button, ...], ...]:
             label = say("question.allow_for_task", to=question.to.name)
             return once, (button(Deed.ANSWER, place, label, choice=ALLOW_FOR_TASK),)
         case QuestionKind.TAKE_OVER:
-            return ((button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success"),),)
+            done = button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success")
+            return ((done, button(Deed.TOUCH, task.id, say("button.touch"))),)
         case _:
             return ()

@@ -38,6 +38,7 @@ class Local:
                 core.rights,
                 core.quotas,
                 core.live,
+                core.hands,
                 {},
                 zone,
                 skills=core.skills,

@@ -177,6 +177,8 @@ async def hold_back(request: Request, services: Services) -> None:
         )
         if task is None or task.created <= request.written:
             return
+    if request.call.name == "hand":
+        raise Refused(say("hand.late"))  # the screen is another one by now, and what was to be typed is for no table
     if request.call.name in _WITH_CODES:
         raise Refused(say("missed.code"))  # a code is for the moment, and for no table
     refuse_late(request)

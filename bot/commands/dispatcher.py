@@ -12,6 +12,7 @@ from bot.cards.buttons import ButtonData, Deed
 from bot.commands import (
     admin,
     answers,
+    hand,
     linking,
     memory,
     overview,
@@ -65,6 +66,7 @@ HANDLERS: Mapping[str, Handler] = {
     "schedules": scheduling.schedules,
     "answer": answers.answer,
     "screen": phones.screen,
+    "hand": hand.hand,
     "file": phones.file,
     "name": phones.name,
     "remember": memory.remember,

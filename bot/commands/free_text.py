@@ -11,6 +11,7 @@ from bot.cards.buttons import Deed, button
 from bot.commands import tasks
 from bot.commands.answers import give_answer, sole
 from bot.commands.backlog import STEER, attached
+from bot.commands.hand import type_text
 from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
 from bot.commands.spec import BY_NAME
@@ -24,6 +25,7 @@ from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.people.access import same_person
 from bot.store.offers import Offer
 from bot.tasks.files import keep
+from bot.tasks.hands import Hold
 from bot.tasks.input import clean
 from bot.texts import listed, say
 
@@ -32,13 +34,14 @@ _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a text is about: a question, a task, or neither (a text in a private chat).
+    """What a text is about: a question, a task, a phone in somebody's hands, or none (a text in a private chat).
 
     `pointed` says that the person replied to it, so that a refusal is worth telling.
     """
 
     question: OpenQuestion | None = None
     task: Task | None = None
+    hold: Hold | None = None
     pointed: bool = False
 
 
@@ -52,6 +55,8 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
         question = await services.task_service.question_by_message(incoming.reply_to)
         if question is not None:
             return Topic(question=question, pointed=True)
+        if (hold := services.hands.shown_as(incoming.reply_to)) is not None:
+            return Topic(hold=hold, pointed=True)
         task = await _task_of_card(incoming.reply_to, services)
         if task is not None:
             return Topic(task=task, pointed=True)
@@ -89,6 +94,8 @@ class Talk:
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
         """Do what the text means. The person may use the bot here."""
+        if topic.hold is not None:
+            return await type_text(request, self._services, topic.hold, text)
         if topic.question is None and topic.task is None:
             return await self._in_private(request, text)
         return _without_files(await self._meant(request, topic, text), carried=request.carries)

@@ -15,6 +15,7 @@ from bot.domain.outgoing import Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.store.audit import AuditKind, FileDetail
+from bot.tasks.hands import HeldByOther
 from bot.tasks.input import health_words
 from bot.texts import listed, say
 from devices.app_titles import readable
@@ -35,7 +36,10 @@ async def devices(request: Request, services: Services) -> Reply:
     if not phones:
         return plain(say("phone.none"))
     active = await services.task_service.active()
-    return plain("\n".join(_lines(phone, active) for phone in phones), heading=say("devices.heading"))
+    return plain(
+        "\n".join(_lines(phone, active, services.hands.held_by(phone.id)) for phone in phones),
+        heading=say("devices.heading"),
+    )
 
 
 async def screen(request: Request, services: Services) -> Reply:
@@ -48,6 +52,9 @@ async def screen(request: Request, services: Services) -> Reply:
     used = await user_of(info, services)
     if used is not None and not may_see(request, services.policy, used):
         raise Refused(say("screen.private", name=info.name))
+    hold = services.hands.holder(info.id)
+    if hold is not None and not services.policy.same(hold.person, request.person):
+        raise HeldByOther(hold.name, hold.person)
     try:
         seen = await services.phones.get(info.id).observe()
     except PhoneError as error:
@@ -123,7 +130,7 @@ async def phone_meant(request: Request, services: Services) -> PhoneInfo:
     return used
 
 
-def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
+def _lines(phone: PhoneInfo, active: tuple[Task, ...], held_by: str) -> str:
     facts = [
         phone.model if phone.model != phone.name else "",
         say("devices.android", version=phone.android) if phone.android else "",
@@ -140,6 +147,8 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...]) -> str:
         facts.append(say("devices.used", task=user.called, person=user.person.name or user.person.id))
     if waiting:
         facts.append(say("devices.waiting", number=waiting))
+    if held_by:
+        facts.append(say("devices.held", person=held_by))
     second = " · ".join(fact for fact in facts if fact)
     return f"{first}\n  {second}" if second else first
 

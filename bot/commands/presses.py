@@ -8,7 +8,7 @@ from dataclasses import replace
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line, render_question
-from bot.commands import overview, scheduling, tasks
+from bot.commands import hand, overview, scheduling, tasks
 from bot.commands.answers import give_answer
 from bot.commands.free_text import Talk
 from bot.commands.pressed_messages import when_refused, with_its_message
@@ -83,6 +83,10 @@ async def _done(
             return as_toast(await scheduling.press(data, request, services))
         case Deed.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
+        case Deed.HAND:
+            return await hand.press(press, data, request, services)
+        case Deed.TOUCH:
+            return await hand.touch_for_task(request, services, data.subject)
         case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:
             name, command = _COMMANDS[data.deed]
             return as_toast(await command(replace(request, call=CommandCall(name, {"task": data.subject})), services))

@@ -24,6 +24,7 @@ from bot.people.rights import Rights
 from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
+from bot.tasks.hands import Hands
 from bot.tasks.service import TaskService
 from bot.views.tools import ToolOffer
 from devices.phone import Phones
@@ -41,6 +42,7 @@ class Services:
     rights: Rights
     quotas: Quotas
     live: RuntimeSettings
+    hands: Hands
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC

@@ -141,6 +141,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("schedules", text="change"),
     _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
     _command("screen", ("device", OptionKind.PHONE), ("full", OptionKind.FLAG), argument="device"),
+    _command("hand", ("device", OptionKind.PHONE), ("type", OptionKind.TEXT), argument="device"),
     _command("file", ("device", OptionKind.PHONE), text="name", text_required=True),
     _command(
         "name", ("device", OptionKind.PHONE), argument="device", text="name", text_required=True, right=Right.ADMIN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.cards.card import part_lines, state_line
+from bot.commands.hand import show_if_allowed
 from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
 from bot.commands.resolve import entitlement, left_out_words, phones_meant, task_meant, wished, with_leading_task
@@ -94,7 +95,14 @@ async def pause(request: Request, services: Services) -> Reply:
 async def take_over(request: Request, services: Services) -> Reply:
     """Let a task stand still while the person does something on the phone."""
     task = await _held(request, services)
-    return await _now(await services.task_service.take_over(task.id, request.person), services)
+    taken = await services.task_service.take_over(task.id, request.person)
+    chat = services.chats.get(request.address.platform)
+    if chat is not None and not chat.capabilities.shows_live:
+        phones = await services.task_service.parts(task.id) or (taken,)
+        troubles = [await show_if_allowed(each, request, services) for each in phones]
+        if told := listed(troubles):
+            return plain(told)
+    return await _now(taken, services)
 
 
 async def resume(request: Request, services: Services) -> Reply:

@@ -44,6 +44,11 @@ class Capabilities:
     """Whether one message shows files beside its picture; else they follow in messages of their own."""
     menu_choices: int = 0
     """How many choices a menu may have; 0 where there are no menus."""
+    shows_live: bool = False
+    """Whether a phone is touched there on its live picture; elsewhere by numbered buttons below a picture."""
+    buttons_in_row: int = 5
+    button_rows: int = 5
+    """How many buttons a message may have, and how they stand."""
     counts_down: bool = False
     """Whether it shows by itself how long a task takes and how long a question is still open."""
     chat_budgets: tuple[Budget, ...] = ()

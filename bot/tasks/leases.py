@@ -151,6 +151,10 @@ class PhoneLeases:
                 return
         await self._serve()
 
+    def holder(self, phone: str) -> Lease | None:
+        """Who has the phone now."""
+        return next((lease for lease in self._held.values() if lease.phone == phone), None)
+
     async def hurry(self, run: RunId) -> bool:
         """Put a waiting run at the head of its queue; whoever holds a phone keeps it. False when it does not wait."""
         async with self._turn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -72,6 +72,8 @@ class ConsoleServices:
     checks: ConsoleChecks
     zone: ZoneInfo
     commands: Collection[str]
+    held_by: Callable[[str], str] = lambda _phone: ""
+    """Who holds a phone by hand, by name; "" for nobody."""
 
 
 class _Body(BaseModel):
@@ -232,5 +234,7 @@ def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
     """Whether the text could be a code or password that somebody was asked for: then it must not be kept."""
+    if command is not None and command.split(maxsplit=1)[0:1] == ["hand"]:
+        return True
     asked = any(open_question.question.kind is QuestionKind.SECRET for open_question in questions)
     return asked and (command is None or command.split(maxsplit=1)[0:1] == ["answer"])

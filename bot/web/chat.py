@@ -41,6 +41,7 @@ CAPABILITIES = Capabilities(
     deletes=True,
     hides_codes=True,
     menu_choices=MENU_CHOICES,
+    shows_live=True,
     counts_down=True,
 )
 

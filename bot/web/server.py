@@ -93,7 +93,7 @@ class Console:
             TaskHistory(behind.tasks, behind.search, behind.steps),
             Events(behind, board, self._stopping, self._gate),
             Pictures(behind.frames),
-            Thumbnails(behind.phones, behind.tasks, time.monotonic),
+            Thumbnails(behind.phones, behind.tasks, time.monotonic, behind.held_by),
             UsageHistory(behind.usage, behind.zone),
             SettingsCheck(behind.checks),
             CliCommands(behind.intake, behind.schedules, behind.commands),

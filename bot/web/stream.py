@@ -84,8 +84,8 @@ class Events:
                 await write("".join(events).encode())
                 written = loop.time()
                 # Whatever changes meanwhile is told in one go, with one look into the log.
-                await _any(gone, self._stopping, seconds=APART_S)
-            await _any(changed, moved, gone, self._stopping)
+                await any_of(gone, self._stopping, seconds=APART_S)
+            await any_of(changed, moved, gone, self._stopping)
 
     async def _changes(self, since: int) -> tuple[list[str], int]:
         events = []
@@ -98,7 +98,7 @@ class Events:
                 return events, since
 
 
-async def _any(*events: asyncio.Event, seconds: float = HEARTBEAT_EVERY) -> None:
+async def any_of(*events: asyncio.Event, seconds: float = HEARTBEAT_EVERY) -> None:
     """Until one is set, or so many seconds are over."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:

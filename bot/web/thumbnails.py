@@ -50,12 +50,19 @@ class _Seen:
 
 
 class Thumbnails:
-    """Looks at phones for the page. `now` gives seconds that only grow."""
+    """Looks at phones for the page. `now` gives seconds that only grow, `held_by` who has a phone in their hands."""
 
-    def __init__(self, phones: ConsolePhones, tasks: ConsoleTasks, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        phones: ConsolePhones,
+        tasks: ConsoleTasks,
+        now: Callable[[], float],
+        held_by: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self._phones = phones
         self._tasks = tasks
         self._now = now
+        self._held_by = held_by
         self._seen: dict[str, _Seen] = {}
 
     def routes(self) -> list[Route]:
@@ -74,6 +81,8 @@ class Thumbnails:
             return refuse(409, say("refusal.not_ready", name=info.name, state=health_words(info.health)))
         if await self._held(info.id):
             return refuse(409, say("refusal.at_work", name=info.name))
+        if person := self._held_by(info.id):
+            return refuse(409, say("hand.held_now", phone=info.name, person=person))
         seen = await self._look(info)
         if seen.picture is None:
             return refuse(409, say("page.phones.hidden"))

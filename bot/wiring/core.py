@@ -36,6 +36,7 @@ from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
+from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
 from bot.tasks.operating import Operating
@@ -77,6 +78,7 @@ class Core:
     housekeeper: Housekeeper
     admission: Admission
     operating: Operating
+    hands: Hands
     skills: Skills
     tools: Callable[[], ToolOffer]
     members: Members
@@ -185,6 +187,9 @@ async def open_core(
             steady=seconds_since_boot,
         )
         stack.push_async_callback(task_service.stop)
+        operating = Operating(leases, phones, policy, store.journal)
+        hands = Hands(leases, phones, operating, task_service)
+        stack.push_async_callback(hands.close)
         await task_service.start()
         housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
         await stack.enter_async_context(housekeeper.at_work())
@@ -200,7 +205,8 @@ async def open_core(
             quotas,
             housekeeper,
             admission,
-            Operating(leases, phones, policy, store.journal),
+            operating,
+            hands,
             skills,
             lambda: tool_offer(toolbox.tools, offer.lack, foreign),
             members,

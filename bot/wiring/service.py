@@ -48,6 +48,7 @@ from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
 from bot.web.log_lines import LogLines
+from bot.web.hand import LiveHand
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -123,6 +124,7 @@ async def _chats(
         core.rights,
         core.quotas,
         core.live,
+        core.hands,
         chats,
         zone,
         turns=turns,
@@ -228,6 +230,7 @@ async def _console(
         checks=checks,
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
+        held_by=services.hands.held_by,
     )
     settings = core.settings
     try:
@@ -246,6 +249,7 @@ async def _console(
                 *TokenMaking(services).routes(),
                 *connect.routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
+                *LiveHand(services, ending).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

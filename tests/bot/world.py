@@ -13,6 +13,7 @@ from pathlib import Path
 from PIL import Image
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
+from agent.guards.policy import Policy as GatePolicy
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
@@ -37,8 +38,10 @@ from bot.people.rights import Rights
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.admission import Admission
+from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
+from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import NameTaken, PhoneError, PhoneGone
@@ -140,6 +143,8 @@ class SeenPhones:
     def __init__(self, *phones: PhoneInfo) -> None:
         self.phones = phones
         self.sees: dict[str, Observation | PhoneError] = {}
+        self.touchable: dict[str, Phone] = {}
+        """Phones that can be touched as well, by id."""
         self.files: dict[StoredFile, bytes] = {}
         """Those of every phone, newest first."""
         self.stopped_at = 0
@@ -152,6 +157,8 @@ class SeenPhones:
         info = next((phone for phone in self.phones if phone.id == phone_id), None)
         if info is None:
             raise PhoneGone("the cable is out")
+        if phone_id in self.touchable:
+            return self.touchable[phone_id]
         return SeenPhone(info, self.sees.get(phone_id, a_look()), self.files, self.stopped_at)
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
@@ -431,16 +438,19 @@ async def a_world(
         live = await RuntimeSettings.open(settings or Settings.model_construct(), store)
         quotas = Quotas(store, rights, lambda: live.now, UTC, clock)
         admission = Admission(lambda: rights.policy)
+        leases = PhoneLeases(store.leases, seen, clock, admission.admits)
         task_service = TaskService(
             store,
             agent,
-            PhoneLeases(store.leases, seen, clock, admission.admits),
+            leases,
             secrets,
             clock=clock,
             limits=ServiceLimits(patience=2.0, goodbye=1.0, drain=2.0, tick=3600.0),
             gate=quotas,
             admission=admission,
         )
+        operating = Operating(leases, seen, GatePolicy.default(), store.journal)
+        hands = Hands(leases, seen, operating, task_service)
         chat = chat or LoopbackChat()
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
@@ -452,6 +462,7 @@ async def a_world(
             rights,
             quotas,
             live,
+            hands,
             chats,
             clock=clock,
             namings=namings,
@@ -466,6 +477,7 @@ async def a_world(
             yield world
         finally:
             async with asyncio.timeout(PATIENCE):
+                await hands.close()
                 await task_service.stop()
     finally:
         await store.close()

@@ -39,6 +39,8 @@ CALLBACK_DATA: Final = 64
 
 BUTTONS: Final = 100
 BUTTONS_IN_ROW: Final = 8
+BUTTON_ROWS: Final = 6
+"""Of numbers below a screen; ours: more would push the picture out of sight."""
 """Buttons of one message and of one row (python-telegram-bot's constants; the Bot API does not document them)."""
 
 MENU_PAGE: Final = 8
@@ -128,6 +130,8 @@ CAPABILITIES: Final = Capabilities(
     deletes=True,
     files_beside=False,
     menu_choices=MENU_CHOICES,
+    buttons_in_row=BUTTONS_IN_ROW,
+    button_rows=BUTTON_ROWS,
     chat_budgets=(A_SECOND,),
     group_budgets=(A_SECOND, A_MINUTE),
     account_budgets=(OVERALL,),

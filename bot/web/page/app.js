@@ -7,6 +7,7 @@ import { Conversation, sides } from "./conversation.js";
 import { h, inOrder, setText } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
+import { HandPage } from "./hand.js";
 import { History } from "./history.js";
 import { Model, standing } from "./model.js";
 import { Replay } from "./replay.js";
@@ -31,6 +32,7 @@ const pages = {
   tasks: new History(model),
   replay: new Replay(model, way),
   phones: new Fleet(model),
+  hand: new HandPage(model),
   usage: new Consumption(model),
   check: new Check(model, way),
   connect: new Connect(model, way),

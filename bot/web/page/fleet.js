@@ -67,7 +67,7 @@ export class Fleet {
       card = { screen: new Screen(), name: h("h2"), battery: part("span", "battery"), state: part("span", "state"), reason: part("p", "reason"),
         fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small"), app: "", turn: 0 };
       card.root = h("li", { class: "phone panel" }, card.screen.root,
-        h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts));
+        h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts, h("a", { class: "button hand-link", href: href("hand", device.id) }, say("page.hand.open"))));
       this.cards.set(device.id, card);
     }
     const { working, waiting } = this.model.workOf(device);

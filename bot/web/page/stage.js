@@ -1,6 +1,7 @@
 // The phone of the selected task: its screen, what is happening, and the buttons that stop it.
 
 import { h, setText } from "./dom.js";
+import { StageHand } from "./hand.js";
 import { drawButtons } from "./message.js";
 import { Screen } from "./screen.js";
 import { duration } from "./when.js";
@@ -21,12 +22,14 @@ export class Stage {
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
       h("div", { class: "caption" }, this.heading, this.trouble, this.bar, this.buttons, this.body, this.footer, this.clock)));
+    this.hand = new StageHand(this.screen.root);
   }
 
   // `asked` is an open question: what it shows is newer than the card.
   draw(task, card, phone, asked) {
     this.root.hidden = !task;
     this.task = task;
+    this.hand.draw(task, phone);
     if (!task) return;
     this.card = card;
     const content = card?.content;

@@ -9,6 +9,7 @@ from bot.commands.phones import user_of
 from bot.commands.resolve import open_phones, phone_named
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
+from bot.tasks.hands import HeldByOther
 from bot.tasks.operating import ByHand
 from bot.views.tasks import phone_json
 from bot.web.pictures import HEADERS
@@ -78,6 +79,9 @@ async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> Touc
     calls.require(Right.OPERATE, phone.id)
     if allow:
         calls.require(Right.APPROVE, phone.id)
+    held = calls.services.hands.holder(phone.id)
+    if held is not None:
+        raise HeldByOther(held.name, held.person)
     met = await calls.behind.operating.touch(phone.id, action, calls.event, allowed=allow)
     detail = f"{phone.id} {action.kind} {met.target or met.app}".strip()
     await calls.services.store.audit.note(AuditKind.OPERATED, calls.person, detail=detail)

@@ -298,7 +298,7 @@ async def test_choices_that_are_too_long_for_a_label_are_listed_beside_the_menu(
 
 async def test_take_over_and_secret(frames: FrameFiles) -> None:
     hands = await render_question(a_question(QuestionKind.TAKE_OVER), a_task(), frames=frames, now=1000.0)
-    assert labels(hands) == [["Done"], ["Stop"]]
+    assert labels(hands) == [["Done", "Touch it here"], ["Stop"]]
     data = read_button(hands.buttons[0][0].data)
     assert data is not None
     assert data.choice == DONE

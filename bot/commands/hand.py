@@ -1,0 +1,294 @@
+"""A phone in somebody's hands from a chat: its screen with numbered places, each of which is a button."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from agent import actions as act
+from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.marks import draw_marks
+from bot.cards.picture import draw_screen
+from bot.commands.answers import cleared
+from bot.commands.phones import phone_meant, user_of
+from bot.commands.request import Refused, Request, Services, may_see, plain, require, verdict
+from bot.commands.resolve import open_phones, phone_named, require_usable, task_named
+from bot.commands.task_permissions import require_to_hold
+from bot.domain.address import MessageRef
+from bot.domain.chat import Capabilities, ChatError, FloodWait
+from bot.domain.incoming import Press
+from bot.domain.outgoing import Button, Message, Picture, Reply
+from bot.domain.right import Right
+from bot.domain.task import Task, TaskError
+from bot.store.audit import AuditKind
+from bot.tasks.hands import Hold, Look, tap
+from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched
+from bot.texts import say, speaking
+from devices.inputs import Key
+from devices.phone import PhoneInfo
+
+logger = logging.getLogger(__name__)
+
+IDLE_S: Final = 180.0
+"""Seconds without a press after which the phone is free again."""
+_KEYS: Final[Mapping[str, Key]] = {"back": Key.BACK, "home": Key.HOME}
+_CONTROLS: Final = ("back", "home", "up", "down", "done")
+_MARK, _PAGE, _ALLOW, _DENY = "m", "p", "yes-", "no-"
+"""How the choices of a place, of another page of places, of a yes and of a no begin."""
+
+
+async def hand(request: Request, services: Services) -> Reply:
+    """Shows the screen with numbered places, and with `--type` types into the phone that one holds."""
+    info = await phone_meant(request, services)
+    require_usable(info)
+    if text := request.call.options.get("type", ""):
+        hold = services.hands.holder(info.id)
+        if hold is None or not services.policy.same(hold.person, request.person):
+            raise Refused(say("hand.not_held", name=info.name))
+        return await type_text(request, services, hold, text)
+    await show(info, request, services)
+    return Reply()
+
+
+async def touch_for_task(request: Request, services: Services, number: str) -> Reply:
+    """The same for the phone of a task that waits for a person."""
+    task = await task_named(number, request, services)
+    info = phone_named(task.phone, open_phones(request, services))
+    await show(info, request, services)
+    return Reply(toast=say("hand.shown", name=info.name))
+
+
+async def show_if_allowed(task: Task, request: Request, services: Services) -> str:
+    """The screen of a task that was just taken over, for whoever may touch phones by hand. Returns why it is not shown,
+    "" otherwise: the task stands still all the same.
+    """
+    info = next((info for info in open_phones(request, services) if info.id == task.phone), None)
+    if info is None or not verdict(request, services.policy, Right.OPERATE, phone=info.id).allowed:
+        return ""
+    try:
+        await show(info, request, services)
+    except (Refused, TaskError) as refused:
+        return str(refused)
+    return ""
+
+
+async def take(info: PhoneInfo, request: Request, services: Services, *, idle: float) -> Hold:
+    """Put the phone into this person's hands. Raises Refused, NotAllowed or TaskError."""
+    require(request, services.policy, Right.OPERATE, phone=info.id)
+    used = await user_of(info, services)
+    if used is not None:
+        if not may_see(request, services.policy, used):
+            raise Refused(say("screen.private", name=info.name))
+        await require_to_hold(request, services, used)
+    return await services.hands.take(info.id, request.person, idle=idle)
+
+
+async def show(info: PhoneInfo, request: Request, services: Services) -> None:
+    """Send the screen to where it was asked for: as a message that everybody there sees and can be replied to."""
+    chat = services.chats.get(request.address.platform)
+    if chat is None or chat.capabilities.shows_live:
+        require(request, services.policy, Right.OPERATE, phone=info.id)
+        raise Refused(say("hand.in_page", name=info.name))
+    hold = await take(info, request, services, idle=IDLE_S)
+    look = await services.hands.look(hold)
+    message = await _message(hold, look, chat.capabilities)
+    try:
+        turn = services.turns(request.place)
+        hold.message = await chat.send(request.address, message, nonce=f"hand:{hold.id}:{look.number}", turn=turn)
+    except (ChatError, FloodWait) as error:
+        await services.hands.free(hold)
+        raise Refused(say("hand.unsent", name=info.name)) from error
+
+
+async def press(pressed: Press, data: ButtonData, request: Request, services: Services) -> Reply:
+    """A button below a screen. One of an older picture, and one whose screen has changed, touches nothing: the screen
+    of now comes instead.
+    """
+    hold = services.hands.get(data.subject)
+    if hold is None:
+        return Reply(toast=say("hand.over"), dead=True)
+    number, _, choice = data.choice.partition(".")
+    if choice.startswith((_ALLOW, _DENY)):
+        return await _answered(choice, hold, request, services)
+    if not services.policy.same(hold.person, request.person):
+        raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
+    if choice == "done":
+        task = await services.hands.done(hold, request.person)
+        words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
+        return Reply(shown=Message(body=words), toast=words)
+    look, toast, page, after = hold.look, "", 0, None
+    if look is None or number != str(look.number):
+        toast = say("hand.older")
+    elif choice.startswith(_PAGE):
+        page = _number(choice)
+    else:
+        try:
+            touched = await _touch(choice, look, hold, request, services)
+            after = touched.seen
+        except ScreenMoved as moved:
+            toast = str(moved)
+        except NeedsApproval as needs:
+            await ask_approver(needs, _aimed(choice, look)[0], hold, request, services)
+            toast = say("hand.asked", what=needs.what)
+    hold.message = pressed.message
+    fresh = await services.hands.look(hold, after=after)
+    chat = services.chats[request.address.platform]
+    return Reply(shown=await _message(hold, fresh, chat.capabilities, page=page), toast=toast)
+
+
+async def type_text(request: Request, services: Services, hold: Hold, text: str) -> Reply:
+    """Type into the phone what somebody wrote; their message is deleted where that is possible."""
+    try:
+        if not services.policy.same(hold.person, request.person):
+            raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
+        if request.stale or hold.look is None:
+            raise Refused(say("hand.late"))
+        action = act.Type(text=text)
+        await _do(action, OnScreen(hold.look.word), hold, request, services)
+        told = say("hand.typed", number=len(text), name=hold.name)
+    except (ScreenMoved, NeedsApproval) as not_done:
+        told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
+    finally:
+        after = "" if request.message is None else await cleared(request.message, services)
+    await _show_again(hold, services)
+    return plain(f"{told} {after}".strip())
+
+
+async def _touch(choice: str, look: Look, hold: Hold, request: Request, services: Services) -> Touched:
+    action, aim = _aimed(choice, look)
+    return await _do(action, aim, hold, request, services)
+
+
+def _aimed(choice: str, look: Look) -> tuple[ByHand, Aim]:
+    """What a button does, and on what. Raises Refused for one that was never made."""
+    here = OnScreen(look.word)
+    if choice in _KEYS:
+        return act.PressKey(key=_KEYS[choice]), here
+    if choice == "up":
+        return act.Scroll(direction="up"), here
+    if choice == "down":
+        return act.Scroll(direction="down"), here
+    if choice.startswith(_MARK) and 1 <= _number(choice) <= len(look.places):
+        place = look.places[_number(choice) - 1]
+        return tap(place.at), AtAnchor(place.anchor)
+    raise Refused(say("press.unknown"))
+
+
+def _number(choice: str) -> int:
+    digits = choice[1:]
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 4 else 0
+
+
+async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services, event: str = "") -> Touched:
+    """Do it, and keep in the audit who did what. The right is asked for now."""
+    require(request, services.policy, Right.OPERATE, phone=hold.phone)
+    approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
+    name = event or f"{request.address.platform}:{request.event}"
+    touched = await services.hands.touch(hold, action, name, aim, approves=approves)
+    await note(action, touched, hold, request, services)
+    return touched
+
+
+async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, services: Services) -> None:
+    """Keep in the audit what was touched: of a text its length alone."""
+    length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
+    detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
+    if touched.yes:
+        detail = f"{detail} · {say('hand.own_yes', why=touched.yes)}"
+    await services.store.audit.note(AuditKind.OPERATED, request.person, task=hold.task, detail=detail)
+
+
+async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, request: Request, services: Services) -> None:
+    """Ask whoever may approve, in the same place, with the screen that it is about. Raises Refused."""
+    asked = services.hands.ask(hold, action, needs)
+    chat = services.chats[request.address.platform]
+    # Where a phone is shown live, pictures are kept.
+    picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
+    rows = (
+        (
+            button(Deed.HAND, hold.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
+            button(Deed.HAND, hold.id, say("word.deny"), choice=f"0.{_DENY}{asked.id}", style="danger"),
+        ),
+    )
+    who = hold.person.name or hold.person.id
+    body = say("hand.asks", person=who, what=needs.what, name=hold.name, why=needs.why)
+    message = Message(heading=say("hand.asks_heading"), body=body, picture=picture, buttons=rows, notify=True)
+    try:
+        await chat.send(request.address, message, nonce=f"hand:{asked.id}", turn=services.turns(request.place))
+    except (ChatError, FloodWait) as error:
+        raise Refused(say("hand.unsent", name=hold.name)) from error
+
+
+async def _picture_of(hold: Hold, services: Services) -> Picture | None:
+    seen = (await services.hands.look(hold)).seen
+    return None if seen.image is None else Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
+
+
+async def _answered(choice: str, hold: Hold, request: Request, services: Services) -> Reply:
+    """Somebody who may approve allows or denies what another person wants to touch."""
+    require(request, services.policy, Right.APPROVE, phone=hold.phone)
+    asked = services.hands.take_asked(hold, choice.partition("-")[2])
+    if asked is None:
+        return Reply(toast=say("hand.asked_over"), dead=True)
+    by = request.person.name or request.person.id
+    await services.store.audit.note(AuditKind.ANSWERED, request.person, detail=f"{hold.phone} {choice}")
+    if choice.startswith(_DENY):
+        words = say("hand.denied", by=by, what=asked.needs.what)
+        return Reply(shown=Message(body=words), toast=words)
+    touched = await services.hands.touch(
+        hold, asked.action, f"hand:{asked.id}", AtAnchor(asked.needs.anchor), approves=False, allowed=asked.needs.asked
+    )
+    await note(asked.action, touched, hold, replace(request, person=hold.person), services)
+    await _show_again(hold, services, after=touched)
+    words = say("hand.allowed", by=by, what=asked.needs.what)
+    return Reply(shown=Message(body=words), toast=words)
+
+
+async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
+    """Bring the picture of a chat up to date; a failure is no loss, as any press there does the same."""
+    ref: MessageRef | None = hold.message
+    chat = None if ref is None else services.chats.get(ref.address.platform)
+    if ref is None or chat is None:
+        return
+    look = await services.hands.look(hold, after=None if after is None else after.seen)
+    with speaking(hold.person.language):
+        message = await _message(hold, look, chat.capabilities)
+    try:
+        await chat.edit(ref, message)
+    except (ChatError, FloodWait) as error:
+        logger.info("a screen in a chat stays as it was: %s", error)
+
+
+async def _message(hold: Hold, look: Look, platform: Capabilities, *, page: int = 0) -> Message:
+    """The screen, its places as buttons, and what else can be done."""
+    room = platform.buttons_in_row * (platform.button_rows - 1)
+    several = len(look.places) > room
+    room -= several
+    first = page * room if page * room < len(look.places) else 0
+    shown = {number + 1: look.places[number] for number in range(first, min(first + room, len(look.places)))}
+    boxes = {number: place.box for number, place in shown.items()}
+    data = await asyncio.to_thread(draw_marks, look.seen.image, look.seen.size, boxes)
+    marks = [_button(hold, look, str(number), f"{_MARK}{number}") for number in shown]
+    if several:
+        marks.append(
+            _button(hold, look, say("hand.more"), f"{_PAGE}{page + 1 if first + room < len(look.places) else 0}")
+        )
+    across = platform.buttons_in_row
+    rows = [tuple(marks[start : start + across]) for start in range(0, len(marks), across)]
+    rows.append(tuple(_button(hold, look, say(f"hand.button.{name}"), name) for name in _CONTROLS))
+    body = say("hand.locked") if look.seen.locked else say("hand.secure") if look.seen.secure else ""
+    return Message(
+        heading=say("hand.heading", name=hold.name, person=hold.person.name or hold.person.id),
+        body=body,
+        footer=say("hand.how"),
+        picture=Picture("screen.jpg", data),
+        buttons=tuple(rows),
+    )
+
+
+def _button(hold: Hold, look: Look, label: str, choice: str) -> Button:
+    style = "success" if choice == "done" else "secondary"
+    return button(Deed.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)

@@ -1,0 +1,234 @@
+"""A phone touched in the page: fast live pictures while somebody looks, and what they do on them.
+
+A stream of stills is captured only while a page reads it, and tells a picture only when it is another one. Nothing of
+it is kept: the last picture is in memory for a page that comes back, and ends with the hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, Literal
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from agent import actions as act
+from bot.commands.hand import ask_approver, note, take
+from bot.commands.request import NotAllowed, Refused, Services, require, verdict
+from bot.commands.request import Request as Asked
+from bot.commands.resolve import open_phones, require_usable
+from bot.domain.incoming import CommandCall
+from bot.domain.right import Right
+from bot.domain.task import TaskError
+from bot.tasks.hands import Hold, LiveStill
+from bot.tasks.operating import ByHand, NeedsApproval, OnStill, Still
+from bot.texts import say
+from bot.web.api import body_of, operator
+from bot.web.chat import place
+from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
+from bot.web.stream import any_of
+from devices.errors import PhoneError
+from devices.geometry import Size
+from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
+from devices.jpeg import Jpeg
+
+logger = logging.getLogger(__name__)
+
+IDLE_S: Final = 20.0
+"""Seconds without a page that looks or touches after which the phone is free again: a reload takes two."""
+FAST_S: Final = 0.125
+"""Seconds between two looks just after something has moved: eight a second."""
+SLOW_S: Final = 0.25
+"""And while nothing does: four a second."""
+FAST_FOR_S: Final = 2.0
+PATIENCE_S: Final = 8.0
+"""Seconds for one picture."""
+STREAM_S: Final = 60.0
+"""Seconds after which a stream ends and the page opens another: whoever may not look any more does not."""
+LARGEST: Final = (720, 1600)
+"""Pixels at most: what a page shows on a dense screen, at some 60 kB."""
+TYPED_LIMIT: Final = 4_000
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Taken(_Body):
+    """A phone that somebody wants to touch."""
+
+    phone: str = Field(min_length=1, max_length=200)
+
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+"""A place as a share of the picture's width or height."""
+
+
+class Touch(_Body):
+    """What was done on a live picture. `event` is made by the page: the same one is done once."""
+
+    event: str = Field(min_length=8, max_length=100)
+    still: int = Field(ge=1)
+    """The number of the picture that was touched."""
+    kind: Literal["tap", "long_press", "swipe", "drag", "type", "key"]
+    x: Share = 0.0
+    y: Share = 0.0
+    to_x: Share = 0.0
+    to_y: Share = 0.0
+    milliseconds: int = Field(default=300, ge=MIN_SWIPE_MS, le=MAX_SWIPE_MS)
+    text: str = Field(default="", max_length=TYPED_LIMIT, repr=False)
+    key: Key | None = None
+
+
+class LiveHand:
+    """The page's way to a phone. `stopping` ends every stream."""
+
+    def __init__(self, services: Services, stopping: asyncio.Event) -> None:
+        self._services = services
+        self._stopping = stopping
+        self._last: WeakKeyDictionary[Hold, bytes] = WeakKeyDictionary()
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [
+            post("/api/hand", _told(self.take)),
+            get("/api/hand/{hold}/stills", _told(self.stills)),
+            post("/api/hand/{hold}/touch", _told(self.touch)),
+            post("/api/hand/{hold}/done", _told(self.done)),
+        ]
+
+    async def take(self, request: Request) -> Response:
+        """Put a phone into the hands of whoever asks; a task that works there stands still from now on."""
+        wish = await body_of(request, Taken)
+        asked = _asked(request)
+        info = next((info for info in open_phones(asked, self._services) if info.id == wish.phone), None)
+        if info is None:
+            return refuse(404, say("hand.no_phone"))
+        require_usable(info)
+        hold = await take(info, asked, self._services, idle=IDLE_S)
+        return JSONResponse({"hand": hold.id, "phone": hold.phone, "name": hold.name, "task": hold.task})
+
+    async def stills(self, request: Request) -> Response:
+        """Live pictures, each as the length of a line of JSON (four bytes), the line, and as many bytes of JPEG as it
+        says; none for a screen that may not be shown.
+        """
+        hold = self._held(request)
+
+        async def tell(write: Write) -> None:
+            async with self._services.hands.watched(hold):
+                await self._stream(hold, write)
+
+        return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
+
+    async def _stream(self, hold: Hold, write: Write) -> None:
+        loop = asyncio.get_running_loop()
+        until, fast_until, told = loop.time() + STREAM_S, loop.time() + FAST_FOR_S, 0
+        if (last := self._last.get(hold)) is not None:
+            await write(last)
+        while loop.time() < until and not (hold.over.is_set() or self._stopping.is_set()):
+            began, stirred = loop.time(), hold.stirred
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    live = await self._services.hands.live(hold)
+            except (PhoneError, TimeoutError) as error:
+                logger.info("the page got no live picture of %s: %s", hold.name, str(error) or "too slow")
+                live = None
+            if live is not None and live.still.number != told:
+                told, fast_until = live.still.number, began + FAST_FOR_S
+                self._last[hold] = await asyncio.to_thread(_record, live)
+                await write(self._last[hold])
+            pause = began + (FAST_S if began < fast_until else SLOW_S) - loop.time()
+            if pause > 0:
+                await any_of(stirred, hold.over, self._stopping, seconds=pause)
+            if stirred.is_set():
+                fast_until = loop.time() + FAST_FOR_S
+
+    async def touch(self, request: Request) -> Response:
+        """Touch the phone where the picture was touched. 409 says why nothing was."""
+        wish = await body_of(request, Touch)
+        hold = self._held(request)
+        asked = _asked(request)
+        require(asked, self._services.policy, Right.OPERATE, phone=hold.phone)
+        still = hold.still(wish.still)
+        if still is None:
+            return refuse(409, say("hand.no_still"))
+        action = _action(wish, still)
+        approves = verdict(asked, self._services.policy, Right.APPROVE, phone=hold.phone).allowed
+        try:
+            touched = await self._services.hands.touch(hold, action, wish.event, OnStill(still), approves=approves)
+        except NeedsApproval as needs:
+            await ask_approver(needs, action, hold, asked, self._services)
+            return JSONResponse({"asked": needs.what})
+        await note(action, touched, hold, asked, self._services)
+        return JSONResponse({"app": touched.app, "target": touched.target})
+
+    async def done(self, request: Request) -> Response:
+        """Let go of the phone; a task that stood still for it goes on."""
+        hold = self._held(request)
+        return JSONResponse({"task": await self._services.hands.done(hold, operator(request))})
+
+    def _held(self, request: Request) -> Hold:
+        """The hold of whoever asks. Raises RequestRefused."""
+        hold = self._services.hands.get(request.path_params["hold"])
+        if hold is None or not self._services.policy.same(hold.person, operator(request)):
+            raise RequestRefused(404, say("hand.over"))
+        return hold
+
+
+def _told(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
+    """The handler, with a refusal as the answer to what it raises for people."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except NotAllowed as refused:
+            return refuse(403, str(refused))
+        except (Refused, TaskError) as refused:
+            return refuse(409, str(refused))
+
+    return answered
+
+
+def _asked(request: Request) -> Asked:
+    return Asked(operator(request), place(""), "", CommandCall("hand"), picked=True)
+
+
+def _action(wish: Touch, still: Still) -> ByHand:
+    """What was done, in native pixels. Raises RequestRefused."""
+    start = _point(wish.x, wish.y, still.seen.size)
+    end = _point(wish.to_x, wish.to_y, still.seen.size)
+    match wish.kind:
+        case "tap":
+            return act.Tap(target=start)
+        case "long_press":
+            return act.LongPress(target=start)
+        case "swipe":
+            return act.Swipe(start=start, end=end, duration_ms=wish.milliseconds)
+        case "drag":
+            return act.Drag(start=start, end=end)
+        case "type" if wish.text:
+            return act.Type(text=wish.text)
+        case "key" if wish.key is not None:
+            return act.PressKey(key=wish.key)
+    raise RequestRefused(400, say("refusal.form", where="kind", why=wish.kind))
+
+
+def _point(x: float, y: float, size: Size) -> act.PointTarget:
+    return act.PointTarget(x=int(x * size.width), y=int(y * size.height))
+
+
+def _record(live: LiveStill) -> bytes:
+    """A still as it goes to the page. Blocks for about 10 ms."""
+    data = b""
+    if live.image is not None:
+        scale = min(1.0, LARGEST[0] / live.image.width, LARGEST[1] / live.image.height)
+        size = Size(max(1, round(live.image.width * scale)), max(1, round(live.image.height * scale)))
+        data = Jpeg.of(live.image.convert("RGB"), size).data
+    head = json.dumps({"still": live.still.number, "bytes": len(data)}).encode()
+    return len(head).to_bytes(4) + head + data

@@ -1,0 +1,184 @@
+"""A phone in somebody's hands through a running service: from Telegram, from Discord, and in the page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from tests.end_to_end import test_discord as discord
+from tests.end_to_end import test_telegram as telegram
+from tests.end_to_end.brain import FINISH, call
+from tests.end_to_end.service import Place
+from tests.end_to_end.test_page import opened, type_command
+from tests.end_to_end.workshop import workshop_at
+
+TYPED = "correcthorse"
+SHOWN_WITHIN_S = 1.5
+SEEN_WITHIN_S = 0.5
+
+
+def touches(place: Place) -> int:
+    """How many taps have reached the phone."""
+    return sum("input tap" in entry.line for entry in place.phone.journal.entries)
+
+
+def pictures(place: Place) -> int:
+    """How many pictures the phone was asked for."""
+    return sum("screencap" in entry.line for entry in place.phone.journal.entries)
+
+
+def kept_nowhere(place: Place, log: str) -> None:
+    assert TYPED not in log
+    for file in place.data.rglob("*"):
+        if file.is_file():
+            assert TYPED.encode() not in file.read_bytes(), file
+
+
+async def held_up(found: Callable[[], object]) -> float:
+    """Seconds until it is so."""
+    began = time.perf_counter()
+    async with asyncio.timeout(10):
+        while not found():
+            await asyncio.sleep(0.01)
+    return time.perf_counter() - began
+
+
+async def test_a_phone_is_touched_from_telegram(place: Place) -> None:
+    async with telegram.town(FINISH) as here:
+        settings = {**here.settings, "TELEGRAM_ADMIN_USER_IDS": str(here.alice.id)}
+        async with place.service(**settings) as service:
+            await here.fake.connected()
+            await here.fake.say(here.alice, here.group, "/hand@" + here.fake.bot.username)
+            shown = await here.bot_says("in the hands of", here.group)
+            assert shown.file is not None
+            old = [data for data, label in shown.buttons.items() if label != "Done"][-5:]
+            await here.fake.say(here.alice, here.group, "/hand@" + here.fake.bot.username)
+            await here.fake.wait_until(lambda: len(here.fake.from_bot(here.group)) == 2, timeout=telegram.LIMIT)
+            past, shown = here.fake.from_bot(here.group)
+            first = dict(shown.buttons)
+            assert len(shown.keyboard[0]) == 8, "Telegram has rows of eight"
+            assert not list(place.data.glob("frames/**/*.jpg")), "no picture is kept"
+            before = touches(place)
+            await asyncio.sleep(1.1)  # the chat's own limit: a message a second
+            number = next(data for data, label in first.items() if label == "2")
+            press = asyncio.ensure_future(here.fake.press(here.alice, shown, number))
+            took = await held_up(lambda: dict(shown.buttons) != first)
+            await press
+            assert touches(place) == before + 1
+            assert took <= SHOWN_WITHIN_S
+            await here.fake.press(here.alice, past, old[0])
+            await held_up(lambda: old[0] not in past.buttons)
+            assert touches(place) == before + 1, "a picture of before touches nothing"
+            shown = past
+            (done,) = [data for data, label in shown.buttons.items() if label == "Done"]
+            await here.fake.press(here.alice, shown, done)
+            await here.fake.wait_until(lambda: "free again" in shown.text, timeout=10)
+            assert "Traceback" not in service.log
+
+
+async def test_a_phone_is_touched_from_discord(place: Place) -> None:
+    async with discord.town(FINISH) as here:
+        settings = {**here.settings, "DISCORD_ADMIN_USER_IDS": str(here.alice.id)}
+        async with place.service(**settings) as service:
+            await here.fake.connected()
+            here.fake.say(here.alice, here.channel, "!opengui hand")
+            await here.bot_says("in the hands of", here.channel)
+            here.fake.say(here.alice, here.channel, "!opengui hand")
+            await here.fake.wait_until(lambda: len(here.fake.from_bot(here.channel)) == 2, timeout=discord.LIMIT)
+            past, shown = (message.id for message in here.fake.from_bot(here.channel))
+
+            def buttons(message: int) -> dict[str, str]:
+                found = here.fake.buttons(here.fake.message(here.channel, message))
+                return {label: data for data, label in found.items()}
+
+            def press(message: int, label: str) -> None:
+                here.fake.press(here.alice, here.fake.message(here.channel, message), buttons(message)[label])
+
+            first, old = buttons(shown), buttons(past)
+            assert 5 < len(first) <= 25
+            before = touches(place)
+            press(shown, "2")
+            took = await held_up(lambda: buttons(shown) != first)
+            assert touches(place) == before + 1
+            assert took <= SHOWN_WITHIN_S
+            press(past, "1")
+            await held_up(lambda: buttons(past) != old)
+            assert touches(place) == before + 1, "a picture of before touches nothing"
+            here.fake.say(here.alice, here.channel, TYPED, reply_to=here.fake.message(here.channel, past))
+            await here.bot_says("only the length", here.channel)
+            kept_nowhere(place, service.log)
+            press(past, "Done")
+            await here.bot_says("free again", here.channel)
+
+
+async def tap(canvas: Locator, x: float, y: float) -> float:
+    """Seconds from a click on the live picture to the next one that is shown."""
+    waits = asyncio.ensure_future(
+        canvas.evaluate(
+            """canvas => new Promise((resolve) => {
+              let began = 0;
+              setTimeout(() => resolve(3), 3000);
+              canvas.addEventListener("pointerup", () => (began = performance.now()), { once: true });
+              new MutationObserver((_, observer) => {
+                if (!began) return;
+                observer.disconnect();
+                resolve((performance.now() - began) / 1000);
+              }).observe(canvas, { attributes: true, attributeFilter: ["data-still"] });
+            })"""
+        )
+    )
+    box = await canvas.bounding_box()
+    assert box is not None
+    await canvas.click(position={"x": box["width"] * x, "y": box["height"] * y})
+    return float(await waits)
+
+
+@pytest.mark.page
+async def test_an_idle_phone_is_touched_in_the_page(place: Place) -> None:
+    """Also: what is typed is kept nowhere, and nobody looks, nothing is captured."""
+    async with place.service() as service, opened(service.console) as page:
+        await page.get_by_role("link", name="Phones", exact=True).click()
+        await page.get_by_role("link", name="Open and touch").click()
+        canvas = page.locator(".hand canvas[data-still]:visible")
+        await canvas.wait_for()
+        took = await tap(canvas, 0.16, 0.865)  # Account
+        await held_up(lambda: place.phone.truth.app == "account")
+        while not place.phone.truth.focus:
+            await tap(canvas, 0.5, 0.342)  # its field, as soon as the screen has come to rest
+        await page.get_by_label("Type into the phone").fill(TYPED)
+        await page.get_by_role("button", name="Type", exact=True).click()
+        await held_up(lambda: TYPED in place.phone.truth.fields.values())
+        kept_nowhere(place, service.log)
+        assert took <= SEEN_WITHIN_S
+        await page.get_by_role("button", name="Done").click()
+        await expect(page.get_by_role("link", name="Open and touch")).to_be_visible()
+        await page.goto("about:blank")
+        await asyncio.sleep(0.5)
+        before = pictures(place)
+        await asyncio.sleep(1.5)
+        assert pictures(place) == before
+
+
+@pytest.mark.page
+async def test_a_task_is_taken_over_and_goes_on_in_the_page(place: Place) -> None:
+    """No picture is kept and no model is asked while a person holds the phone."""
+    acts = [call("open_app", name="Settings"), call("wait", seconds=10), call("open_app", name="Clock"), FINISH]
+    async with workshop_at(place) as workshop, place.service() as service, opened(service.console) as page:
+        workshop.brain.acts(*acts)
+        await type_command(page, "do look around")
+        stage = page.get_by_label("The phone, live")
+        await held_up(lambda: place.phone.truth.app == "settings")
+        await stage.get_by_role("button", name="Touch the phone").click()
+        canvas = stage.locator(".hand canvas[data-still]")
+        await canvas.wait_for()
+        asked, kept = len(workshop.model.requests), len(list(place.data.rglob("frames/*/*")))
+        await tap(canvas, 0.5, 0.37)  # Bluetooth
+        assert place.phone.truth.toggles["bluetooth"]
+        assert (len(workshop.model.requests), len(list(place.data.rglob("frames/*/*")))) == (asked, kept)
+        await stage.get_by_role("button", name="Done").click()
+        await expect(page.locator(".message", has_text="It is done.").last).to_be_visible(timeout=60_000)
+        assert any("did something on the phone by hand" in request.text for request in workshop.model.requests)
