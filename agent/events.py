@@ -118,6 +118,14 @@ class Told(_Event):
     text: str
 
 
+class SkillChosen(_Event):
+    """The task follows a skill that nobody has named: who looked at the request has chosen it."""
+
+    type: Literal["skill chosen"] = "skill chosen"
+    skill: str
+    arguments: dict[str, str] = Field(default_factory=dict)
+
+
 class ModelAway(_Event):
     """The model gives no answer for now. It is asked again until `until` (Unix seconds); None says that nobody waits
     for it any more. `status` is the HTTP status with which its endpoint refuses, 0 when there is no answer at all.
@@ -159,6 +167,18 @@ RunEvent = Annotated[
     Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
 ]
 TaskEvent = Annotated[
-    Planned | Thinking | Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | ModelAway | TaskEnded,
+    Planned
+    | Thinking
+    | SkillChosen
+    | Waiting
+    | Started
+    | Seen
+    | Step
+    | Asked
+    | Resumed
+    | FileFound
+    | Told
+    | ModelAway
+    | TaskEnded,
     Field(discriminator="type"),
 ]

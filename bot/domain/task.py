@@ -5,7 +5,7 @@ with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -94,6 +94,10 @@ class Task:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    skill: str = ""
+    """The skill that it follows; "" for none."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the skill is done with, by the names of its parameters."""
 
     @property
     def called(self) -> str:
@@ -135,6 +139,10 @@ class TaskWish:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    skill: str = ""
+    """The skill that it is to follow; "" for none."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the skill is to be done with, by the names of its parameters."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

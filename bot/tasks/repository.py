@@ -6,7 +6,19 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agent.effect_facts import AllowedAhead
-from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.events import (
+    Asked,
+    FileFound,
+    Planned,
+    Resumed,
+    Seen,
+    SkillChosen,
+    Started,
+    Step,
+    TaskEnded,
+    TaskEvent,
+    Waiting,
+)
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
@@ -200,6 +212,8 @@ class TaskRepository:
             match event:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
+                case SkillChosen():
+                    await self._store.tasks.follows(transaction, task, event.skill, event.arguments)
                 case Planned():
                     await self._keeping.save(transaction, replace(current, todos=event.todos or current.todos))
                 case Started():
