@@ -10,6 +10,7 @@ from agent.effect_facts import Effects
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 
 
@@ -87,6 +88,8 @@ class Step(_Event):
     mark: tuple[int, int] | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
+    record: StepRecord = StepRecord()
+    """What it touched, and on what screen."""
 
 
 class Asked(_Event):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from agent.recorded_skills.skill_file import RecordedSkill
 from agent.skills.loading import Skill
 from agent.wording import shortened
 
@@ -58,6 +59,12 @@ class Skills:
         given = "".join(f"\n- {key}: {' '.join(value.split())}" for key, value in (arguments or {}).items())
         body += f"\n\nTo be done with:{given}" if given else ""
         return f'\n\n{about}:\n<skill name="{skill.name}">\n{_plain(body)}\n</skill>'
+
+    def recording(self, name: str, arguments: Mapping[str, str]) -> RecordedSkill | None:
+        """The recording of the skill of this name that can be done with these arguments; None where there is none."""
+        skill = self.found.get(name)
+        recorded = None if skill is None else skill.recorded
+        return recorded if recorded is not None and not recorded.missing(arguments) else None
 
     def of_app(self, package: str) -> tuple[str, ...]:
         """The names of those that are for this app."""

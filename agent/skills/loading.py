@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, read_folders, text_of
+from agent.recorded_skills.skill_file import FILE as RECORDING
+from agent.recorded_skills.skill_file import MOST_BYTES, RecordedSkill
 
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
@@ -49,6 +51,8 @@ class Skill:
     compatibility: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
+    recorded: RecordedSkill | None = None
+    """A run that code can do again; None for a skill in words alone."""
 
     @property
     def apps(self) -> tuple[str, ...]:
@@ -83,4 +87,17 @@ def _skill(document: Document) -> Skill:
         head.compatibility,
         head.metadata,
         head.allowed_tools,
+        _recorded(document.folder),
     )
+
+
+def _recorded(folder: Path) -> RecordedSkill | None:
+    """The recording in the folder, None where there is none. Raises FolderRefused for one that cannot be used."""
+    if not (folder / RECORDING).exists():
+        return None
+    try:
+        return RecordedSkill.model_validate_json(text_of(folder, folder / RECORDING, MOST_BYTES))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field_name = ".".join(str(step) for step in first["loc"]) or RECORDING
+        raise FolderRefused("folder.field", field=field_name, problem=first["msg"]) from error

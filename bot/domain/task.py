@@ -15,6 +15,7 @@ from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
@@ -182,6 +183,8 @@ class StepRow:
     """That phone's name; "" where one phone works."""
     app_name: str = ""
     """What the phone called the app."""
+    record: StepRecord | None = None
+    """What a skill can be made of; None for steps of before that was kept."""
 
     @property
     def told_otherwise(self) -> bool:

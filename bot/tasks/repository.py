@@ -288,6 +288,7 @@ class TaskRepository:
             seconds=event.seconds,
             at=self._clock(),
             part=task.id if task.parent else "",
+            record=event.record,
             phone_name=task.phone_name if task.parent else "",
         )
         if await self._store.steps.add(transaction, row):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
 from agent.files import GivenFile
 from bot.tasks.files import MAX_FILES
@@ -121,6 +121,12 @@ class NewTask(_Sent):
     quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
 
 
 class OpenQuestionInfo(_Got):

@@ -51,7 +51,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     context = runtime.context
     if (skill := state.get("skill", "")) and skill not in context.skills.found:
         return Command(goto="__end__", update=_unknown(skill))
-    if state["quick"]:
+    if state["quick"] or context.skills.recording(skill, state.get("arguments", {})) is not None:
         return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
     others = context.names[1:]
     if wished := state.get("member"):
