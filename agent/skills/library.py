@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from agent.recorded_skills.skill_file import RecordedSkill
@@ -22,10 +23,11 @@ _MARK: Final = re.compile(
 
 
 class Skills:
-    """The skills by name."""
+    """The skills by name; `own` is the operator's folder, to which others can be saved (agent.skills.saving)."""
 
-    def __init__(self, found: Mapping[str, Skill] | None = None) -> None:
+    def __init__(self, found: Mapping[str, Skill] | None = None, own: Path | None = None) -> None:
         self.found: Mapping[str, Skill] = found or {}
+        self.own = own
 
     def lines(self) -> str:
         """Name and description of each, one a line, as many as there is room for."""
@@ -33,6 +35,8 @@ class Skills:
         room = MOST_LISTED
         for skill in self.found.values():
             line = f"- {skill.name}: {shortened(' '.join(skill.description.split()), MOST_ABOUT)}"
+            if skill.recorded is not None and skill.recorded.parameters:
+                line += f" (parameters: {', '.join(each.name for each in skill.recorded.parameters)})"
             room -= len(line) + 1
             if room < 0:
                 lines.append(f"- ({len(self.found) - len(lines)} more are left out)")

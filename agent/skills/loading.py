@@ -71,9 +71,9 @@ class Skill:
         return text_of(root, root.joinpath(*inside))
 
 
-def load_skills(own: Path | None = None) -> Folders[Skill]:
+def load_skills(own: Path | None = None, *, shipped: bool = True) -> Folders[Skill]:
     """The shipped skills and those in the operator's folder, which win over shipped ones of the same name."""
-    return read_folders([SHIPPED, *([own] if own is not None else [])], FILE, _skill)
+    return read_folders([*([SHIPPED] if shipped else []), *([own] if own is not None else [])], FILE, _skill)
 
 
 def _skill(document: Document) -> Skill:

@@ -37,6 +37,7 @@ class Deed(StrEnum):
     MISSED = "late"
     PAGE = "page"
     TRY = "try"
+    SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Local:
         member: str = "",
         deep: bool = False,
         search: bool = False,
+        command: str = "do",
         files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
@@ -64,7 +65,7 @@ class Local:
         options |= {name: "true" for name, wanted in (("quick", quick), ("deep", deep), ("search", search)) if wanted}
         if member:
             options["member"] = member
-        reply = await self._invoke(CommandCall("do", options, text), tuple(files))
+        reply = await self._invoke(CommandCall(command, options, text), tuple(files))
         if not reply.task:
             message = reply.message
             raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
@@ -80,6 +81,14 @@ class Local:
     async def cancel(self, task: str) -> None:
         """Cancel a task."""
         await self._invoke(CommandCall("cancel", {"task": task}))
+
+    async def reply(self, name: str, text: str = "", **options: str) -> tuple[str, tuple[str, ...]]:
+        """Give a command; what it says, and the data of the buttons below it."""
+        message = (await self._invoke(CommandCall(name, options, text))).message
+        if message is None:
+            return "", ()
+        words = "\n".join(filter(None, [message.heading, message.body, message.footer]))
+        return words, tuple(one.data for row in message.buttons for one in row)
 
     async def phones(self) -> list[dict[str, Any]]:
         """The phones, as plain objects."""

@@ -39,13 +39,14 @@ class Remote:
         member: str = "",
         deep: bool = False,
         search: bool = False,
+        command: str = "do",
         files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
         body: dict[str, Any] = {"text": text, "device": device, "quick": quick, "files": given}
         # Left out where nobody wants it: a service of a former version knows none of these.
-        wishes = {"member": member, "deep": deep, "search": search}
+        wishes = {"member": member, "deep": deep, "search": search, "command": "" if command == "do" else command}
         body |= {name: wanted for name, wanted in wishes.items() if wanted}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
@@ -86,11 +87,16 @@ class Remote:
 
     async def command(self, name: str, text: str = "", **options: str) -> str:
         """Give a command as the operator; what it says. Raises ServiceGone."""
+        return (await self.reply(name, text, **options))[0]
+
+    async def reply(self, name: str, text: str = "", **options: str) -> tuple[str, tuple[str, ...]]:
+        """The same with the data of the buttons below what it says."""
         body = {"name": name, "options": options, "text": text}
         async with self._session.post("/api/command", json=body) as response:
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))
-            return str((await response.json())["text"])
+            told = await response.json()
+            return str(told["text"]), tuple(told.get("buttons", ()))
 
     async def sign_out(self) -> int:
         """End every session of the console; how many there were. Raises ServiceGone."""

@@ -71,6 +71,7 @@ HANDLERS: Mapping[str, Handler] = {
     "memories": memory.memories,
     "skills": skills.skills,
     "skill": skills.skill,
+    "save": skills.save,
     "whoami": people.whoami,
     "why": people.why,
     "people": people.people,

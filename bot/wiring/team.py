@@ -33,7 +33,8 @@ def team_of(settings: Settings, tools: frozenset[str]) -> Team:
 
 def skills_of(settings: Settings) -> Skills:
     """The skills that there are now. Reads from the disk; folders that were refused stand in the log."""
-    return Skills(load_skills(settings.data_dir / SKILLS_NAME).found)
+    own = settings.data_dir / SKILLS_NAME
+    return Skills(load_skills(own).found, own)
 
 
 def members_of(
