@@ -107,7 +107,7 @@ def refresh(skills: Skills) -> None:
 
 def document(name: str, recorded: RecordedSkill) -> str:
     """The SKILL.md of a recorded skill: for people, and for agents that know nothing of recordings."""
-    apps = sorted({step.package for step in recorded.steps if step.package and "launcher" not in step.package})
+    apps = sorted({step.package for step in recorded.steps if step.package and step.kind != "open_app"})
     lines = [f"{number}. {line}" for number, line in enumerate(_told(recorded), 1)]
     parameters = [f"- `{each.name}`, such as “{each.example}”. {each.about}".strip() for each in recorded.parameters]
     asked = _plain(recorded.task)

@@ -29,7 +29,7 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     for skill in there.found.values():
         recorded = skill.recorded
-        row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
+        row: dict[str, object] = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
         if recorded is not None:
             names = [each.name for each in recorded.parameters]
             row |= {"version": recorded.version, "parameters": names}

@@ -35,6 +35,8 @@ PATIENCE: Final = 3.0
 LEAST_WAIT_S, MOST_WAIT_S = 3.0, 30.0
 MOST_SCROLLS: Final = 8
 """In one direction, before a model is asked where something is."""
+MOST_BACKS: Final = 3
+"""Pages that are gone back in an app that was just opened."""
 AHEAD: Final = 6
 """Recorded steps that are looked at after a model has acted: it may have done several at once."""
 _HINT: Final = (
@@ -110,6 +112,7 @@ class _Way:
     tried: bool = False
     """Whether it was sent or refused before, and did not simply succeed."""
     waits: int = 0
+    backs: int = 0
     scrolls: list[PastData] = field(default_factory=list)
     model: list[RecordedAction] = field(default_factory=list)
     """What the model has done since the last recorded step."""
@@ -156,7 +159,7 @@ class Follower:
             return later
         if way.tried or way.asked or not self._followable(step):
             return None
-        return self._scroll(step) or (None if way.waits else self._wait(step))
+        return self._scroll(step) or (self._back(step) if way.waits else self._wait(step))
 
     def hint(self) -> str:
         """What a model is told that has to do this step."""
@@ -195,6 +198,8 @@ class Follower:
             match memo.get("how"):
                 case "wait":
                     way.waits += 1
+                case "back":
+                    way.backs += 1
                 case "scroll":
                     way.scrolls.append(each)
                 case _:
@@ -366,6 +371,14 @@ class Follower:
         there = any(folded(text) == folded(e.label) for e in self._seen.elements or ())
         what = {"what": "text", "text": text} if text and not there else {"what": "change"}
         return self._answer("wait_for", number, "wait", {"seconds": seconds, **what})
+
+    def _back(self, number: int) -> ModelReply | None:
+        """One page back, where an app was opened that shows the page on which it was left."""
+        if not number or self._steps[number - 1].kind != "open_app" or self._way.backs >= MOST_BACKS:
+            return None
+        if self._steps[number].package != self._seen.package:
+            return None
+        return self._answer("key", number, "back", {"key": "back"})
 
     def _scroll(self, number: int) -> ModelReply | None:
         """One page on, where the next anchor stood in a list: down to the end, then up to the beginning."""
