@@ -10,6 +10,7 @@ from agent.effect_facts import Effects
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 
 
@@ -94,6 +95,8 @@ class Step(_Event):
     mark: tuple[int, int] | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
+    record: StepRecord = StepRecord()
+    """What it touched, and on what screen."""
 
 
 class Asked(_Event):
@@ -123,6 +126,14 @@ class Told(_Event):
 
     type: Literal["told"] = "told"
     text: str
+
+
+class SkillChosen(_Event):
+    """The task follows a skill that nobody has named: who looked at the request has chosen it."""
+
+    type: Literal["skill chosen"] = "skill chosen"
+    skill: str
+    arguments: dict[str, str] = Field(default_factory=dict)
 
 
 class ModelAway(_Event):
@@ -168,6 +179,18 @@ RunEvent = Annotated[
     Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
 ]
 TaskEvent = Annotated[
-    Planned | Thinking | Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | ModelAway | TaskEnded,
+    Planned
+    | Thinking
+    | SkillChosen
+    | Waiting
+    | Started
+    | Seen
+    | Step
+    | Asked
+    | Resumed
+    | FileFound
+    | Told
+    | ModelAway
+    | TaskEnded,
     Field(discriminator="type"),
 ]

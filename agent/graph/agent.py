@@ -164,6 +164,8 @@ def _fresh(order: TaskOrder) -> MainState:
         "member": order.member,
         "deep": order.deep,
         "search": order.search,
+        "skill": order.skill,
+        "arguments": order.arguments,
         "phone": order.phone,
         "quick": order.quick,
         "max_steps": order.max_steps,

@@ -28,6 +28,10 @@ class TaskOrder(BaseModel):
     """Whether the planner weighs several ways first; None as it is set."""
     search: bool = False
     """Whether the web is searched before planning, where a search is set up."""
+    skill: str = ""
+    """The skill that is to be followed; "" for none."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    """What it is to be done with, by the names of its parameters."""
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     quick: bool = False

@@ -28,6 +28,10 @@ class RunOrder(BaseModel):
     """The subject to whom memory belongs; "" where nobody is known."""
     goal: str
     """What this sub-task is to reach."""
+    skill: str = ""
+    """The skill that is to be followed; "" for none."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    """What it is to be done with, by the names of its parameters."""
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     plan: str = ""

@@ -208,7 +208,9 @@ class LocalRunner:
             run.live.facts = await recalled(
                 self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
             )
-            run.live.skill = self._with.skills.followed(f"{order.task}\n{order.goal}").strip()
+            run.live.skill = self._with.skills.followed(order.skill, order.arguments).strip()
+            run.live.recorded = None if order.plan else self._with.skills.recording(order.skill, order.arguments)
+            run.live.arguments = order.arguments
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:
@@ -293,7 +295,7 @@ class LocalRunner:
             emit,
             run.live.looks,
             fit=partial(image_size_for, run.terms.models.vision.name),
-            needs_list=run.terms.dialect.needs_list,
+            needs_list=run.terms.dialect.needs_list or run.live.recorded is not None,
             grace=have.grace,
         )
         actions = have.actions.plus(*have.toolbox.offered_now())

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, read_folders, text_of
+from agent.recorded_skills.skill_file import FILE as RECORDING
+from agent.recorded_skills.skill_file import MOST_BYTES, RecordedSkill
 
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
@@ -51,6 +53,8 @@ class Skill:
     compatibility: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
     allowed_tools: tuple[str, ...] = ()
+    recorded: RecordedSkill | None = None
+    """A run that code can do again; None for a skill in words alone."""
 
     def described(self, language: str) -> str:
         """The description for people who speak this language, as `metadata` has it; else the one for models."""
@@ -73,9 +77,9 @@ class Skill:
         return text_of(root, root.joinpath(*inside))
 
 
-def load_skills(own: Path | None = None) -> Folders[Skill]:
+def load_skills(own: Path | None = None, *, shipped: bool = True) -> Folders[Skill]:
     """The shipped skills and those in the operator's folder, which win over shipped ones of the same name."""
-    return read_folders([SHIPPED, *([own] if own is not None else [])], FILE, _skill)
+    return read_folders([*([SHIPPED] if shipped else []), *([own] if own is not None else [])], FILE, _skill)
 
 
 def _skill(document: Document) -> Skill:
@@ -89,4 +93,17 @@ def _skill(document: Document) -> Skill:
         head.compatibility,
         head.metadata,
         head.allowed_tools,
+        _recorded(document.folder),
     )
+
+
+def _recorded(folder: Path) -> RecordedSkill | None:
+    """The recording in the folder, None where there is none. Raises FolderRefused for one that cannot be used."""
+    if not (folder / RECORDING).exists():
+        return None
+    try:
+        return RecordedSkill.model_validate_json(text_of(folder, folder / RECORDING, MOST_BYTES))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field_name = ".".join(str(step) for step in first["loc"]) or RECORDING
+        raise FolderRefused("folder.field", field=field_name, problem=first["msg"]) from error

@@ -41,6 +41,7 @@ class Deed(StrEnum):
     """Below a phone's screen that somebody holds: `subject` is the hold, the choice a picture's number and a place."""
     TOUCH = "touch"
     """Shows the screen of the phone of a task that waits for a person there."""
+    SAVE = "save"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,12 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
     return [*lines, say("todo.more", number=hidden)] if hidden else lines
 
 
+def skill_line(task: Task) -> str:
+    """The skill that it follows, with what it is done with."""
+    values = ", ".join(f"{name}={value}" for name, value in task.arguments.items())
+    return say("card.skill_with", name=task.skill, values=values) if values else say("card.skill", name=task.skill)
+
+
 def _standing(part: PartNow) -> str:
     task, step = part.task, part.step
     match task.state:
@@ -105,6 +111,8 @@ async def render_card(
         return Message(heading=title_of(task), body="\n".join(lines), card=True, tone=tone_of(task))
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
     body = [say("card.ending") if ending else _live_line(task, None if task.parts else step, queue_place, ahead)]
+    if task.skill:
+        body.append(shortened(skill_line(task), NOTE_LIMIT))
     if parts:
         body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
     elif step is not None and step.summary and not step.told_otherwise:

@@ -97,6 +97,7 @@ async def _follow(
             member=options.member,
             deep=options.deep,
             search=options.search,
+            command=options.command,
             files=files,
         )
         async for line in asked:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.chats.installed import installed
 from bot.cli.exits import Refused
+from bot.cli.remote import Said
 from bot.commands.dispatcher import Commands
 from bot.commands.request import Services
 from bot.config.settings import Settings
@@ -58,6 +59,7 @@ class Local:
         member: str = "",
         deep: bool = False,
         search: bool = False,
+        command: str = "do",
         files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
@@ -65,7 +67,7 @@ class Local:
         options |= {name: "true" for name, wanted in (("quick", quick), ("deep", deep), ("search", search)) if wanted}
         if member:
             options["member"] = member
-        reply = await self._invoke(CommandCall("do", options, text), tuple(files))
+        reply = await self._invoke(CommandCall(command, options, text), tuple(files))
         if not reply.task:
             message = reply.message
             raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
@@ -81,6 +83,15 @@ class Local:
     async def cancel(self, task: str) -> None:
         """Cancel a task."""
         await self._invoke(CommandCall("cancel", {"task": task}))
+
+    async def command(self, name: str, text: str = "", **options: str) -> Said:
+        """Give a command; what it says. Raises Refused."""
+        reply = await self._invoke(CommandCall(name, options, text))
+        message = reply.message
+        words = "\n".join(filter(None, [message.heading, message.body, message.footer])) if message else reply.toast
+        if reply.refused:
+            raise Refused(words)
+        return Said(words, buttons=tuple(one.data for row in message.buttons for one in row) if message else ())
 
     async def phones(self) -> list[dict[str, Any]]:
         """The phones, as plain objects."""

@@ -33,6 +33,8 @@ class Said:
 
     text: str
     picture: bytes = field(default=b"", repr=False)
+    buttons: tuple[str, ...] = ()
+    """The data of the buttons below it."""
 
 
 class Remote:
@@ -50,13 +52,14 @@ class Remote:
         member: str = "",
         deep: bool = False,
         search: bool = False,
+        command: str = "do",
         files: Sequence[Attachment] = (),
     ) -> AsyncIterator[dict[str, Any]]:
         """Give a task and yield its events as plain objects. Raises Refused."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
         body: dict[str, Any] = {"text": text, "device": device, "quick": quick, "files": given}
         # Left out where nobody wants it: a service of a former version knows none of these.
-        wishes = {"member": member, "deep": deep, "search": search}
+        wishes = {"member": member, "deep": deep, "search": search, "command": "" if command == "do" else command}
         body |= {name: wanted for name, wanted in wishes.items() if wanted}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
@@ -104,7 +107,7 @@ class Remote:
             if response.status != 200:
                 raise ServiceGone(await _sentence(response))
             answer = await response.json()
-            return Said(answer["text"], b64decode(answer.get("picture", "")))
+            return Said(answer["text"], b64decode(answer.get("picture", "")), tuple(answer.get("buttons", ())))
 
     async def questions(self) -> list[dict[str, Any]]:
         """Everything that is asked and not answered. Raises ServiceGone."""

@@ -1,27 +1,68 @@
-"""`opengui skills`: the skills that there are, and the folders of skills and members that cannot be used."""
+"""`opengui skills`: the skills that there are, and the folders that cannot be used; and how they are changed."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import sys
+from pathlib import Path
 
+from agent.skills import saving
+from agent.skills.library import Skills
 from agent.skills.loading import load_skills
-from bot.cli.exits import OK
+from bot.cli.exits import OK, USAGE
+from bot.cli.remote import running_service
 from bot.config.settings import Settings
 from bot.texts import say, spoken
+from bot.wiring.team import skills_of
 from bot.wiring.tools import SKILLS_NAME
-from devices.wording import said
+from devices.wording import said, sentence_of
 
 
 async def skills(options: argparse.Namespace, settings: Settings) -> int:
-    """Read the folders, one line for each."""
+    """Read the folders, one line for each; or bring one in, rename or delete one."""
+    match options.change:
+        case ["import", folder]:
+            return await _bring(Path(folder), settings)
+        case [_, *_]:
+            return await _change(" ".join(options.change), settings)
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     for skill in there.found.values():
-        row = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
-        about = skill.described(spoken())
-        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {about}")
+        recorded = skill.recorded
+        row: dict[str, object] = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
+        if recorded is not None:
+            names = [each.name for each in recorded.parameters]
+            row |= {"version": recorded.version, "parameters": names}
+        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.described(spoken())}")
     for refused in there.refused:
-        row = {"refused": refused.folder, "reason": said(refused.why)}
-        print(json.dumps(row, ensure_ascii=False) if options.json else say("cli.skills.refused", **row))
+        words = {"refused": refused.folder, "reason": said(refused.why)}
+        print(json.dumps(words, ensure_ascii=False) if options.json else say("cli.skills.refused", **words))
+    return OK
+
+
+async def _bring(folder: Path, settings: Settings) -> int:
+    library: Skills = await asyncio.to_thread(skills_of, settings)
+    try:
+        name = await asyncio.to_thread(lambda: saving.bring(library, folder.resolve()))
+    except (saving.NotChanged, OSError) as refused:
+        print(say("cli.failed", prog="opengui skills", why=said(sentence_of(refused))), file=sys.stderr)
+        return USAGE
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            await remote.command("skills")  # which reads the folders again
+    print(say("cli.skills.brought", name=name))
+    return OK
+
+
+async def _change(text: str, settings: Settings) -> int:
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            print((await remote.command("skills", text)).text)
+            return OK
+    # Here and not above: who asks a service does not load the agent.
+    from bot.cli.local import own_core  # noqa: PLC0415 - see above
+
+    async with own_core(settings) as local:
+        print((await local.command("skills", text)).text)
     return OK

@@ -75,6 +75,7 @@ HANDLERS: Mapping[str, Handler] = {
     "skills": skills.skills,
     "skill": skills.skill,
     "tools": tools.tools,
+    "save": skills.save,
     "whoami": people.whoami,
     "why": people.why,
     "people": people.people,

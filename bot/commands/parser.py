@@ -153,6 +153,8 @@ class Form:
         return CommandCall(self.command.name, options, " ".join(word for word in rest if word))
 
 
+_NAME = Field("name")
+_TASK = Field("task", OptionKind.TASK)
 _WHO = Field("who", OptionKind.SUBJECT)
 _SCHEDULE = Field("schedule")
 _OF_A_PLAN = ("device", "quick", "member", "deep", "search", "zone", "allow-to", "allow-text", "allow-in")
@@ -170,7 +172,12 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
     "remember": (("memory", "remember", ("device",), None, ()),),
     "forget": (("memory", "forget", (), None, ()),),
     "memories": (("memory", "list", (), None, ()),),
-    "skills": (("skill", "list", (), None, ()),),
+    "skills": (
+        ("skill", "list", (), "", ()),
+        ("skill", "delete", (), "delete {name}", (_NAME,)),
+        ("skill", "rename", (), "rename {name} {to}", (_NAME, Field("to"))),
+    ),
+    "save": (("skill", "save", (), "{task} as {name} {values}", (_TASK, _NAME, Field("values", required=False))),),
     "skill": (("skill", "follow", ("device",), None, ()),),
     "tools": (("skill", "tools", (), None, ()),),
     "people": (

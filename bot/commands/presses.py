@@ -8,7 +8,7 @@ from dataclasses import replace
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.question import closed_line, render_question
-from bot.commands import hand, overview, scheduling, tasks
+from bot.commands import hand, overview, scheduling, skills, tasks
 from bot.commands.answers import give_answer
 from bot.commands.free_text import Talk
 from bot.commands.pressed_messages import when_refused, with_its_message
@@ -81,6 +81,8 @@ async def _done(
             return await do_kept(data, request)
         case Deed.SCHEDULE:
             return as_toast(await scheduling.press(data, request, services))
+        case Deed.SAVE:
+            return await skills.confirm(request, services, data.subject)
         case Deed.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
         case Deed.HAND:

@@ -13,6 +13,7 @@ from bot.commands.parser import parse
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.commands.resolve import open_phones, phones_named
 from bot.commands.scheduler import local_time
+from bot.commands.skills import skill_call
 from bot.commands.standing import wished_yes, yes_detail, yes_words
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.right import Right
@@ -31,14 +32,14 @@ TEXT_SHOWN = 80
 """Characters of a task in the list."""
 
 _KIND = re.compile(r"(?P<kind>[a-z]+)\s+(?=\S)", re.IGNORECASE)
-_DO = re.compile(r"(?<=\s)do\s", re.IGNORECASE)
+_DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
 _LIST = frozenset({"list", "列表"})
 _CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 
 
 async def schedule(request: Request, services: Services) -> Reply:
-    """Keep a plan: `at`, `every` or `cron`, then a `do` as it would be typed. `list` and the changes that `schedules`
-    knows are taken, too.
+    """Keep a plan: `at`, `every` or `cron`, then a `do` or a `skill` as it would be typed. `list` and the changes that
+    `schedules` knows are taken, too.
     """
     example, typed = _example(request), request.call.rest.strip()
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
@@ -53,6 +54,8 @@ async def schedule(request: Request, services: Services) -> Reply:
     except BadRule as bad:
         raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
     wanted = parse(typed_do)
+    if wanted.name == "skill":
+        wanted = skill_call(wanted, services)
     options = {**_options(request), **wanted.options}
     phones = phones_named(options["device"], open_phones(request, services)) if options.get("device") else None
     if phones is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from bot.cards.card import part_lines, state_line
@@ -43,6 +44,8 @@ async def do(request: Request, services: Services) -> Reply:
             member=request.option("member").strip().lower(),
             deep=request.flag("deep"),
             search=request.flag("search"),
+            skill=_skill(request, services),
+            arguments=arguments_of(request.option("arguments")),
             files=files,
             phones=several,
             entitled=entitlement(request, services),
@@ -57,6 +60,19 @@ async def do(request: Request, services: Services) -> Reply:
     if files:
         words.append(say("do.files", names=listed(file.name for file in files)))
     return Reply(Message(body="\n".join(words)), task=task.id)
+
+
+def _skill(request: Request, services: Services) -> str:
+    """The skill that the task is to follow, which may have been named long ago. Raises Refused."""
+    name = request.option("skill")
+    if name and name not in services.skills.found:
+        raise Refused(say("skills.unknown", name=name[:40], names=listed(services.skills.found) or "-"))
+    return name
+
+
+def arguments_of(text: str) -> dict[str, str]:
+    """The arguments of a skill in such an option, which is JSON."""
+    return dict(json.loads(text)) if text else {}
 
 
 async def _queue_words(task: Task, services: Services) -> str:
@@ -138,6 +154,8 @@ async def again(request: Request, services: Services) -> Reply:
     options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
     options |= {"member": task.member, "deep": "true" if task.deep else "", "search": "true" if task.search else ""}
     changes = request.call.rest.strip()
+    if task.skill and not changes:
+        options |= {"skill": task.skill, "arguments": json.dumps(dict(task.arguments))}
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
     files, lost = await _files(task, services)

@@ -5,7 +5,7 @@ with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -16,6 +16,7 @@ from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
+from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
@@ -97,6 +98,10 @@ class Task:
     """Whether the web is searched before planning."""
     sources: tuple[Source, ...] = ()
     """The pages that were read for it, told with its end."""
+    skill: str = ""
+    """The skill that it follows; "" for none."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the skill is done with, by the names of its parameters."""
 
     @property
     def members_at_work(self) -> bool:
@@ -149,6 +154,10 @@ class TaskWish:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    skill: str = ""
+    """The skill that it is to follow; "" for none."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the skill is to be done with, by the names of its parameters."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})
@@ -188,6 +197,8 @@ class StepRow:
     """That phone's name; "" where one phone works."""
     app_name: str = ""
     """What the phone called the app."""
+    record: StepRecord | None = None
+    """What a skill can be made of; None for steps of before that was kept."""
 
     @property
     def told_otherwise(self) -> bool:

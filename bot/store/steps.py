@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 from agent.effect_facts import effects_data, effects_of
+from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 from bot.domain.task import StepRow
 from bot.store.connection import Transaction
@@ -24,8 +25,8 @@ class Steps:
         mark = row.mark or (None, None)
         added = await transaction.fetch(
             "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, effects, app,"
-            " app_name, frame, mark_x, mark_y, usage, seconds, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " app_name, frame, mark_x, mark_y, usage, seconds, at, record)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
                 int(row.part or row.task),
@@ -44,6 +45,7 @@ class Steps:
                 usage_text(row.usage),
                 row.seconds,
                 row.at,
+                "" if row.record is None else row.record.model_dump_json(exclude_defaults=True),
             ),
         )
         return bool(added)
@@ -90,4 +92,5 @@ def _step(row: sqlite3.Row) -> StepRow:
         at=row["at"],
         part=str(row["task"]) if part else "",
         phone_name=row["phone_name"] if part else "",
+        record=StepRecord.model_validate_json(row["record"]) if row["record"] else None,
     )

@@ -32,6 +32,7 @@ from bot.store.schedules import Schedules
 from bot.store.search import TaskSearch
 from bot.store.sessions import ConsoleSessions
 from bot.store.setting_changes import Changes
+from bot.store.skills import SkillTable
 from bot.store.steps import Steps
 from bot.store.tasks import Tasks
 from bot.store.tokens import TokenTable
@@ -79,6 +80,7 @@ class Store:
         self.moves = Moves(database)
         self.offers = Offers(database)
         self.figures = Figures(database)
+        self.skills = SkillTable(database)
         self.deadlines = Deadlines(database)
         self.pruning = Pruning(database)
         self.frames = frames

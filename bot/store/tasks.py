@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from agent.outcome import Outcome
 from bot.domain.address import Address, Person
@@ -51,9 +52,9 @@ class Tasks:
         """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, usage,"
-            " created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
+            " arguments, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -74,6 +75,8 @@ class Tasks:
                 wish.member,
                 int(wish.deep),
                 int(wish.search),
+                wish.skill,
+                json_text(dict(wish.arguments)),
                 now,
                 now,
             ),
@@ -83,6 +86,12 @@ class Tasks:
     async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
         """Keep the name of the model that was set for acting."""
         await transaction.fetch("UPDATE tasks SET model = ? WHERE id = ?", (model, int(task)))
+
+    async def follows(self, transaction: Transaction, task: str, skill: str, arguments: Mapping[str, str]) -> None:
+        """The task follows a skill from now on."""
+        await transaction.fetch(
+            "UPDATE tasks SET skill = ?, arguments = ? WHERE id = ?", (skill, json_text(dict(arguments)), int(task))
+        )
 
     async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
         """Keep that people were told that the task waits for a phone; the first time counts, also over a restart."""
@@ -289,4 +298,6 @@ def task_of(row: sqlite3.Row) -> Task:
         deep=bool(row["deep"]),
         search=bool(row["search"]),
         sources=sources_of(row["sources"]),
+        skill=row["skill"],
+        arguments=json.loads(row["arguments"]),
     )

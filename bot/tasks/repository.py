@@ -6,7 +6,19 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agent.effect_facts import AllowedAhead
-from agent.events import Asked, FileFound, Planned, Resumed, Seen, Started, Step, TaskEnded, TaskEvent, Waiting
+from agent.events import (
+    Asked,
+    FileFound,
+    Planned,
+    Resumed,
+    Seen,
+    SkillChosen,
+    Started,
+    Step,
+    TaskEnded,
+    TaskEvent,
+    Waiting,
+)
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
@@ -200,6 +212,8 @@ class TaskRepository:
             match event:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
+                case SkillChosen():
+                    await self._store.tasks.follows(transaction, task, event.skill, event.arguments)
                 case Planned():
                     planned = replace(current, todos=event.todos or current.todos)
                     if planned.state is TaskState.QUEUED and planned.members_at_work:
@@ -279,6 +293,7 @@ class TaskRepository:
             seconds=event.seconds,
             at=self._clock(),
             part=task.id if task.parent else "",
+            record=event.record,
             phone_name=task.phone_name if task.parent else "",
         )
         if await self._store.steps.add(transaction, row):

@@ -198,6 +198,8 @@ class Workers:
             member=task.member,
             deep=task.deep or None,
             search=task.search,
+            skill=task.skill,
+            arguments=dict(task.arguments),
             phone=task.phone,
             quick=task.quick,
             max_steps=task.max_steps,

@@ -39,6 +39,7 @@ class Order(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
+    command: Literal["do", "skill"] = "do"
     device: str = Field(default="", max_length=ID_LIMIT)
     quick: bool = False
     member: str = Field(default="", max_length=ID_LIMIT)
@@ -94,7 +95,7 @@ class CliTasks:
             files = [Attachment(file.name, await self._frames.load(file.content)) for file in order.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
-        call = CommandCall("do", options, order.text)
+        call = CommandCall(order.command, options, order.text)
         event = f"cli:{secrets.token_hex(8)}"
         reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call, tuple(files)))
         if not reply.task:
@@ -189,7 +190,8 @@ class CliCommands:
         if reply.refused:
             return refuse(409, text)
         picture = b64encode(message.picture.data).decode() if message and message.picture else ""
-        return JSONResponse({"text": text, "picture": picture})
+        buttons = [one.data for row in message.buttons for one in row] if message else []
+        return JSONResponse({"text": text, "picture": picture, "buttons": buttons})
 
     async def schedules(self, _: Request) -> Response:
         """All schedules."""

@@ -47,8 +47,8 @@ from bot.web.connect import Connect
 from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
-from bot.web.log_lines import LogLines
 from bot.web.hand import LiveHand
+from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -61,7 +61,8 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
-from bot.wiring.team import AGENTS_NAME, SKILLS_NAME
+from bot.wiring.team import AGENTS_NAME
+from bot.wiring.tools import SKILLS_NAME
 from devices.adb.server import ServerAddress
 from devices.adb.wifi import WifiPhones
 from devices.measuring import listening

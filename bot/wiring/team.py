@@ -38,7 +38,8 @@ def refused_folders(settings: Settings) -> tuple[Refused, ...]:
 
 def skills_of(settings: Settings) -> Skills:
     """The skills that there are now. Reads from the disk; folders that were refused stand in the log."""
-    return Skills(load_skills(settings.data_dir / SKILLS_NAME).found)
+    own = settings.data_dir / SKILLS_NAME
+    return Skills(load_skills(own).found, own)
 
 
 def members_of(

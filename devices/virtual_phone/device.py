@@ -136,7 +136,10 @@ class Device:
 
     def elements(self, *, compressed: bool, hints: bool = False) -> str:
         """What `uiautomator dump` writes; with `hints` what uiautomator2's server does."""
-        return dump(self.scene(), rotation=self.state.rotation, compressed=compressed, hints=hints)
+        state = self.state
+        return dump(
+            self.scene(), rotation=state.rotation, compressed=compressed, hints=hints, told_id=state.redesign.id
+        )
 
     async def frame(self) -> Frame:
         """The picture of the screen; the same object as long as nothing changed."""

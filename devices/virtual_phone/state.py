@@ -108,6 +108,33 @@ class Account:
 
 
 @dataclass(slots=True)
+class Redesign:
+    """How an update of its apps has changed what they show, and what accessibility is told.
+
+    `without_ids` tells no resource ids, `ids` is put before each of them; `renamed` has other words for English labels;
+    with `moved` the button at the bottom of a page stands at its top.
+    """
+
+    without_ids: bool = False
+    ids: str = ""
+    renamed: dict[str, str] = field(default_factory=dict)
+    moved: bool = False
+
+    def id(self, identifier: str) -> str:
+        """What accessibility is told in place of this id."""
+        return "" if self.without_ids or not identifier else f"{self.ids}{identifier}"
+
+
+@dataclass(slots=True)
+class Touched:
+    """What a finger has set off: the app, its page, and the first words of it."""
+
+    app: str
+    page: str
+    words: str
+
+
+@dataclass(slots=True)
 class Identity:
     """What never changes for one phone."""
 
@@ -175,6 +202,9 @@ class PhoneState:
     rotation: int = 0
     seed: int = 0
     locale: str = "en-US"
+    redesign: Redesign = field(default_factory=Redesign)
+    touched: list[Touched] = field(default_factory=list)
+    """What fingers have set off, in order."""
     port: int = 0
     battery: int = 87
     charging: bool = True

@@ -10,6 +10,7 @@ from devices.virtual_phone.scene.compose import Scene
 from devices.virtual_phone.screen import furniture
 from devices.virtual_phone.screen.nodes import Node
 from devices.virtual_phone.screen.widgets import Scale
+from devices.virtual_phone.state import Touched
 from devices.virtual_phone.window_manager import WindowManager
 
 # ViewConfiguration.getLongPressTimeout and getScaledTouchSlop (8 dp) in AOSP.
@@ -164,9 +165,19 @@ class Hand:
                 windows.hide_keyboard()
         elif long:
             if node.on_long is not None:
+                self._note(node)
                 node.on_long()
         else:
+            self._note(node)
             node.on_tap()
+
+    def _note(self, node: Node) -> None:
+        """Keep what is touched, before it does anything."""
+        state = self._windows.state
+        said = [each.text or each.description for each in node.walk()]
+        words = next((text for text in said if len(text) > 1), node.identifier)  # an avatar has one letter
+        page = "" if self._windows.task is None else self._windows.page.page
+        state.touched.append(Touched(state.front, page, words))
 
     def _slide(self, start: Point, end: Point) -> bool:
         """Whether a finger took something to the side that does something then: a knob, or a row of a list."""

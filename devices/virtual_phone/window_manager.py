@@ -50,7 +50,7 @@ class WindowManager:
 
     def say(self, text: str, **values: str) -> str:
         """The text in the phone's language, with values in the places that it has for them."""
-        said = translate(text, self.state.locale)
+        said = translate(self.state.redesign.renamed.get(text, text), self.state.locale)
         return said.format(**values) if values else said
 
     def say_date(self, day: datetime) -> str:

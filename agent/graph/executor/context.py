@@ -20,6 +20,7 @@ from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
 from agent.ports.tool_calls import MemoryToolCalls
+from agent.recorded_skills.skill_file import RecordedSkill
 from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
@@ -43,7 +44,11 @@ class Live:
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the sub-task."""
     skill: str = ""
-    """The skill that task or goal name, as a marked block of a prompt."""
+    """The skill that is followed, as a marked block of a prompt."""
+    recorded: RecordedSkill | None = None
+    """Its recording, where it has one that code can do again."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    """What it is done with, by the names of its parameters."""
 
 
 @dataclass(frozen=True)

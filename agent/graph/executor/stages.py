@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from agent.actions import Action, AskUser, EnterSecret, TakeOver
+from agent.actions import Action, AskUser, Drag, EnterSecret, Scroll, Swipe, TakeOver, action_data
 from agent.effect_facts import effects_data, effects_of
 from agent.graph.executor import questions
 from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
@@ -30,11 +31,13 @@ from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey
+from agent.recorded_skills.recording import recorded, recorded_words
 from agent.scene import StepFate
 from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
 from devices.inputs import Input
+from devices.phone import Element
 from devices.wording import Words
 
 FOUND_KEPT: Final = 200
@@ -64,6 +67,7 @@ class OpenStep:
         self.readings = list(state.get("readings", []))
         self.read = list(state.get("read", []))
         self.found = list(state.get("found", []))
+        self.touched = list(state.get("touched", []))
         self.changed: dict[str, Any] = {}
         """What else is another than it was."""
 
@@ -120,6 +124,17 @@ class OpenStep:
             "uncertain": error.uncertain,
             "unknown_app": error.unknown_app,
         }
+
+    def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
+        """Add what a skill can be made of: the action, what it touched and on what screen, without secrets."""
+        data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
+        seen = None if it.sight is None else it.sight.observation
+        if seen is not None and it.action.kind == "note":
+            made = recorded_words(data, str(data.get("text", "")), seen)
+        else:
+            made = recorded(data, seen, target, touches=touches, seconds=seconds)
+        self.touched.append(made.model_dump(mode="json"))
+        self.changed["touched"] = self.touched
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
@@ -226,6 +241,8 @@ def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
     if secret is not None:
         return secret
     step.did.append(it.what)
+    if isinstance(action, TakeOver):
+        step.keep(it)
     anchor = anchor_of(field_aim(action, sight), sight, facts=False)
     return {"question": questions.question(state, context, action), "anchor": anchor}
 
@@ -251,15 +268,19 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         case PersonAction():
             return Done(told=(FINISH_ALONE,))
         case Tool():
-            return await _call_tool(step, it.spec, it.spec.resolve(it.action))
+            done = await _call_tool(step, it.spec, it.spec.resolve(it.action))
+            step.keep(it)
+            return done
         case PhoneTool(run=work_of):
             work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
         case InputAction():
             return await _run_input(step, it)
     if it.spec.journalled:
-        return await run_tool(step.context, step.key, it.spec.cut_off, work)
-    done = await work
-    step.did.append(it.what)
+        done = await run_tool(step.context, step.key, it.spec.cut_off, work)
+    else:
+        done = await work
+        step.did.append(it.what)
+    step.keep(it)
     return done
 
 
@@ -281,8 +302,17 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.changed["mark"] = [spot.x, spot.y]
     judged = _judged(step, it, it.sight, it.physical) if it.looked is None else None
+    clock = asyncio.get_running_loop().time
+    began = clock()
     sent = await send_input(
         step.context, step.key, it.physical, it.sight, last=step.is_last, looked=it.looked, judged=judged
+    )
+    moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which are others on another screen
+    step.keep(
+        it,
+        target=None if moves else it.where.element,
+        touches=it.where.point is not None and not isinstance(it.action, Scroll),
+        seconds=clock() - began,
     )
     return Done(sent)
 

@@ -40,6 +40,8 @@ class NotDoneData(TypedDict):
 class PastData(TypedDict):
     """One step taken (see agent.scene.PastStep), its picture by reference, what was done and its effect as plain data.
 
+    `touched` is kept where a recorded skill is followed: what a model does in between counts for steps of it.
+
     A state of a former version has one text for each of the two (see `did_of`, agent.effect_facts.effects_of), and no
     `fate` (see `fate_of`).
     """
@@ -54,6 +56,7 @@ class PastData(TypedDict):
     fate: NotRequired[str]
     not_done: NotRequired[NotDoneData | None]
     memo: NotRequired[dict[str, Any]]
+    touched: NotRequired[list[dict[str, Any]]]
 
 
 class ReplyData(TypedDict):
@@ -95,7 +98,8 @@ class ExecutorState(TypedDict, total=False):
 
     `files` are the paths on the phone of what came with the task.
 
-    `index` is the next action of the decision; `did`, `effect` and `mark` collect what this step has done so far;
+    `index` is the next action of the decision; `did`, `effect`, `mark` and `touched` (see
+    agent.recorded_skills.recording.RecordedAction) collect what this step has done so far;
     `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
     questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
     waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last one
@@ -141,6 +145,7 @@ class ExecutorState(TypedDict, total=False):
     did: list[str | dict[str, Any]]
     effect: list[dict[str, Any]]
     mark: list[int] | None
+    touched: list[dict[str, Any]]
     question: dict[str, Any] | None
     approved: int | None
     anchor: dict[str, Any] | None

@@ -22,6 +22,7 @@ from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply, Usage
 from agent.observing import ScreenView
+from agent.recorded_skills.recording import RecordedAction, StepRecord
 from agent.scene import StepFate
 from agent.wording import kept, words
 from devices.phone import Observation
@@ -99,6 +100,8 @@ def close_step(
         "not_done": state.get("not_done"),
         "memo": context.mask.told(state["reply"].get("memo", {})),
     }
+    if context.live.recorded is not None:
+        past["touched"] = state.get("touched", [])
     mark = state.get("mark")
     step = Step(
         run=context.run,
@@ -115,6 +118,10 @@ def close_step(
         mark=(mark[0], mark[1]) if mark else None,
         usage=usage,
         seconds=time.monotonic() - context.screen.step_began,
+        record=StepRecord(
+            actions=tuple(RecordedAction.model_validate(each) for each in state.get("touched", [])),
+            followed=state["reply"].get("memo", {}).get("followed"),
+        ),
     )
     return {
         "past": [*state["past"], past],
@@ -125,6 +132,7 @@ def close_step(
         "fate": None,
         "effect": [],
         "mark": None,
+        "touched": [],
         "question": None,
         "approved": None,
         "passed": None,

@@ -31,6 +31,8 @@ class MainState(TypedDict, total=False):
     member: str
     deep: bool | None
     search: bool
+    skill: str
+    arguments: dict[str, str]
     phone: str
     quick: bool
     max_steps: int

@@ -14,7 +14,7 @@ from langgraph.errors import GraphDrained
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent.control import Stopped
 from agent.events import Source
@@ -56,6 +56,9 @@ class MemberOrder(BaseModel):
     person: str = ""
     facts: str = ""
     """What is known besides, as marked blocks."""
+    skill: str = ""
+    """The skill that is to be followed; "" for none."""
+    arguments: dict[str, str] = Field(default_factory=dict)
     said: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What was noted, and what runs on the phone have brought back."""
@@ -191,7 +194,7 @@ class Members:
         return _ended(order, state.values, state.values["result"])
 
     def _fresh(self, order: MemberOrder) -> MemberState:
-        skill = self._skills.followed(f"{order.text}\n{order.goal}")
+        skill = self._skills.followed(order.skill, order.arguments)
         return _fresh(order, f"{order.facts}{skill}")
 
 

@@ -7,7 +7,7 @@ trusts in that (`--approves-by-mcp`) an approval is a question like others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final
 
@@ -24,6 +24,8 @@ from bot.cards.card import state_line
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.commands.request import Refused
+from bot.commands.skills import call_of
+from bot.domain.incoming import CommandCall
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.store.errors import StoreAway
 from bot.tasks.follow import Runs
@@ -57,7 +59,16 @@ def phone_server(behind: ApiServices, runs: Runs) -> Server[Any]:
     """The server with its tools."""
     server: MCPServer[Any] = MCPServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
     tools = PhoneTools(behind, runs)
-    for tool in (tools.phones, tools.screenshot, tools.do, tools.task, tools.answer, tools.cancel):
+    for tool in (
+        tools.phones,
+        tools.screenshot,
+        tools.do,
+        tools.skills,
+        tools.run_skill,
+        tools.task,
+        tools.answer,
+        tools.cancel,
+    ):
         server.add_tool(tool, structured_output=False)
     return server._lowlevel_server  # noqa: SLF001 - its only public way out is an application of its own
 
@@ -91,6 +102,29 @@ class PhoneTools:
         wait_seconds: Seconds = 600,
     ) -> Any:  # noqa: ANN401 - words, or what this year's protocol asks back with
         """Give a task to a phone and wait until it has ended or asks something; it goes on when you do not wait."""
+        return await self._given(ctx, lambda _: CommandCall("do", {"device": phone}, task), wait_seconds)
+
+    async def skills(self, ctx: Context[Any, Any]) -> str:
+        """List the skills: ways of doing something on a phone that were saved, each with what it is done with."""
+        with _telling():
+            reply = await self._calls(ctx).run("skills")
+        return "" if reply.message is None else reply.message.body
+
+    async def run_skill(
+        self,
+        ctx: Context[Any, Any],
+        name: Annotated[str, Field(description="The name of the skill.", min_length=1, max_length=64)],
+        arguments: Annotated[dict[str, str], Field(description="What it is done with, by parameter.")] | None = None,
+        phone: Phone = "",
+        wait_seconds: Seconds = 600,
+    ) -> Any:  # noqa: ANN401 - as `do`
+        """Do a skill on a phone and wait as with `do`."""
+        options = {"device": phone}
+        return await self._given(
+            ctx, lambda calls: call_of(name, arguments or {}, calls.services, options), wait_seconds
+        )
+
+    async def _given(self, ctx: Context[Any, Any], call: Callable[[Calls], CommandCall], wait_seconds: int) -> Any:  # noqa: ANN401 - as `do`
         with _telling():
             calls = self._calls(ctx)
             if ctx.request_state is not None:
@@ -98,7 +132,8 @@ class PhoneTools:
                 given = await calls.task(ctx.request_state)
                 await self._take_answers(ctx, calls, given)
             else:
-                reply = await calls.run("do", {"device": phone}, task)
+                wanted = call(calls)
+                reply = await calls.run(wanted.name, wanted.options, wanted.rest)
                 given = await calls.services.task_service.known(reply.task)
             try:
                 async with asyncio.timeout(wait_seconds):

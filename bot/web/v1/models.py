@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
 from agent.files import GivenFile
 from bot.tasks.files import MAX_FILES
@@ -105,14 +105,28 @@ class Taken(_Got):
     task: str
 
 
-class NewTask(_Sent):
-    """A task."""
+Arguments = Annotated[
+    dict[Annotated[str, Field(max_length=NAME_LIMIT)], Annotated[str, Field(max_length=TEXT_LIMIT)]],
+    Field(max_length=40),
+]
 
-    text: Text
+
+class NewTask(_Sent):
+    """A task: in words, or a skill with its arguments."""
+
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill that is to be followed.")
+    arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
     phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
     quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
 
 
 class OpenQuestionInfo(_Got):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from bot.commands.answers import give_answer, sole
 from bot.commands.request import Unknown, verdict
+from bot.commands.skills import call_of
 from bot.commands.task_permissions import require_to_go_on
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import Task, TaskState
@@ -86,9 +87,13 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     conversation = (await calls.conversation(wish.conversation)).id if wish.conversation else ""
     files = await calls.files([(file.name, file.content) for file in wish.files])
     options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
-    reply = await calls.run("do", options, wish.text, conversation=conversation, files=files)
+    text = wish.text
+    if wish.skill:
+        call = call_of(wish.skill, wish.arguments, calls.services, options)
+        options, text = dict(call.options), text or call.rest
+    reply = await calls.run("do", options, text, conversation=conversation, files=files)
     if conversation:
-        said = await calls.services.store.conversations.say(conversation, wish.text, key=f"user:{calls.event}")
+        said = await calls.services.store.conversations.say(conversation, text, key=f"user:{calls.event}")
         await calls.services.store.conversations.answered(said.id, reply.task)
         await calls.behind.events.catch_up(reply.task)
     response.headers["Location"] = f"/api/v1/tasks/{reply.task}"

@@ -105,13 +105,17 @@ def _page(windows: WindowManager, page: Page, box: Bounds, scale: Scale) -> Node
     body: list[Widget] = list(page.body)
     if page.large:
         body.insert(0, Box(children=[Label(page.title, 34, identifier="collapsing_title")], padding=(20, 14, 20, 16)))
-    room = Bounds(0, top + bar_height, width, bottom - low_height)
+    moved = low_height if windows.state.redesign.moved else 0
+    room = Bounds(0, top + bar_height + moved, width, bottom - low_height + moved)
     spare = 96 if page.floating else 16
     root.children.append(Scrolling(LIST, body, windows.page.scrolls.get(LIST, 0), spare).place(room, scale))
     header = bar.place(Bounds(0, top, width, top + bar_height), scale)
     header.paint = ((Bounds(0, 0, width, top + bar_height), Fill("background")), *header.paint)
     root.children.append(header)
-    if page.bottom:
+    if page.bottom and windows.state.redesign.moved:
+        low = page.bottom.place(Bounds(0, top + bar_height, width, top + bar_height + low_height), scale)
+        root.children.append(low)
+    elif page.bottom:
         low = page.bottom.place(Bounds(0, bottom - low_height, width, bottom), scale)
         low.paint = ((Bounds(0, bottom - low_height, width, bottom), Fill("background")), *low.paint)
         root.children.append(low)

@@ -7,6 +7,7 @@ Form and attribute order: AOSP frameworks/base/cmds/uiautomator, AccessibilityNo
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from xml.sax.saxutils import quoteattr
 
 from devices.virtual_phone.scene.compose import Scene
@@ -16,10 +17,12 @@ from devices.virtual_phone.screen.nodes import Node
 INVALID = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
 
 
-def dump(scene: Scene, *, rotation: int, compressed: bool, hints: bool = False) -> str:
-    """The whole document, on one line; `hints` are told by uiautomator2 alone."""
+def dump(
+    scene: Scene, *, rotation: int, compressed: bool, hints: bool = False, told_id: Callable[[str], str] = str
+) -> str:
+    """The whole document, on one line; `hints` are told by uiautomator2 alone, `told_id` is what is told as an id."""
     nodes = "".join(
-        _node(node, index, scene.package, hints) for index, node in enumerate(_kept(scene.root, compressed))
+        _node(node, index, scene.package, hints, told_id) for index, node in enumerate(_kept(scene.root, compressed))
     )
     declaration = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
     return f'{declaration}<hierarchy rotation="{rotation}">{nodes}</hierarchy>'
@@ -41,9 +44,9 @@ def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recur
 NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"children", "paint"})
 
 
-def _node(node: Node, index: int, package: str, hints: bool) -> str:  # passed on in the recursion
+def _node(node: Node, index: int, package: str, hints: bool, told_id: Callable[[str], str]) -> str:
     box = node.bounds
-    identifier = f"{package}:id/{node.identifier}" if node.identifier else ""
+    identifier = f"{package}:id/{told}" if (told := told_id(node.identifier)) else ""
     values: tuple[tuple[str, str | int | bool], ...] = (
         ("index", index),
         ("text", node.text),
@@ -65,7 +68,7 @@ def _node(node: Node, index: int, package: str, hints: bool) -> str:  # passed o
         ("bounds", f"[{box.left},{box.top}][{box.right},{box.bottom}]"),
     )
     written = " ".join(f"{name}={_attribute(value)}" for name, value in values)
-    inside = "".join(_node(child, position, package, hints) for position, child in enumerate(node.children))
+    inside = "".join(_node(child, position, package, hints, told_id) for position, child in enumerate(node.children))
     return f"<node {written}>{inside}</node>" if inside else f"<node {written} />"
 
 

@@ -233,6 +233,11 @@ class Work:
         self._writing = asyncio.ensure_future(self.agent.steer(self.order.task, note))
 
     @property
+    def events_over(self) -> bool:
+        """Whether nothing more is told."""
+        return self._task.done()
+
+    @property
     def steps(self) -> list[Step]:
         """The steps so far."""
         return [event for event in self.events if isinstance(event, Step)]

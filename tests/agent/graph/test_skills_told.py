@@ -22,11 +22,12 @@ SKILLS = Skills({"tea": Skill("tea", "How tea is made.", Path("tea"), "Boil the 
 
 
 async def test_names_are_told_to_all_and_how_it_is_done_to_those_who_follow_it(rig: Rig) -> None:
-    for wish, in_full in (("buy tea", False), ("Follow the skill tea.", True)):
+    for wish, in_full in (("buy tea", False), ("follow it", True)):
         have, model = planned([FINISH], [AGAIN, data(decision="complete")])
         actions = BUILT_IN.plus(*skill_tools(SKILLS))
         agent = rig.agent(have, main={"skills": SKILLS}, skills=SKILLS, actions=actions)
-        await Work(agent, order(wish, quick=False, task=wish[:3])).ended()
+        wanted = order(wish, quick=False, task=wish[:3]).model_copy(update={"skill": "tea" if in_full else ""})
+        await Work(agent, wanted).ended()
         for purpose in (Purpose.INTENT, Purpose.PLAN):
             assert "- tea: How tea is made." in told(model, purpose)
         assert "How tea is made." in str(model.asked(Purpose.ACT)[0].tools)
@@ -51,7 +52,7 @@ async def test_a_member_follows_the_skill_that_the_task_names(rig: Rig) -> None:
     cast = Cast({}, {"tea": [text("Done.")]})
     members = Members(lambda: TEAM, TeamWorld().toolbox(), MemoryFrames(), rig.saver, skills=SKILLS)
     agent = rig.agent(Models(cast, cast, cast), main={"members": members, "skills": SKILLS})
-    wanted = order("Follow the skill tea.", quick=False).model_copy(update={"member": "researcher"})
+    wanted = order("Follow it.", quick=False).model_copy(update={"member": "researcher", "skill": "tea"})
     await Work(agent, wanted).ended()
     assert "Boil the water first." in cast.asked(Purpose.MEMBER)[0].messages[1].text
 

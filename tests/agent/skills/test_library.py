@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent.skills.library import MOST_BODY, MOST_LISTED, Skills
 from agent.skills.loading import Skill
 
@@ -25,24 +23,13 @@ def test_the_list_is_bounded_and_cannot_be_closed() -> None:
     assert Skills().listed() == ""
 
 
-@pytest.mark.parametrize(
-    "text", ["Follow the skill tea.", "use skill tea, please", "按照技能“tea”来做", 'SKILL "Tea" with sugar']
-)
-def test_a_skill_is_named(text: str) -> None:
-    assert skills().named(text) == (TEA,)
-
-
-@pytest.mark.parametrize("text", ["make tea", "the skill teapot", "skill tea-green", "skills of tea"])
-def test_a_word_of_every_day_names_none(text: str) -> None:
-    assert skills().named(text) == ()
-    assert skills().followed(text) == ""
-
-
 def test_one_that_is_followed_is_told_in_full_up_to_a_limit() -> None:
-    told = skills().followed("skill tea")
+    assert skills().followed("teapot") == skills().followed("") == ""
+    told = skills().followed("tea", {"sugar": "two </skill> lumps"})
     assert "Boil." in told
+    assert "- sugar: two" in told
     assert told.count("</skill>") == 1
     assert "<memory>" not in told
-    long = skills(Skill("long", "Long.", Path("l"), "y" * 60_000)).followed("skill long")
+    long = skills(Skill("long", "Long.", Path("l"), "y" * 60_000)).followed("long")
     assert len(long) < MOST_BODY + 300
     assert "44000 more characters" in long

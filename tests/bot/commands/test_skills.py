@@ -17,7 +17,7 @@ async def test_a_skill_becomes_a_task_with_what_stands_behind_it(world: World) -
     task = await world.task_service.get(reply.task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices with thing=kettle city=Leeds"
-    assert world.services.skills.named(task.text)
+    assert (task.skill, task.arguments) == ("compare-prices", {"thing": "kettle", "city": "Leeds"})
     task = await world.task_service.get((await world.type("skill Compare-Prices")).task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices."

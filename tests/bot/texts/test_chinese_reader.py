@@ -173,7 +173,7 @@ FAULTS = (
     StoreError(bot_words("store.unopened", path="/data", reason="-")),
     ValueError("nothing of this is told"),
 )
-BY_INTENT = ("Asia/Shanghai", "Mars/Olympus", "KM4QX7RT", "VLM_API_KEY", "VLM_BASE_URL")
+BY_INTENT = ("Asia/Shanghai", "Mars/Olympus", "KM4QX7RT", "VLM_API_KEY", "VLM_BASE_URL", "order-coffee")
 """Examples of what cannot be Chinese."""
 SKILLS = tuple(text for skill in load_skills().found.values() for text in (skill.name, skill.description))
 """Written for models, by whoever wrote the skill."""

@@ -47,7 +47,7 @@ def words(result: wire.CallToolResult) -> str:
 async def test_phones_are_listed_and_looked_at(api: ApiWorld, mode: str) -> None:
     async with connected(api, mode) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"phones", "screenshot", "do", "task", "answer", "cancel"}
+        assert names == {"phones", "screenshot", "do", "skills", "run_skill", "task", "answer", "cancel"}
         assert "Pixel" in words(await client.call_tool("phones"))
         shown = await client.call_tool("screenshot", {"phone": "Pixel"})
         assert isinstance(shown.content[0], wire.ImageContent)

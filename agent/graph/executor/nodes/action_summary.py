@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from agent.actions import Finish
 from agent.dialects.base import BadReply
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.following import RECORDED
 from agent.graph.executor.state import ExecutorState, past_line, reply_of
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError
@@ -28,7 +29,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     """
     context = runtime.context
     sight = context.screen.view
-    if sight is None:
+    if sight is None or state["reply"].get("finish_reason") == RECORDED:
         return
     try:
         decision = context.dialect.parse(reply_of(state), sight.screen.space)

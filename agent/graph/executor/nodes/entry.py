@@ -33,6 +33,7 @@ async def executor_entry(
         "fate": None,
         "effect": [],
         "mark": None,
+        "touched": [],
         "question": None,
         "approved": None,
         "anchor": None,

@@ -29,7 +29,7 @@ from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.scene import StepFate
 from agent.tools.spec import ActionError, Tool
-from agent.wording import sentence
+from agent.wording import sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.wording import Words
 
@@ -224,6 +224,12 @@ async def _type_secret(
         )
     finally:
         step.changed["covered"] = step.context.mask.places
+    typed = secret_action(action, where)
+    step.keep(
+        Resolved(typed, step.context.actions.spec_of(typed), words("did.secret", question=typed.question), sight),
+        target=where.element,
+        touches=True,
+    )
     if where.element is not None:
         place = place_of(sight.observation.package, where.element)
         step.changed["entered"] = [*step.state.get("entered", []), place]

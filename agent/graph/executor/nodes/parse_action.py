@@ -14,8 +14,10 @@ from pydantic import BaseModel
 from agent.actions import ElementTarget, Finish, action_data
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
+from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.following import RECORDED, is_proven
 from agent.graph.executor.state import (
     ExecutorState,
     ended,
@@ -33,6 +35,7 @@ from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.prompts import prompt
+from agent.recorded_skills.recording import recorded_words
 from agent.wording import kept, sentence, words
 from devices.wording import sentence_of
 
@@ -98,7 +101,10 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     if sight is None:
         return Command(goto="screenshot")
     try:
-        decision = context.dialect.parse(reply_of(state), sight.screen.space)
+        reply = reply_of(state)
+        own = reply.finish_reason == RECORDED
+        dialect = ToolsDialect(context.actions.models) if own else context.dialect
+        decision = dialect.parse(reply, sight.screen.space)
         _check_elements(decision, sight)
     except BadReply as error:
         return _bad(state, why_unusable(reply_of(state), error))
@@ -153,7 +159,7 @@ async def _finish(
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
     summary = claim.summary
-    if outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT:
+    if outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
@@ -171,4 +177,6 @@ async def _finish(
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     update["did"] = [kept(context.actions.describe(claim, None))]
     update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
+    told = context.mask.told(action_data(claim))
+    update["touched"] = [recorded_words(told, told["data"] or "", sight.observation).model_dump(mode="json")]
     return Command(goto="executor_exit", update=update)

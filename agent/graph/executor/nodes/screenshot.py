@@ -57,6 +57,7 @@ async def screenshot(
             "did": [],
             "effect": [],
             "mark": None,
+            "touched": [],
             **closed,
             "said": [*state.get("said", []), *notes],
             # Also what was written while the run was queued or a question was open.

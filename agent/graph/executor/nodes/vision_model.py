@@ -13,6 +13,7 @@ from agent.control import Stopped
 from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
+from agent.graph.executor.following import following
 from agent.graph.executor.past import REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
@@ -136,7 +137,7 @@ async def vision_model(
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
         )
-        model = watched(context.models.vision, state, context, view)
+        model = following(watched(context.models.vision, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update={**_told(context), **known})

@@ -49,6 +49,8 @@ async def executor(
         task=state["text"],
         person=state.get("person", ""),
         goal=state["goal"],
+        skill=state.get("skill", ""),
+        arguments=state.get("arguments", {}),
         phone=state["phone"],
         plan=state["plan"],
         notes=tuple(state["notes"]),

@@ -9,10 +9,10 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from agent.control import Stopped
-from agent.events import Planned, Todo
+from agent.events import Planned, SkillChosen, Todo
 from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
@@ -36,18 +36,25 @@ Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "_
 
 
 class Intent(BaseModel):
-    """How a request is to be handled. `answer` is for chat and refuse, `member` who does what needs no phone."""
+    """How a request is to be handled. `answer` is for chat and refuse, `member` who does what needs no phone.
+
+    `skill` is the one that is to be followed, `arguments` what it is to be done with.
+    """
 
     kind: Literal["chat", "refuse", "member", "simple", "complex"]
     need_plan: bool = False
     answer: str = ""
     member: str = ""
+    skill: str = ""
+    arguments: dict[str, str] = Field(default_factory=dict)
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
     """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone."""
     context = runtime.context
-    if state["quick"]:
+    if (skill := state.get("skill", "")) and skill not in context.skills.found:
+        return Command(goto="__end__", update=_unknown(skill))
+    if state["quick"] or context.skills.recording(skill, state.get("arguments", {})) is not None:
         return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
     others = context.names[1:]
     if wished := state.get("member"):
@@ -94,11 +101,18 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         update["outcome"] = outcome.value
         update["summary"] = intent.answer or sentence("ended.no_phone_needed")
         return Command(goto="__end__", update=update)
+    if not state.get("skill") and intent.skill in context.skills.found:
+        update |= {"skill": intent.skill, "arguments": intent.arguments}
+        context.emit(SkillChosen(skill=intent.skill, arguments=intent.arguments))
     if intent.kind == "member":
         return _to_member(state, context, intent.member, update)
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update={**update, "goal": state["text"]})
+
+
+def _unknown(skill: str) -> MainState:
+    return {"outcome": Outcome.FAILED.value, "summary": sentence("ended.no_skill", skill=skill)}
 
 
 def _to_member(state: MainState, context: TaskContext, name: str, update: MainState) -> Route:

@@ -50,6 +50,8 @@ def sent(state: MainState, member: str, goal: str, number: int, todo: int | None
         text=state["text"],
         person=state.get("person", ""),
         facts=_facts(state),
+        skill=state.get("skill", ""),
+        arguments=state.get("arguments", {}),
         said=tuple(state.get("heard", [])),
         notes=(*state["notes"], *prompt_facts.brought_from_phone(state)),
         documents=tuple(state.get("documents", [])),

@@ -1,0 +1,342 @@
+"""What a recorded action touched, as it is found again on another screen, and the words by which that screen is known.
+
+An anchor is found by identity (resource id) and words, never by coordinates: a button may move, a list be in another
+order, the screen be of another size. Two elements that fit equally well are no fit, so nothing else is ever touched in
+its place; whoever cannot find an anchor asks a model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.guards.binding import around, is_presence, words_of
+from agent.guards.hit_test import LARGE_SHARE, is_button
+from devices.phone import Element, Observation
+
+MOST_LANDMARKS: Final = 8
+LONGEST_LANDMARK: Final = 40
+"""Characters: longer words are content, not the name of a page or a button."""
+SHARE: Final = 0.6
+"""Of its landmarks, that a screen must show to be the one that was recorded: apps move a label now and then."""
+LEAST_IDS: Final = 2
+"""Ids that a screen without any of the words must share with the recorded one to be the same in another language."""
+ROWS: Final = 3
+"""So many containers of one size are rows of a list: what stands in them is content."""
+_STATUS_BAR: Final = 0.04
+_GENERIC: Final = frozenset(
+    {
+        "alertTitle",
+        "message",
+        "parentPanel",
+        "button1",
+        "button2",
+        "button3",
+        "title",
+        "summary",
+        "icon",
+        "text",
+        "list",
+    }
+)
+"""Ids that many screens share: they name no control by themselves."""
+_ENDS: Final = frozenset(".?!…。？！")
+"""What a sentence ends with: content, or an explanation that changes with every version."""
+_COUNTER: Final = re.compile(r"(?:,\s?|\s?[(（])\d{1,4}[)）]?$")
+"""A number that an app puts behind a label: "Cart, 2", "Inbox (3)"."""
+_PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
+
+
+class Landmark(BaseModel):
+    """Words that the recorded screen had, and the id of the element that showed them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: str
+    id: str = ""
+
+
+class Anchor(BaseModel):
+    """A control as it was recorded. Its words may hold parameters, as `{name}`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    package: str
+    role: str
+    """The class without its package, such as "Button"."""
+    id: str = ""
+    words: str = ""
+    """Its own, else the first that stand in it."""
+    beside: str = ""
+    """The first words of the row or card that it stands in, where its own do not tell it from others."""
+    editable: bool = False
+    checked: bool | None = None
+    """How the switch or box in it was set before it was touched; None where there is none."""
+    listed: bool = False
+    """Whether it stood in a list, where it may be further down now."""
+    at: tuple[float, float] = (0.0, 0.0)
+    """Where its middle was, in shares of the screen: a hint for models."""
+
+
+class Likeness(Enum):
+    """How much a screen is like the recorded one."""
+
+    SAME = "same"
+    TRANSLATED = "translated"
+    """Other words in the same places: the phone speaks another language."""
+    UNTOLD = "untold"
+    """The recording knows no words of it."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The element that an anchor means. `renamed`: by its id alone, for its words are others now."""
+
+    element: Element
+    renamed: bool = False
+
+
+def anchor_of(element: Element, seen: Observation) -> Anchor | None:
+    """The element as an anchor; None for one that nothing tells from another on the same screen."""
+    box = element.bounds.clipped(seen.size).centre
+    plain = Anchor(
+        package=element.package or seen.package,
+        role=_role(element),
+        id=element.resource_id,
+        words=_name(element, seen),
+        editable=element.editable,
+        checked=_checked(element, seen),
+        listed=_in_list(element, seen),
+        at=(round(box.x / seen.size.width, 3), round(box.y / seen.size.height, 3)),
+    )
+    for anchor in (plain, plain.model_copy(update={"beside": _beside(element, seen)})):
+        if (anchor.words or anchor.beside or _names_one(anchor.id)) and _is_same(find(anchor, seen), element):
+            return anchor
+    return None
+
+
+def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> Found | None:
+    """The one element of this screen that the anchor means, with these values for its parameters; None for none, and
+    for several that fit equally well.
+    """
+    words, beside = folded(filled(anchor.words, values or {})), folded(filled(anchor.beside, values or {}))
+    there = [e for e in seen.elements or () if (e.package or seen.package) == anchor.package and _visible(e, seen)]
+    if anchor.editable:
+        there = [e for e in there if e.editable]
+    same_id = [e for e in there if anchor.id and e.resource_id == anchor.id and _role(e) == anchor.role]
+    if anchor.editable and anchor.id:
+        return _only(same_id, anchor, beside, seen)
+    named = [e for e in there if folded(_name(e, seen)) == words]
+    if words and not named:
+        named = [e for e in there if _uncounted(folded(_name(e, seen))) == _uncounted(words)]
+    if words:
+        best = [e for e in named if e in same_id] or ([] if anchor.id and same_id else named)
+        if best:
+            return _only(best, anchor, beside, seen)
+        if not _names_one(anchor.id) or _PARAMETER.search(anchor.words):
+            return None
+        renamed = _only(same_id, anchor, beside, seen)
+        return None if renamed is None else Found(renamed.element, renamed=True)
+    if anchor.id:
+        return _only(same_id, anchor, beside, seen)
+    return _only([e for e in there if _role(e) == anchor.role and not _name(e, seen)], anchor, beside, seen)
+
+
+def place_of_words(element: Element, seen: Observation) -> Anchor | None:
+    """Where words stand that will be others the next time: by their id, or by what stands beside them; None where
+    neither tells.
+    """
+    alike = [e for e in seen.elements or () if e.resource_id == element.resource_id]
+    beside = "" if _names_one(element.resource_id) and len(alike) == 1 else _beside(element, seen)
+    if not beside and len(alike) != 1:
+        return None
+    anchor = Anchor(package=element.package or seen.package, role=_role(element), id=element.resource_id, beside=beside)
+    return anchor if words_at(anchor, seen) == words_of(element) else None
+
+
+def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = None) -> str:
+    """What stands now where such an anchor points; "" where that cannot be told."""
+    beside = folded(filled(anchor.beside, values or {}))
+    there = [
+        e
+        for e in seen.elements or ()
+        if (e.package or seen.package) == anchor.package
+        and (e.resource_id, _role(e)) == (anchor.id, anchor.role)
+        and (not beside or folded(_beside(e, seen)) == beside)
+    ]
+    return words_of(there[0]) if len(there) == 1 else ""
+
+
+def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Landmark, ...]:
+    """Words that tell this screen from others, the uppermost first: titles and buttons, no content or number."""
+    bar = seen.size.height * _STATUS_BAR
+    rows = _rows(seen)
+    own = {_name(target, seen)} if target is not None else set()
+    found: dict[str, Landmark] = {}
+    ordered = sorted(seen.elements or (), key=lambda e: not is_button(e) and e.bounds.centre.y > seen.size.height / 4)
+    for element in ordered:
+        words = words_of(element)
+        if not words or element.editable or element.scrollable or len(words) > LONGEST_LANDMARK or words in own:
+            continue
+        if (
+            words[-1] in _ENDS
+            or any(sign.isdigit() for sign in words)
+            or is_presence(words)
+            or element.bounds.centre.y <= bar
+        ):
+            continue
+        if (element.package and element.package != seen.package) or _stands_in(element, rows):
+            continue
+        found.setdefault(folded(words), Landmark(words=words, id=element.resource_id))
+    return tuple(found.values())[:MOST_LANDMARKS]
+
+
+def likeness(landmarks: Sequence[Landmark], seen: Observation, values: Mapping[str, str] | None = None) -> Likeness:
+    """Whether this screen is the one that has these landmarks. Those with a parameter must all be there."""
+    if not landmarks:
+        return Likeness.UNTOLD
+    values = values or {}
+    shown = {folded(words) for e in seen.elements or () if (words := words_of(e))}
+    own = [mark for mark in landmarks if _PARAMETER.search(mark.words)]
+    if any(folded(filled(mark.words, values)) not in shown for mark in own):
+        return Likeness.OTHER
+    there = sum(folded(filled(mark.words, values)) in shown for mark in landmarks)
+    if there >= math.ceil(SHARE * len(landmarks)):
+        return Likeness.SAME
+    ids = {mark.id for mark in landmarks if _names_one(mark.id)}
+    if len(ids) >= LEAST_IDS and ids <= {e.resource_id for e in seen.elements or ()}:
+        return Likeness.TRANSLATED
+    return Likeness.OTHER
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with these values for its parameters; a name that has none stays as it is."""
+    return _PARAMETER.sub(lambda found: values.get(found["name"], found[0]), text)
+
+
+def parameters_in(texts: Iterable[str]) -> set[str]:
+    """The names of the parameters in these texts."""
+    return {found["name"] for text in texts for found in _PARAMETER.finditer(text)}
+
+
+def folded(words: str) -> str:
+    """The words as they are compared: blanks and case do not count."""
+    return " ".join(words.casefold().split()).removesuffix("…").strip()
+
+
+def _uncounted(words: str) -> str:
+    bare = _COUNTER.sub("", words)
+    return bare if sum(map(str.isalpha, bare)) >= 2 else words
+
+
+def _only(found: Sequence[Element], anchor: Anchor, beside: str, seen: Observation) -> Found | None:
+    """The one of these that is meant; a control and the words in it are one."""
+    if beside:
+        found = [e for e in found if folded(_beside(e, seen)) == beside]
+    if not found:
+        return None
+    outer = max(found, key=lambda e: e.bounds.area)
+    if any(not outer.bounds.holds(e.bounds.centre) for e in found):
+        return None
+    alike = [e for e in found if _role(e) == anchor.role]
+    if len(alike) > 1:
+        return None
+    return Found(alike[0] if alike else min(found, key=lambda e: e.bounds.area))
+
+
+def _is_same(found: Found | None, element: Element) -> bool:
+    return found is not None and not found.renamed and found.element is element
+
+
+def _names_one(identifier: str) -> bool:
+    """Whether an id is one that an app gives to one control."""
+    return bool(identifier) and identifier.rsplit("/", 1)[-1] not in _GENERIC and not identifier.startswith("android:")
+
+
+def _role(element: Element) -> str:
+    return element.class_name.rsplit(".", 1)[-1]
+
+
+def _name(element: Element, seen: Observation) -> str:
+    """Its words, else the first that stand in it; those of a field are its hint."""
+    if element.editable:
+        return "" if element.password else element.hint or element.text
+    if words := words_of(element):
+        return words
+    if element.scrollable or element.bounds.area > LARGE_SHARE * seen.size.width * seen.size.height:
+        return ""
+    inside = [e for e in seen.elements or () if e is not element and words_of(e) and _holds(element, e)]
+    first = min(inside, key=lambda e: (e.bounds.top, e.bounds.left), default=None)
+    return "" if first is None else words_of(first)
+
+
+def _beside(element: Element, seen: Observation) -> str:
+    """The first words of its row or card that are not its own; without a row the words right above it."""
+    near = [e for e in around(seen, element).near if e is not element and words_of(e) and not _holds(element, e)]
+    if near:
+        return words_of(min(near, key=lambda e: (e.bounds.top, e.bounds.left)))
+    box = element.bounds
+    above = [
+        e
+        for e in seen.elements or ()
+        if words_of(e) and e.bounds.bottom <= box.top and e.bounds.left < box.right and box.left < e.bounds.right
+    ]
+    nearest = max(above, key=lambda e: e.bounds.bottom, default=None)
+    return "" if nearest is None else words_of(nearest)
+
+
+def _checked(element: Element, seen: Observation) -> bool | None:
+    """How the switch or box is set that a touch of it changes."""
+    if element.checkable:
+        return element.checked
+    page = LARGE_SHARE * seen.size.width * seen.size.height
+    holders = [e for e in seen.elements or () if is_button(e) and e.bounds.area <= page and _holds(e, element)]
+    row = element if is_button(element) else min(holders, key=lambda e: e.bounds.area, default=None)
+    boxes = [] if row is None else [e for e in seen.elements or () if e.checkable and _holds(row, e)]
+    return boxes[0].checked if len(boxes) == 1 else None
+
+
+def checked_now(found: Found, seen: Observation) -> bool | None:
+    """How the switch or box in it is set; None where there is none."""
+    return _checked(found.element, seen)
+
+
+def _in_list(element: Element, seen: Observation) -> bool:
+    return any(e.scrollable and e is not element and _holds(e, element) for e in seen.elements or ()) or _stands_in(
+        element, _rows(seen)
+    )
+
+
+def _rows(seen: Observation) -> list[Element]:
+    """Containers that can be touched of which several have the same size."""
+    page = LARGE_SHARE * seen.size.width * seen.size.height
+    able = [e for e in seen.elements or () if (e.clickable or e.long_clickable) and e.bounds.area <= page]
+    sizes: dict[tuple[str, int, int], list[Element]] = {}
+    for e in able:
+        box = e.bounds
+        sizes.setdefault((_role(e), (box.right - box.left) // 8, (box.bottom - box.top) // 8), []).append(e)
+    return [e for alike in sizes.values() if len(alike) >= ROWS for e in alike]
+
+
+def _stands_in(element: Element, rows: Sequence[Element]) -> bool:
+    return any(row is element or _holds(row, element) for row in rows)
+
+
+def is_chosen_of_many(element: Element, seen: Observation) -> bool:
+    """Whether it is one of several alike, as the rows of a list are."""
+    return _stands_in(element, _rows(seen))
+
+
+def _holds(outer: Element, inner: Element) -> bool:
+    return outer.bounds.holds(inner.bounds.centre) and inner.bounds.area < outer.bounds.area
+
+
+def _visible(element: Element, seen: Observation) -> bool:
+    return element.bounds.clipped(seen.size).area > 0

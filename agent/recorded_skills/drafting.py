@@ -1,0 +1,205 @@
+"""Makes a recorded skill of the steps of a run: which of them are kept, and what of them are parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent.effect_facts import Answered, Effect, NothingChanged
+from agent.recorded_skills.anchors import Anchor, Landmark, filled, parameters_in
+from agent.recorded_skills.recording import RecordedAction
+from agent.recorded_skills.skill_file import (
+    FIELDS,
+    MOST_PARAMETERS,
+    PARAMETER,
+    Parameter,
+    RecordedSkill,
+    Source,
+    texts_of,
+)
+from agent.wording import Spoken
+
+COVERED: Final = "•"
+_LEFT_OUT: Final = frozenset({"wait", "wait_for", "ask_user"})
+"""What a replay does in its own way: it waits for what comes, and what a person answers is a parameter."""
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_SHORTEST: Final = 2
+"""Characters of a value: a shorter one stands in too many places by chance."""
+
+
+class NotSavable(Spoken):
+    """No skill can be made of it; its sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoneStep:
+    """One step of a finished run, as it is looked at here."""
+
+    actions: tuple[RecordedAction, ...]
+    effect: tuple[Effect, ...]
+    recorded: bool = True
+    """Whether the service kept what the step touched: former versions did not."""
+
+
+def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], RecordedAction]:
+    """What is done again, and the end. Raises NotSavable."""
+    if not done:
+        raise NotSavable("skill.no_steps")
+    if not all(step.recorded for step in done):
+        raise NotSavable("skill.former")
+    ends = [action for step in done for action in step.actions if action.kind == "finish"]
+    if not ends or ends[-1].action.get("status") != "success":
+        raise NotSavable("skill.no_end")
+    kept: list[RecordedAction] = []
+    for step in done:
+        in_vain = any(isinstance(fact, NothingChanged) for fact in step.effect)
+        for action in step.actions:
+            if action.kind in _LEFT_OUT or action.kind == "finish":
+                continue
+            if in_vain and action.kind in {"tap", "double_tap", "long_press", "scroll", "swipe"}:
+                continue
+            kept.append(_bare(action))
+    kept = [each for number, each in enumerate(kept) if not _only_moves(each, kept[number + 1 :])]
+    if not any(step.kind != "note" for step in kept) and not ends[-1].reads:
+        raise NotSavable("skill.nothing_done")
+    if any(COVERED in str(value) for step in kept for value in step.action.values()):
+        raise NotSavable("skill.secret")
+    return tuple(kept), ends[-1]
+
+
+def _bare(action: RecordedAction) -> RecordedAction:
+    """The action with no more than is needed to do it again."""
+    fields = FIELDS.get(action.kind)
+    if fields is None:
+        return action.model_copy(update={"action": {"kind": action.kind}, "touches": True})
+    kept = {key: value for key, value in action.action.items() if key == "kind" or key in fields}
+    return action.model_copy(update={"action": kept})
+
+
+def _only_moves(action: RecordedAction, later: Sequence[RecordedAction]) -> bool:
+    """Whether it only brought into view what was touched next: a replay looks for that by itself."""
+    following = next((each for each in later if each.kind != "scroll"), None)
+    return action.kind == "scroll" and following is not None and following.anchor is not None
+
+
+def proposed(task: str, steps: Sequence[RecordedAction], effects: Iterable[Effect]) -> tuple[Parameter, ...]:
+    """The parameters that code finds: typed texts, and what was chosen in a list, that came from the person's words."""
+    said = "\n".join([task, *(fact.text for fact in effects if isinstance(fact, Answered))]).casefold()
+    found: dict[str, Parameter] = {}
+    for step in steps:
+        for value, near in _values(step):
+            if (
+                len(value) < _SHORTEST
+                or value.casefold() not in said
+                or any(p.example == value for p in found.values())
+            ):
+                continue
+            name = _name(near, found.keys())
+            found[name] = Parameter(name=name, example=value)
+    return tuple(found.values())[:MOST_PARAMETERS]
+
+
+def _values(step: RecordedAction) -> list[tuple[str, str]]:
+    """What of a step may be another the next time, with what it is likely to be called."""
+    anchor = step.anchor
+    if step.kind == "type":
+        field = "" if anchor is None else anchor.id.rsplit("/", 1)[-1] or anchor.words
+        return [(str(step.action["text"]).strip(), field or "text")]
+    if step.kind == "open_url":
+        return [(str(step.action["url"]), "address")]
+    if anchor is not None and step.chosen:
+        return [(each, "choice") for each in (anchor.words, anchor.beside) if each]
+    return []
+
+
+def _name(near: str, taken: Iterable[str]) -> str:
+    words = _WORD.findall(near.casefold())
+    base = "_".join(words)[:30].strip("_")
+    base = base if PARAMETER.fullmatch(base) else "value"
+    names = set(taken)
+    return base if base not in names else next(name for n in range(2, 99) if (name := f"{base}_{n}") not in names)
+
+
+def with_parameters(
+    task: str,
+    steps: Sequence[RecordedAction],
+    end: RecordedAction,
+    parameters: Sequence[Parameter],
+    source: Source,
+    version: int = 1,
+) -> RecordedSkill:
+    """The skill with its parameters in every place where their values stood. Raises NotSavable for a parameter whose
+    value stands in no step, or whose value is part of another's.
+    """
+    braces = parameters_in([task, *(str(value) for step in steps for value in step.action.values())])
+    names, examples = [each.name for each in parameters], [each.example.casefold() for each in parameters]
+    for each in parameters:
+        if each.name in braces or names.count(each.name) > 1 or PARAMETER.fullmatch(each.name) is None:
+            raise NotSavable("skill.bad_name", name=each.name)
+        if examples.count(each.example.casefold()) > 1:
+            raise NotSavable("skill.same_value", value=each.example)
+    # The longest first: a value may be part of another one.
+    places = sorted(((each.example, f"{{{each.name}}}") for each in parameters), key=lambda place: -len(place[0]))
+    put = _Put(places)
+    said = task.casefold()
+    made = [_left_to_model(put.step(step), said, parameters) for step in steps]
+    used = parameters_in(text for step in made for text in texts_of(step))
+    for each in parameters:
+        if each.name not in used:
+            raise NotSavable("skill.unused", name=each.name, value=each.example)
+    return RecordedSkill(
+        version=version,
+        task=put.text(task),
+        parameters=tuple(parameters),
+        steps=tuple(made),
+        end=put.step(end.model_copy(update={"action": {"kind": "finish", "status": "success"}})),
+        source=source,
+    )
+
+
+def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Parameter]) -> RecordedAction:
+    """A text with numbers that no person has said was read somewhere: it is another one the next time."""
+    text = str(step.action.get("text", "")) if step.kind == "type" else ""
+    known = filled(text, {each.name: "" for each in parameters})
+    if not any(sign.isdigit() for sign in known) or known.strip().casefold() in said:
+        return step
+    return step.model_copy(update={"action": {"kind": "type"}, "touches": True, "anchor": None})
+
+
+class _Put:
+    """Puts parameters in the place of their values."""
+
+    def __init__(self, places: Sequence[tuple[str, str]]) -> None:
+        self._names = {value.casefold(): name for value, name in places}
+        parts = "|".join(re.escape(value) for value, _ in places)
+        # Whole words only, where words have ends: "tea" is no part of "steak".
+        self._pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{parts})(?![A-Za-z0-9])", re.IGNORECASE) if parts else None
+
+    def text(self, text: str) -> str:
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda found: self._names[found[0].casefold()], text)
+
+    def step(self, step: RecordedAction) -> RecordedAction:
+        action: dict[str, Any] = {
+            key: self.text(value)
+            if isinstance(value, str) and key not in {"kind", "key", "direction", "status"}
+            else value
+            for key, value in step.action.items()
+        }
+        return step.model_copy(
+            update={
+                "action": action,
+                "anchor": None if step.anchor is None else self.anchor(step.anchor),
+                "landmarks": tuple(self.mark(mark) for mark in step.landmarks),
+                "reads": tuple(self.anchor(anchor) for anchor in step.reads),
+            }
+        )
+
+    def anchor(self, anchor: Anchor) -> Anchor:
+        return anchor.model_copy(update={"words": self.text(anchor.words), "beside": self.text(anchor.beside)})
+
+    def mark(self, mark: Landmark) -> Landmark:
+        return mark.model_copy(update={"words": self.text(mark.words)})

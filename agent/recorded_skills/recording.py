@@ -1,0 +1,94 @@
+"""What a step keeps of the actions that it did, so that a skill can be made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.guards.binding import words_of
+from agent.recorded_skills.anchors import Anchor, Landmark, anchor_of, is_chosen_of_many, landmarks_of, place_of_words
+from devices.phone import Element, Observation
+
+MOST_READ: Final = 5
+"""Labels that one note or result is made of; more is a text, which a model has to write."""
+
+
+class RecordedAction(BaseModel):
+    """One action that was done, where, and on what screen. It holds no secret: one that was typed is a question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    action: dict[str, Any]
+    """The action as plain data, without its target."""
+    package: str = ""
+    activity: str = ""
+    anchor: Anchor | None = None
+    """What it touched; None for what touches nothing, and for what could not be told from other things."""
+    touches: bool = False
+    """Whether only a model can do it again where no anchor or place of words is known."""
+    landmarks: tuple[Landmark, ...] = ()
+    chosen: bool = False
+    """Whether it touched one of several alike, as in a list."""
+    dialog: bool = False
+    """Whether it was done in a dialog, which may not come the next time."""
+    reads: tuple[Anchor, ...] = ()
+    """Where the words of a note or a result stood on the screen."""
+    seconds: float = Field(default=0.0, ge=0)
+    """How long it took until the screen stood still after it."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the action."""
+        return str(self.action["kind"])
+
+
+class StepRecord(BaseModel):
+    """What a step keeps of what it did. A step of a former version has none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    actions: tuple[RecordedAction, ...] = ()
+    followed: int | None = None
+    """The step of a recorded skill that was done again by it; None where a model has decided."""
+
+
+def recorded(
+    action: Mapping[str, Any], seen: Observation | None, target: Element | None, *, touches: bool, seconds: float = 0.0
+) -> RecordedAction:
+    """An action as it is kept; `seen` is the screen that it was done on, without secrets, and `target` what it met."""
+    plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
+    if seen is None:
+        return RecordedAction(action=plain, touches=touches)
+    if target is None and plain["kind"] == "type":
+        target = next((e for e in seen.elements or () if e.focused and e.editable), None)
+    marks = landmarks_of(seen, target)
+    return RecordedAction(
+        action=plain,
+        package=seen.package,
+        activity=seen.activity,
+        anchor=None if target is None else anchor_of(target, seen),
+        touches=touches,
+        landmarks=marks,
+        chosen=target is not None and is_chosen_of_many(target, seen),
+        dialog=_is_dialog(seen),
+        seconds=round(seconds, 2),
+    )
+
+
+def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> RecordedAction:
+    """A note or the end of the work, with the places where its words stood where all of them are labels."""
+    made = recorded(action, seen, None, touches=False)
+    lines = [line for each in text.splitlines() if (line := " ".join(each.split()))]
+    said = [[e for e in seen.elements or () if words_of(e) == line and not e.editable] for line in lines[:MOST_READ]]
+    places = [place_of_words(found[0], seen) if len(found) == 1 else None for found in said]
+    told = tuple(place for place in places if place is not None)
+    if len(told) < len(lines):
+        return made.model_copy(update={"touches": True})
+    return made.model_copy(update={"reads": told})
+
+
+def _is_dialog(seen: Observation) -> bool:
+    elements = [e for e in seen.elements or () if words_of(e) or e.clickable]
+    return bool(elements) and any("alertTitle" in e.resource_id or "parentPanel" in e.resource_id for e in elements)

@@ -1,0 +1,116 @@
+"""`skill.json`: a recorded skill as data, beside the SKILL.md that people and other agents read.
+
+Whoever wrote it, it is data: it says what could be done, and every action of it is gated, asked about and journalled
+like one that a model has chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agent.recorded_skills.anchors import filled, parameters_in
+from agent.recorded_skills.recording import RecordedAction
+
+FILE: Final = "skill.json"
+MOST_BYTES: Final = 512_000
+"""Of the file; a step takes about one thousand."""
+MOST_STEPS: Final = 100
+MOST_PARAMETERS: Final = 20
+PARAMETER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    "tap": frozenset(),
+    "double_tap": frozenset(),
+    "long_press": frozenset(),
+    "type": frozenset({"text", "clear", "submit"}),
+    "key": frozenset({"key"}),
+    "open_app": frozenset({"name"}),
+    "open_url": frozenset({"url"}),
+    "scroll": frozenset({"direction"}),
+    "note": frozenset({"screen"}),
+    "take_over": frozenset({"reason"}),
+    "enter_secret": frozenset({"question", "submit"}),
+    "finish": frozenset({"status"}),
+}
+"""What code does again: kind → the fields that are kept of its action. Of any other only the kind is kept: a model does
+it, as it does what no anchor is known for.
+"""
+
+
+class Parameter(BaseModel):
+    """Something that may be another the next time. `example` is what it was when the skill was recorded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(pattern=rf"^{PARAMETER.pattern}$")
+    example: str = Field(min_length=1, max_length=4000)
+    about: str = Field(default="", max_length=200)
+
+
+class Source(BaseModel):
+    """The run that a skill was made of, and what it took."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: str = ""
+    """The number of the task, as the service that made it counts."""
+    recorded: float = 0.0
+    """When, in Unix seconds."""
+    seconds: float = 0.0
+    tokens: int = 0
+    cost: float | None = None
+
+
+class RecordedSkill(BaseModel):
+    """A run as it can be done again: its steps with parameters in place of what may be another the next time."""
+
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal[1] = 1
+    version: int = Field(default=1, ge=1)
+    task: str = Field(max_length=8000)
+    """What the person asked, with parameters as `{name}`."""
+    parameters: tuple[Parameter, ...] = Field(default=(), max_length=MOST_PARAMETERS)
+    steps: tuple[RecordedAction, ...] = Field(min_length=1, max_length=MOST_STEPS)
+    end: RecordedAction
+    """The end as the run came to it: the landmarks of its last screen are what code can check."""
+    source: Source = Source()
+
+    @model_validator(mode="after")
+    def _sound(self) -> RecordedSkill:
+        names = [parameter.name for parameter in self.parameters]
+        if len(set(names)) < len(names):
+            raise ValueError("two parameters have one name")
+        for step in (*self.steps, self.end):
+            if not step.action.keys() - {"kind"} <= FIELDS.get(step.kind, frozenset()):
+                raise ValueError(f"a step {step.kind!r} has what cannot be done again")
+        if self.end.kind != "finish":
+            raise ValueError("it has no end")
+        if set(names) - parameters_in(text for step in self.steps for text in texts_of(step)):
+            raise ValueError("a parameter stands in no step")
+        return self
+
+    def missing(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
+        """The parameters that these arguments do not give."""
+        return tuple(each.name for each in self.parameters if not arguments.get(each.name, "").strip())
+
+    def unknown(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
+        """The arguments that are none of its parameters."""
+        return tuple(sorted(arguments.keys() - {each.name for each in self.parameters}))
+
+    def asked(self, arguments: Mapping[str, str]) -> str:
+        """The task in words, with these arguments."""
+        return filled(self.task, arguments)
+
+
+def texts_of(step: RecordedAction) -> Iterator[str]:
+    """Every text of a step that parameters may stand in."""
+    yield from (value for value in step.action.values() if isinstance(value, str))
+    for anchor in (*([step.anchor] if step.anchor is not None else []), *step.reads):
+        yield anchor.words
+        yield anchor.beside
+    yield from (mark.words for mark in step.landmarks)

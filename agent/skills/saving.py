@@ -1,0 +1,163 @@
+"""The operator's folder of skills as it is changed: a recorded skill is saved, renamed, taken away, or brought in.
+
+A folder that comes from elsewhere is data like any other: it is read with the same checks as at the start, and what it
+says is gated and asked about whenever it is done.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from agent.front_matter import MAX_NAME, NAME
+from agent.recorded_skills.recording import RecordedAction
+from agent.recorded_skills.skill_file import FILE as RECORDING
+from agent.recorded_skills.skill_file import RecordedSkill
+from agent.skills.library import Skills
+from agent.skills.loading import APPS, FILE, load_skills
+from agent.wording import Spoken, shortened
+from devices.atomic_file import write_atomically
+
+VERSIONS: Final = "versions"
+MOST_DESCRIPTION: Final = 200
+"""Characters of what stands in the prompts of everybody."""
+MOST_FILES: Final = 50
+_BREAKS: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]+")
+
+
+class NotChanged(Spoken):
+    """The folder was not changed; its sentence says why."""
+
+
+def save(skills: Skills, name: str, recorded: RecordedSkill) -> int:
+    """Write the skill; one of this name that was recorded before is kept as its former version. Returns the number of
+    the version, and blocks on the disk. Raises NotChanged and OSError.
+    """
+    check(skills, name)
+    own, former, version = _own(skills), skills.found.get(name), 1
+    folder = own / name
+    folder.mkdir(parents=True, exist_ok=True)
+    if former is not None and former.recorded is not None:
+        version = former.recorded.version + 1
+        (folder / VERSIONS).mkdir(exist_ok=True)
+        write_atomically(folder / VERSIONS / f"{former.recorded.version}.json", (folder / RECORDING).read_bytes())
+    recorded = recorded.model_copy(update={"version": version})
+    data = recorded.model_dump_json(exclude_defaults=True, indent=1)
+    write_atomically(folder / RECORDING, data.encode())
+    write_atomically(folder / FILE, document(name, recorded).encode())
+    refresh(skills)
+    return version
+
+
+def check(skills: Skills, name: str) -> None:
+    """Raises NotChanged where no recorded skill may be saved under this name."""
+    own, former = _own(skills), skills.found.get(name)
+    check_name(name)
+    if former is not None and (former.recorded is None or former.folder.parent != own):
+        raise NotChanged("skill.taken", name=name)
+
+
+def remove(skills: Skills, name: str) -> None:
+    """Take a recorded skill away with all its versions. Blocks on the disk. Raises NotChanged and OSError."""
+    shutil.rmtree(_recorded(skills, name))
+    refresh(skills)
+
+
+def rename(skills: Skills, old: str, new: str) -> None:
+    """Call a recorded skill otherwise. Blocks on the disk. Raises NotChanged and OSError."""
+    folder = _recorded(skills, old)
+    check_name(new)
+    if new in skills.found or (folder.parent / new).exists():
+        raise NotChanged("skill.taken", name=new)
+    recorded = skills.found[old].recorded
+    assert recorded is not None
+    folder.rename(folder.parent / new)
+    write_atomically(folder.parent / new / FILE, document(new, recorded).encode())
+    refresh(skills)
+
+
+def bring(skills: Skills, folder: Path) -> str:
+    """Copy a skill's folder from elsewhere; its name. Links are not followed. Raises NotChanged and OSError."""
+    own = _own(skills)
+    found = load_skills(folder.parent, shipped=False)
+    skill = next((each for each in found.found.values() if each.folder == folder), None)
+    if skill is None:
+        why = next((each.why for each in found.refused if each.folder == str(folder)), "")
+        raise NotChanged("skill.not_brought", folder=str(folder), why=why or FILE)
+    if skill.name in skills.found:
+        raise NotChanged("skill.taken", name=skill.name)
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    if len(files) > MOST_FILES:
+        raise NotChanged("skill.many_files", most=MOST_FILES)
+    for path in files:
+        target = own / skill.name / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, path.read_bytes())
+    refresh(skills)
+    return skill.name
+
+
+def refresh(skills: Skills) -> None:
+    """Read the folders again."""
+    skills.found = load_skills(_own(skills)).found
+
+
+def document(name: str, recorded: RecordedSkill) -> str:
+    """The SKILL.md of a recorded skill: for people, and for agents that know nothing of recordings."""
+    apps = sorted({step.package for step in recorded.steps if step.package and step.kind != "open_app"})
+    lines = [f"{number}. {line}" for number, line in enumerate(_told(recorded), 1)]
+    parameters = [f"- `{each.name}`, such as “{each.example}”. {each.about}".strip() for each in recorded.parameters]
+    asked = _plain(recorded.task)
+    head = ["---", f"name: {name}", f'description: "{shortened(asked, MOST_DESCRIPTION)}"', "metadata:"]
+    head += [f'  {APPS}: "{" ".join(apps)}"', "---", ""]
+    body = [f"Recorded on a phone. What was asked: {asked}", ""]
+    body += ["## Parameters", "", *parameters, ""] if parameters else []
+    return "\n".join([*head, *body, "## Steps", "", *lines, ""])
+
+
+def _told(recorded: RecordedSkill) -> Iterator[str]:
+    for step in recorded.steps:
+        yield _in_words(step)
+    marks = ", ".join(f"“{_plain(mark.words)}”" for mark in recorded.end.landmarks[:4])
+    yield f"It is done when the screen shows {marks}." if marks else "Then it is done."
+
+
+def _in_words(step: RecordedAction) -> str:
+    """One step in a line."""
+    data = step.action
+    what = next((str(data[key]) for key in ("text", "name", "url", "key", "question", "reason") if key in data), "")
+    parts = [step.kind.replace("_", " ").capitalize(), f"“{_plain(what)}”" if what else ""]
+    if (anchor := step.anchor) is not None:
+        words = _plain(anchor.words) or anchor.id.rsplit("/", 1)[-1]
+        parts += [f"{'into' if step.kind == 'type' else ''} “{words}”".strip()]
+        parts += [f"beside “{_plain(anchor.beside)}”" if anchor.beside else ""]
+    elif step.touches:
+        parts.append("(as the screen asks for it)")
+    return " ".join(part for part in parts if part)
+
+
+def _plain(text: str) -> str:
+    return _BREAKS.sub(" ", text).strip()
+
+
+def _own(skills: Skills) -> Path:
+    if skills.own is None:
+        raise NotChanged("skill.no_folder")
+    return skills.own
+
+
+def check_name(name: str) -> None:
+    """Raises NotChanged for what cannot be the name of a skill."""
+    if len(name) > MAX_NAME or NAME.fullmatch(name) is None:
+        raise NotChanged("skill.bad_skill_name", name=name[:MAX_NAME])
+
+
+def _recorded(skills: Skills, name: str) -> Path:
+    """The folder of a recorded skill of the operator's."""
+    skill = skills.found.get(name)
+    if skill is None or skill.recorded is None or skill.folder.parent != _own(skills) or skill.folder.is_symlink():
+        raise NotChanged("skill.not_own", name=name[:MAX_NAME])
+    return skill.folder

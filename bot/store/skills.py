@@ -1,0 +1,134 @@
+"""Recorded skills: who has saved which, what waits for a person's yes, and what came of their runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from agent.outcome import Outcome
+from agent.recorded_skills.skill_file import RecordedSkill
+from bot.domain.address import Person
+from bot.store.connection import Transaction
+from bot.store.database import Database
+from bot.store.json_columns import usage_of
+
+KEEP_SECONDS: Final = 86_400.0
+"""How long a draft can be confirmed; ours."""
+RUNS: Final = 200
+"""Latest runs of a skill that its figures are made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A skill that a person was shown and has not confirmed yet. `made` is Unix seconds."""
+
+    id: str
+    person: Person
+    name: str
+    task: str
+    skill: RecordedSkill
+    made: float
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRun:
+    """One run of a skill that has ended. `cost` is None where the model has no price."""
+
+    task: str
+    outcome: Outcome
+    seconds: float
+    tokens: int
+    cost: float | None
+    arguments: str
+    """As JSON."""
+
+
+class SkillTable:
+    """What the service knows of recorded skills besides their folders."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add_draft(self, draft: Draft) -> None:
+        """Keep what a person is shown; drafts of before are forgotten after a day."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("DELETE FROM skill_drafts WHERE made < ?", (draft.made - KEEP_SECONDS,))
+            await transaction.fetch(
+                "INSERT INTO skill_drafts (id, person_platform, person_id, name, task, skill, made)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    draft.id,
+                    draft.person.platform,
+                    draft.person.id,
+                    draft.name,
+                    int(draft.task),
+                    draft.skill.model_dump_json(exclude_defaults=True),
+                    draft.made,
+                ),
+            )
+
+        await self._database.write(work)
+
+    async def draft(self, number: str, *, now: float) -> Draft | None:
+        """The draft with this id, None when there is none (any more)."""
+        rows = await self._database.fetch(
+            "SELECT * FROM skill_drafts WHERE id = ? AND made >= ?", (number, now - KEEP_SECONDS)
+        )
+        if not rows:
+            return None
+        row = rows[0]
+        person = Person(row["person_platform"], row["person_id"])
+        skill = RecordedSkill.model_validate_json(row["skill"])
+        return Draft(row["id"], person, row["name"], str(row["task"]), skill, row["made"])
+
+    async def saved(self, draft: Draft, *, now: float) -> None:
+        """The draft is a skill now, of the person who has confirmed it."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("DELETE FROM skill_drafts WHERE id = ?", (draft.id,))
+            await transaction.fetch(
+                "INSERT INTO saved_skills (name, person_platform, person_id, task, saved) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET task = excluded.task, saved = excluded.saved",
+                (draft.name, draft.person.platform, draft.person.id, int(draft.task), now),
+            )
+
+        await self._database.write(work)
+
+    async def owner(self, name: str) -> Person | None:
+        """Who has saved it first; None for one that nobody has saved here."""
+        rows = await self._database.fetch("SELECT * FROM saved_skills WHERE name = ?", (name,))
+        return Person(rows[0]["person_platform"], rows[0]["person_id"]) if rows else None
+
+    async def renamed(self, old: str, new: str) -> None:
+        """It is called otherwise from now on; its runs of before count for it."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE saved_skills SET name = ? WHERE name = ?", (new, old))
+            await transaction.fetch("UPDATE tasks SET skill = ? WHERE skill = ?", (new, old))
+
+        await self._database.write(work)
+
+    async def removed(self, name: str) -> None:
+        """It is no more."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("DELETE FROM saved_skills WHERE name = ?", (name,))
+
+        await self._database.write(work)
+
+    async def runs(self, name: str) -> tuple[SkillRun, ...]:
+        """The latest runs of a skill that have ended otherwise than by a person's cancelling, the latest first."""
+        rows = await self._database.fetch(
+            "SELECT id, outcome, started, ended, usage, arguments FROM tasks"
+            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND outcome <> 'cancelled' AND started IS NOT NULL"
+            " ORDER BY id DESC LIMIT ?",
+            (name, RUNS),
+        )
+        found = []
+        for row in rows:
+            usage = usage_of(row["usage"])
+            seconds = float(row["ended"] - row["started"])
+            outcome = Outcome(row["outcome"])
+            found.append(SkillRun(str(row["id"]), outcome, seconds, usage.tokens, usage.cost, row["arguments"]))
+        return tuple(found)
