@@ -133,7 +133,7 @@ class GraphAgent:
             return state.values
         context = TaskContext(
             session,
-            terms.models,
+            terms.models.led_by(order.guidance.model),
             self._runner,
             emit,
             limits=limits,
@@ -143,6 +143,7 @@ class GraphAgent:
             members=self._members,
             memory=self._memory,
             skills=self._skills,
+            guidance=order.guidance,
         )
         payload = None if state.values else _fresh(order)
         await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)

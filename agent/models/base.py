@@ -279,6 +279,13 @@ class Models:
     basic: Model
     reasoning: Model
 
+    def led_by(self, name: str) -> Models:
+        """The same with the one of these models that has this name in the place of those that decide and plan; as they
+        are where none has it. What acts and what guards it stay.
+        """
+        chosen = next((model for model in (self.vision, self.basic, self.reasoning) if name == model.name), None)
+        return self if chosen is None else Models(self.vision, chosen, chosen)
+
     def for_role(self, role: Role) -> Model:
         """The model of this role."""
         return {"vision": self.vision, "basic": self.basic, "reasoning": self.reasoning}[role]

@@ -208,6 +208,7 @@ class LocalRunner:
             run.live.facts = await recalled(
                 self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
             )
+            run.live.instructions = order.instructions
             run.live.skill = self._with.skills.followed(f"{order.task}\n{order.goal}").strip()
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}

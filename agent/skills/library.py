@@ -21,7 +21,8 @@ _NAMED: Final = re.compile(
 )
 """A skill is named with that word before its name: names may be words of every day."""
 _MARK: Final = re.compile(
-    r"<(?=\s*/?\s*(?:skills?|document|documents|results|notes|files|read|memory|screen|steps|earlier)\b)", re.IGNORECASE
+    r"<(?=\s*/?\s*(?:skills?|documents?|results|notes|files|read|memory|instructions|screen|steps|earlier)\b)",
+    re.IGNORECASE,
 )
 
 

@@ -14,6 +14,7 @@ from agent.events import Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.ports.agent import AS_SET, Guidance
 from agent.questions import Question
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
@@ -94,6 +95,7 @@ class Task:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    guidance: Guidance = AS_SET
 
     @property
     def called(self) -> str:
@@ -135,6 +137,7 @@ class TaskWish:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    guidance: Guidance = AS_SET
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Collection
 
 from agent.outcome import Outcome
+from agent.ports.agent import Guidance
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState, TaskWish
 from bot.store.connection import Source, Transaction
@@ -49,9 +50,9 @@ class Tasks:
         """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, usage,"
-            " created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, guide,"
+            " instructions, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -72,6 +73,8 @@ class Tasks:
                 wish.member,
                 int(wish.deep),
                 int(wish.search),
+                wish.guidance.model,
+                wish.guidance.instructions,
                 now,
                 now,
             ),
@@ -285,4 +288,5 @@ def task_of(row: sqlite3.Row) -> Task:
         member=row["member"],
         deep=bool(row["deep"]),
         search=bool(row["search"]),
+        guidance=Guidance(model=row["guide"], instructions=row["instructions"]),
     )

@@ -15,6 +15,7 @@ from agent.graph.agent import GraphAgent
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
 from agent.skills.library import Skills
+from agent.tools.calling import Toolbox
 from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
@@ -72,6 +73,7 @@ class Core:
     admission: Admission
     operating: Operating
     skills: Skills
+    toolbox: Toolbox
 
 
 @asynccontextmanager
@@ -178,6 +180,7 @@ async def open_core(settings: Settings, platforms: Sequence[Platform[Any]]) -> A
             admission,
             Operating(leases, phones, policy, store.journal),
             skills,
+            toolbox,
         )
 
 

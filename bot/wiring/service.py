@@ -183,7 +183,7 @@ async def _console(
     events = ConversationEvents(core.task_service, core.store)
     await events.start()
     stack.push_async_callback(events.stop)
-    api = ApiServices(services, events, core.operating)
+    api = ApiServices(services, events, core.operating, core.toolbox.offered)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,

@@ -42,6 +42,8 @@ class Live:
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the sub-task."""
+    instructions: str = ""
+    """The person's standing instructions, as a marked block of a prompt."""
     skill: str = ""
     """The skill that task or goal name, as a marked block of a prompt."""
 

@@ -11,7 +11,7 @@ from agent.graph.recall import recalled
 from agent.ports.knowledge import Passage
 
 _BLOCK_MARK = re.compile(
-    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|skills?)\b)", re.IGNORECASE
+    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|instructions|skills?)\b)", re.IGNORECASE
 )
 
 

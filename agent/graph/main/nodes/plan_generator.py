@@ -75,7 +75,7 @@ async def plan_generator(
     deep = context.deep_thinking if state.get("deep") is None else bool(state["deep"])
     stream = Thoughts("plan_generator", context.emit)
     instructions = prompt("plan", members=context.described) + (f"\n\n{prompt('plan_deep')}" if deep else "")
-    instructions += context.skills.listed() + context.skills.followed(state["text"])
+    instructions += context.skills.listed() + context.skills.followed(state["text"]) + context.guidance.block
     try:
         await check_budget(state, context)
         pages = await context.patiently(lambda: _pages(state, context))
