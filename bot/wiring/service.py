@@ -22,7 +22,7 @@ from bot.config.settings import Settings
 from bot.domain.chat import Chat
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.money import counting_in
-from bot.domain.right import API_PLATFORM
+from bot.domain.right import API_PLATFORM, PAGE_PLATFORM
 from bot.domain.token import NAME
 from bot.domain.zones import zone_named
 from bot.monitoring.dependencies import Dependencies
@@ -52,6 +52,7 @@ from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
+from bot.web.viewers import PeopleOfPage
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import connections, end, keep
 from bot.wiring.core import Core, open_core
@@ -133,6 +134,8 @@ async def _chats(
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
+        people = WebChat(core.store.console, core.store.frames, PAGE_PLATFORM)
+        chats[people.platform] = people
         chats[API_PLATFORM] = ApiChat()
         outbox = Outbox(
             core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
@@ -162,13 +165,16 @@ async def _chats(
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, [chat.platform for chat in connected])
         checks = ServiceCheck(core.live, core.phones, waits, platforms)
-        await _console(core, web, commands, services, following, watch, checks, stack, announce, alone=not connected)
+        await _console(
+            core, web, people, commands, services, following, watch, checks, stack, announce, alone=not connected
+        )
         yield
 
 
 async def _console(
     core: Core,
     web: WebChat,
+    people: WebChat,
     commands: Commands,
     services: Services,
     following: TaskFollowers,
@@ -199,6 +205,7 @@ async def _console(
         checks=checks,
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
+        people=PeopleOfPage(services, people),
     )
     settings = core.settings
     try:

@@ -13,8 +13,9 @@ import aiohttp
 from yarl import URL
 
 from agent.guards.policy import Policy
+from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
-from bot.domain.right import Right
+from bot.domain.right import PAGE_PLATFORM, Right
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -30,7 +31,8 @@ from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
-from tests.bot.web.standins import COMMANDS, Checks
+from bot.web.viewers import PeopleOfPage
+from tests.bot.web.standins import Checks
 from tests.bot.world import World, a_phone, a_world
 
 API = "/api/v1"
@@ -133,6 +135,8 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         world.chats["api"] = ApiChat()
         following = TaskFollowers(world.task_service)
         stack.callback(following.close)
+        people = WebChat(store.console, store.frames, PAGE_PLATFORM)
+        world.chats[people.platform] = people
         behind = ConsoleServices(
             chat=WebChat(store.console, store.frames),
             log=store.console,
@@ -147,7 +151,8 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             schedules=store.schedules,
             checks=Checks(),
             zone=world.services.zone,
-            commands=COMMANDS,
+            commands=BY_NAME,
+            people=PeopleOfPage(world.services, people),
         )
         leases = PhoneLeases(store.leases, world.phones)
         operating = Operating(leases, world.phones, Policy.default(), store.journal)
