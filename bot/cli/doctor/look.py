@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, model, setting_changes, workshop
+from bot.checks import chats, files, mcp, model, setting_changes, workshop
 from bot.checks.service import waited
 from bot.cli.doctor import phones
 from bot.cli.exits import OK, UNAVAILABLE
@@ -72,6 +72,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     for finding in await model.findings(settings):
         yield finding
     for finding in await workshop.findings(settings):
+        yield finding
+    for finding in await mcp.findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding
