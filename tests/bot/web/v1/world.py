@@ -32,10 +32,27 @@ from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import PeopleOfPage
+from devices.phone import Phone, PhoneInfo, Phones
+from tests.bot.tasks.test_operating import TouchedPhone
 from tests.bot.web.standins import Checks
 from tests.bot.world import World, a_phone, a_world
 
 API = "/api/v1"
+
+
+class TouchablePhones(TouchedPhone):
+    """The phones of a world, which all show one page and keep together what is sent to them."""
+
+    def __init__(self, phones: Phones) -> None:
+        super().__init__()
+        self._known = phones
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return self._known.list()
+
+    def get(self, phone_id: str) -> Phone:
+        self._known.get(phone_id)
+        return self
 
 
 @dataclass
@@ -57,6 +74,7 @@ class ApiWorld:
     url: URL
     start: str
     session: aiohttp.ClientSession
+    touched: TouchablePhones
 
     async def token(self, name: str, *rights: Right, owner: Person | None = None, **more: Any) -> str:
         """A new token's secret."""
@@ -155,7 +173,8 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             people=PeopleOfPage(world.services, people),
         )
         leases = PhoneLeases(store.leases, world.phones)
-        operating = Operating(leases, world.phones, Policy.default(), store.journal)
+        touched = TouchablePhones(world.phones)
+        operating = Operating(leases, touched, Policy.default(), store.journal)
         api = ApiServices(world.services, events, operating)
         console = Console(
             Exposure("127.0.0.1"),
@@ -176,4 +195,4 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session)
+        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session, touched)
