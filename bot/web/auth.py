@@ -209,9 +209,11 @@ class ConsoleGate:
                 return self._signed_in(session, way)
         return None
 
-    def _signed_in(self, session: str, way: Way) -> Caller:
+    def _signed_in(self, session: str, way: Way) -> Caller | None:
         name = self.sessions.token_of(session)
         token = self._tokens.named(name) if name and self._tokens is not None else None
+        if name and token is None:
+            return None  # it was taken back a moment ago: whose it was is nobody, and no operator
         return Caller(session, way, name, None if token is None or token.for_operator else token)
 
 
