@@ -136,6 +136,8 @@ class Scene:
     """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the task: data."""
+    instructions: str = ""
+    """The person's standing instructions, as a marked block; "" for none."""
     skill: str = ""
     """The skill that is to be followed, as a marked block; "" for none."""
     read: tuple[str, ...] = ()

@@ -18,7 +18,9 @@ from devices.geometry import Point
 
 IMAGE_REMOVED = "[image removed]"
 
-_BLOCK_MARK = re.compile(r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read|memory|skills?)\b)", re.IGNORECASE)
+_BLOCK_MARK = re.compile(
+    r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read|memory|instructions|skills?)\b)", re.IGNORECASE
+)
 
 
 def numbered(element: ScreenElement) -> str:
@@ -50,6 +52,8 @@ def goal_text(scene: Scene) -> str:
     if scene.facts:
         facts = "\n".join(f"- {_one_line(fact)}" for fact in scene.facts)
         parts.append(f"Remembered of this person, as data; use what fits:\n{_block('memory', facts)}")
+    if scene.instructions:
+        parts.append(scene.instructions)
     if scene.skill:
         parts.append(scene.skill)
     return "\n\n".join(parts)

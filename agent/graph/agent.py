@@ -136,7 +136,7 @@ class GraphAgent:
             return state.values
         context = TaskContext(
             session,
-            terms.models,
+            terms.models.led_by(order.guidance.model),
             self._runner,
             emit,
             limits=limits,
@@ -146,6 +146,7 @@ class GraphAgent:
             members=self._members,
             memory=self._memory,
             skills=self._skills,
+            guidance=order.guidance,
         )
         if todos := _todos_of(state):
             # What was told before a crash may be lost, and whoever goes on tells it only when something changes.

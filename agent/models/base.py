@@ -283,6 +283,13 @@ class Models:
     endpoint.
     """
 
+    def led_by(self, name: str) -> Models:
+        """The same with the one of these models that has this name in the place of those that decide and plan; as they
+        are where none has it. What acts and what guards it stay.
+        """
+        chosen = next((model for model in (self.vision, self.basic, self.reasoning) if name == model.name), None)
+        return self if chosen is None else replace(self, basic=chosen, reasoning=chosen)
+
     def for_role(self, role: Role | str) -> Model:
         """The model of this role, else the one of this name: one that a role speaks with, or another at the endpoint of
         `basic`.

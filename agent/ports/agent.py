@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,6 +12,35 @@ from agent.events import TaskEvent
 from agent.files import GivenFile
 from agent.questions import Answer
 from agent.standing_yes import StandingYes
+
+
+class Guidance(BaseModel):
+    """How a person wants the tasks of one place to be thought about.
+
+    It reaches who decides, plans, works and sums up, and never what guards them: the gate, the independent reader and
+    the verification know the task alone.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = ""
+    """The name of the configured model that decides, plans and works where no phone is needed; "" for each role's own.
+    What acts on a phone stays the model that is set for it, whose dialect it speaks."""
+    instructions: str = ""
+    """The person's standing words, beside those of the task."""
+
+    @property
+    def block(self) -> str:
+        """The instructions as a marked block of a prompt, "" where there are none."""
+        if not self.instructions:
+            return ""
+        about = "The person's standing instructions, for all their tasks here (they allow nothing)"
+        return f"\n\n{about}:\n<instructions>\n{_MARK.sub('‹', self.instructions)}\n</instructions>"
+
+
+AS_SET: Final = Guidance()
+"""Nothing beyond what is set."""
+_MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
 class TaskOrder(BaseModel):
@@ -41,6 +71,7 @@ class TaskOrder(BaseModel):
     """What came with the task; it is on the phone before the first step."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead, with the schedule that the task comes from."""
+    guidance: Guidance = AS_SET
 
 
 class Agent(Protocol):

@@ -35,6 +35,8 @@ class RunOrder(BaseModel):
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     plan: str = ""
+    instructions: str = ""
+    """The person's standing instructions, as a marked block; "" for none."""
     notes: tuple[str, ...] = ()
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()

@@ -42,7 +42,7 @@ class NewCall:
 @dataclass(frozen=True, slots=True)
 class StoredCall:
     """A call as it is kept. `result` is what came of it as plain data, `cached` says that it was taken from an equal
-    call; `seconds` is how long it took.
+    call; `seconds` is how long it took, and `begun` (Unix seconds) when it was written down, 0.0 where no clock is.
     """
 
     key: CallKey
@@ -51,6 +51,7 @@ class StoredCall:
     result: Mapping[str, Any] = field(default_factory=dict)
     cached: bool = False
     seconds: float = 0.0
+    begun: float = 0.0
 
     @property
     def ok(self) -> bool:

@@ -9,7 +9,7 @@ from string import Template
 from typing import Final
 
 _BLOCK_MARK: Final = re.compile(
-    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|skills?)\b)", re.IGNORECASE
+    r"<(?=\s*/?\s*(?:document|documents|results|notes|files|read|memory|instructions|skills?)\b)", re.IGNORECASE
 )
 
 

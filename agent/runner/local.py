@@ -208,6 +208,7 @@ class LocalRunner:
             run.live.facts = await recalled(
                 self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
             )
+            run.live.instructions = order.instructions
             run.live.skill = self._with.skills.followed(order.skill, order.arguments).strip()
             run.live.recorded = None if order.plan else self._with.skills.recording(order.skill, order.arguments)
             run.live.arguments = order.arguments

@@ -18,7 +18,8 @@ MOST_ABOUT: Final = 240
 MOST_BODY: Final = 16_000
 """Characters of a skill that is followed; what is longer is read in parts."""
 _MARK: Final = re.compile(
-    r"<(?=\s*/?\s*(?:skills?|document|documents|results|notes|files|read|memory|screen|steps|earlier)\b)", re.IGNORECASE
+    r"<(?=\s*/?\s*(?:skills?|documents?|results|notes|files|read|memory|instructions|screen|steps|earlier)\b)",
+    re.IGNORECASE,
 )
 
 

@@ -118,9 +118,12 @@ class Toolbox:
 
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
         """The caller for one worker, with the tools of these names that there are here; None for all."""
-        known = {**{tool.kind: tool for tool in self.offered_now()}, **self.tools}
-        tools = [tool for name, tool in known.items() if names is None or name in names]
+        tools = [tool for tool in self.offered() if names is None or tool.kind in names]
         return ToolCaller(worker, tools, self)
+
+    def offered(self) -> tuple[Tool[Any], ...]:
+        """All that there are at this moment."""
+        return tuple({**{tool.kind: tool for tool in self.offered_now()}, **self.tools}.values())
 
 
 class ToolCaller:

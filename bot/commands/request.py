@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from agent.models.transcription import Transcriber
+from agent.ports.agent import AS_SET, Guidance
 from agent.ports.frames import Frames
 from agent.ports.memory import Memory
 from agent.skills.library import Skills
@@ -107,6 +108,7 @@ class Request:
     """Picked from a list, with typed options: nothing was typed."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead with the schedule that asks now."""
+    guidance: Guidance = AS_SET
 
     @property
     def address(self) -> Address:

@@ -51,6 +51,7 @@ async def do(request: Request, services: Services) -> Reply:
             entitled=entitlement(request, services),
             max_steps=services.live.now.max_steps,
             standing=request.standing,
+            guidance=request.guidance,
         )
     )
     task = accepted.task
@@ -159,7 +160,7 @@ async def again(request: Request, services: Services) -> Reply:
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
     files, lost = await _files(task, services)
-    request = replace(_where(request, task), call=call, files=(*files, *request.files))
+    request = replace(_where(request, task), call=call, files=(*files, *request.files), guidance=task.guidance)
     reply = await do(request, services)
     if lost and reply.message is not None:
         words = f"{reply.message.body}\n{say('again.files_lost', names=', '.join(lost))}"

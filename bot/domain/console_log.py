@@ -72,7 +72,13 @@ class Entry(_Frozen):
 
 
 class ConsoleLog(Protocol):
-    """The console's messages on disk. Every change is committed when the call returns."""
+    """The console's messages on disk: the operator's, or those of one other person. Every change is committed when the
+    call returns.
+    """
+
+    def of(self, owner: str) -> ConsoleLog:
+        """The messages of this person alone, "" for the operator's."""
+        ...
 
     async def append(self, thread: str, author: Author, content: Content, *, nonce: str) -> Entry:
         """Add a message. The same nonce gives the entry that is there already, unchanged."""

@@ -13,7 +13,9 @@ OPERATOR_PLATFORMS = frozenset({"web", "cli"})
 
 
 API_PLATFORM: Final = "api"
-"""The accounts of tokens, by name: programs, and people who sign in with one."""
+"""The accounts of tokens, by name: what programs do with them."""
+PAGE_PLATFORM: Final = "page"
+"""The same accounts, for people who have signed in to the console with a token and are no operators there."""
 
 
 class Right(StrEnum):

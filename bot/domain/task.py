@@ -15,6 +15,7 @@ from agent.files import GivenFile
 from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.ports.agent import AS_SET, Guidance
 from agent.questions import Question
 from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
@@ -102,6 +103,7 @@ class Task:
     """The skill that it follows; "" for none."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is done with, by the names of its parameters."""
+    guidance: Guidance = AS_SET
 
     @property
     def members_at_work(self) -> bool:
@@ -158,6 +160,7 @@ class TaskWish:
     """The skill that it is to follow; "" for none."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is to be done with, by the names of its parameters."""
+    guidance: Guidance = AS_SET
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

@@ -36,6 +36,11 @@ class Token:
         return Person(API_PLATFORM, self.name, self.owner.name or self.name)
 
     @property
+    def for_operator(self) -> bool:
+        """Whether who signs in to the console with it is an operator there: that takes an admin for all phones."""
+        return Right.ADMIN in self.rights and not self.phones
+
+    @property
     def grants(self) -> tuple[Grant, ...]:
         """What it may do."""
         rights = sorted(self.rights)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
@@ -50,12 +51,24 @@ Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
 """Opens the streams of a connection; the event is set when nothing more can come."""
 
 
+class Absence(StrEnum):
+    """Why a server is not there; the value is for the log."""
+
+    CONNECTING = "it is not connected yet"
+    ENDED = "it has ended"
+    SILENT = "it has not answered in time"
+    NO_LIMITS = "it is not started, since this machine has no prlimit to hold it to limits"
+    NO_COMMAND = "its command is not installed"
+    UNREACHABLE = "it could not be started or reached"
+    FAILED = "its connection has failed"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """A server as it is now: `why` it is not there, "" when it is; and the names of its tools."""
+    """A server as it is now: why it is not there, None when it is; and the names of its tools."""
 
     name: str
-    why: str
+    absence: Absence | None
     tools: tuple[str, ...]
 
 
@@ -74,7 +87,7 @@ class ServerConnection:
         self._tools: dict[str, Tool[Any]] = {}
         self._first: dict[str, OfferedTool] = {}
         """Each tool as it was when it was seen first: one that has changed since is not the one that was trusted."""
-        self._why = "it is not connected yet"
+        self._absence = Absence.CONNECTING
         self.changed = asyncio.Event()
         """Set whenever it comes or goes."""
 
@@ -86,7 +99,7 @@ class ServerConnection:
     @property
     def state(self) -> ServerState:
         """How it is now."""
-        return ServerState(self.name, "" if self._client else self._why, tuple(tool.kind for tool in self.tools))
+        return ServerState(self.name, None if self._client else self._absence, tuple(tool.kind for tool in self.tools))
 
     async def keep(self) -> None:
         """Connect, and again whenever the connection has ended, until this is cancelled."""
@@ -96,13 +109,14 @@ class ServerConnection:
             began = now()
             try:
                 await self._connection()
-                self._why = "it has ended"
+                self._absence, detail = Absence.ENDED, ""
             except Exception as error:  # noqa: BLE001 - what a foreign server sends makes its library raise anything
-                self._why = _reason(error)
+                self._absence, detail = _absence(error)
             self.changed.set()
             if now() - began > STEADY_S:
                 pause = FIRST_PAUSE_S
-            logger.warning("The MCP server %s is not there: %s. Tried again in %.0f s.", self.name, self._why, pause)
+            told = f"{self._absence}{detail and f' ({detail})'}"
+            logger.warning("The MCP server %s is not there: %s. Tried again in %.0f s.", self.name, told, pause)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_S)
 
@@ -199,8 +213,18 @@ class McpServers:
         return tuple(tool for one in self._connections for tool in one.tools)
 
     def states(self) -> tuple[ServerState, ...]:
-        """Every server as it is now."""
+        """How each of them is now."""
         return tuple(one.state for one in self._connections)
+
+    async def looked_at(self, within: float) -> tuple[ServerState, ...]:
+        """Every server, once each has come, has failed to, or has taken so many seconds."""
+        waits = [asyncio.create_task(one.changed.wait()) for one in self._connections]
+        try:
+            await asyncio.wait(waits, timeout=within)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        return self.states()
 
 
 def streams_of(entry: ServerEntry) -> Streams:
@@ -237,17 +261,17 @@ def _structured(result: wire.CallToolResult) -> str:
     return "" if result.structured_content is None else json.dumps(result.structured_content, ensure_ascii=False)
 
 
-def _reason(error: BaseException) -> str:
-    """Why a connection has failed, without a word of the server's."""
+def _absence(error: BaseException) -> tuple[Absence, str]:
+    """Why a connection has failed, and a detail for the log, without a word of the server's."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:
         case TimeoutError():
-            return "it has not answered in time"
+            return Absence.SILENT, ""
         case NoLimits():
-            return "it is not started, since this machine has no prlimit to hold it to limits"
+            return Absence.NO_LIMITS, ""
         case FileNotFoundError():
-            return "its command is not installed"
+            return Absence.NO_COMMAND, ""
         case OSError():
-            return f"it could not be started or reached ({error.strerror or type(error).__name__})"
-    return f"its connection has failed ({type(error).__name__})"
+            return Absence.UNREACHABLE, error.strerror or type(error).__name__
+    return Absence.FAILED, type(error).__name__

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -41,12 +43,17 @@ async def process_streams(entry: ServerEntry, gone: asyncio.Event) -> AsyncGener
 
     `gone` is set once nothing more comes from it. Raises OSError or NoLimits when it cannot be started.
     """
+    environment = clean_environment(entry.env)
+    # What sets the limits starts in any case, so it would not be heard that there is no such program.
+    command = str(Path(entry.cwd or "/", entry.command)) if os.sep in entry.command else entry.command
+    if await asyncio.to_thread(shutil.which, command, path=environment.get("PATH")) is None:
+        raise FileNotFoundError(entry.command)
     process = await asyncio.create_subprocess_exec(
         *limited((entry.command, *entry.args), LIMITS),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=clean_environment(entry.env),
+        env=environment,
         cwd=entry.cwd or "/",
         limit=MOST_LINE,
         start_new_session=True,

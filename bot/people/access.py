@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.domain.address import Address, Person, Place
-from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right, TierGift
+from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, PAGE_PLATFORM, Grant, Right, TierGift
 from bot.texts import say
 
 
@@ -61,9 +61,9 @@ class Policy:
         Over a link nobody is an admin: who gets hold of one account gets what belongs to its person, and no more.
         """
         others = self.accounts(person)[1:]
-        if person.platform == API_PLATFORM:
+        if person.platform in {API_PLATFORM, PAGE_PLATFORM}:
             # What was given to the person whose token it is counts neither for it nor the other way round.
-            return [grant for grant in self.tokens if grant.names(person, where)]
+            return [grant for grant in self.tokens if grant.names(_of_token(person), where)]
         own = [grant for grant in self.grants if grant.names(person, where)]
         linked = [grant for grant in self.grants if any(grant.names(other, _NOWHERE) for other in others)]
         return [*own, *(_over_a_link(grant) for grant in linked)]
@@ -139,14 +139,18 @@ def is_admin(person: Person, where: Address, policy: Policy) -> bool:
     lists = policy.platforms.get(person.platform, Lists())
     if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
         return True
-    return any(
-        grant.names(person, where) and grant.gives(Right.ADMIN, "") for grant in (*policy.grants, *policy.tokens)
-    )
+    known = _of_token(person)
+    return any(grant.names(known, where) and grant.gives(Right.ADMIN, "") for grant in (*policy.grants, *policy.tokens))
 
 
 def same_person(one: Person, other: Person) -> bool:
     """Whether two records mean the same account; names may differ. `Policy.same` asks about people."""
     return (one.platform, one.id) == (other.platform, other.id)
+
+
+def _of_token(person: Person) -> Person:
+    """The account of the token with which somebody has signed in to the console; others stay who they are."""
+    return replace(person, platform=API_PLATFORM) if person.platform == PAGE_PLATFORM else person
 
 
 def _over_a_link(grant: Grant) -> Grant:

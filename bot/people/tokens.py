@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.domain.address import Person
-from bot.domain.right import API_PLATFORM, Grant, Right
+from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Grant, Right
 from bot.domain.token import NAME, Token
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
@@ -108,8 +108,9 @@ class Tokens:
             found = next((one for one in people if owner in {(each.platform, each.id) for each in one}), None)
             if found is None:
                 people.append(found := [token.owner])
-            # The account of the token itself, and that of whoever signs in to the console with it.
-            found += [each for each in (token.person, Person("web", token.name)) if each not in found]
+            # The account of the token itself, and those of whoever signs in to the console with it.
+            at_page = (Person("web", token.name), Person(PAGE_PLATFORM, token.name))
+            found += [each for each in (token.person, *at_page) if each not in found]
         return tuple(tuple(accounts) for accounts in people)
 
     async def add(

@@ -13,23 +13,30 @@ _LAST_ID = 2**63 - 1
 
 
 class ConsoleMessages:
-    """The table of what the console has shown. Every change of a row gives it the next revision."""
+    """The table of what the console has shown, for one person. Every change of a row gives it the next revision."""
 
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, clock: Callable[[], float], owner: str = "") -> None:
         self._database = database
         self._clock = clock
+        self._owner = owner
+
+    def of(self, owner: str) -> ConsoleMessages:
+        """The messages of this person alone, "" for the operator's."""
+        return ConsoleMessages(self._database, self._clock, owner)
 
     async def append(self, thread: str, author: Author, content: Content, *, nonce: str) -> Entry:
         """Add a message. The same nonce gives the entry that is there already, unchanged."""
+        # Pages make nonces, so those of one person must not meet another's.
+        own = f"{self._owner} {nonce}" if self._owner else nonce
 
         async def work(transaction: Transaction) -> Entry:
             rows = await transaction.fetch(
-                "INSERT INTO console_messages (revision, thread, author, content, nonce, sent)"
-                " VALUES ((SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages), ?, ?, ?, ?, ?)"
+                "INSERT INTO console_messages (revision, thread, author, content, nonce, sent, owner)"
+                " VALUES ((SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages), ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (nonce) DO NOTHING RETURNING *",
-                (thread, author, content.model_dump_json(exclude_defaults=True), nonce, self._clock()),
+                (thread, author, content.model_dump_json(exclude_defaults=True), own, self._clock(), self._owner),
             )
-            return _entry(rows or await transaction.fetch("SELECT * FROM console_messages WHERE nonce = ?", (nonce,)))
+            return _entry(rows or await transaction.fetch("SELECT * FROM console_messages WHERE nonce = ?", (own,)))
 
         return await self._database.write(work)
 
@@ -37,47 +44,53 @@ class ConsoleMessages:
         """Change a message in place. Raises KeyError when it is not there or was deleted."""
         return await self._change(
             "UPDATE console_messages SET revision = (SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages),"
-            " content = ?, edited = ? WHERE id = ? AND deleted = 0 RETURNING *",
+            " content = ?, edited = ? WHERE id = ? AND deleted = 0 AND owner = ? RETURNING *",
             content.model_dump_json(exclude_defaults=True),
             self._clock(),
             entry,
+            self._owner,
         )
 
     async def remove(self, entry: int) -> Entry:
         """Empty a message for good. Raises KeyError when it never was there."""
         return await self._change(
             "UPDATE console_messages SET revision = (SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages),"
-            " content = '{}', edited = ?, deleted = 1 WHERE id = ? RETURNING *",
+            " content = '{}', edited = ?, deleted = 1 WHERE id = ? AND owner = ? RETURNING *",
             self._clock(),
             entry,
+            self._owner,
         )
 
     async def changes(self, revision: int, limit: int) -> tuple[Entry, ...]:
         """The entries whose latest change is after `revision`, by revision, at most `limit`."""
         rows = await self._database.fetch(
-            "SELECT * FROM console_messages WHERE revision > ? ORDER BY revision LIMIT ?",
-            (min(revision, _LAST_ID), limit),
+            "SELECT * FROM console_messages WHERE owner = ? AND revision > ? ORDER BY revision LIMIT ?",
+            (self._owner, min(revision, _LAST_ID), limit),
         )
         return tuple(_entry([row]) for row in rows)
 
     async def missed(self, revision: int) -> int:
         """How many entries have changed after `revision`."""
         rows = await self._database.fetch(
-            "SELECT COUNT(*) FROM console_messages WHERE revision > ?", (min(revision, _LAST_ID),)
+            "SELECT COUNT(*) FROM console_messages WHERE owner = ? AND revision > ?",
+            (self._owner, min(revision, _LAST_ID)),
         )
         return int(rows[0][0])
 
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
         """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
         rows = await self._database.fetch(
-            "SELECT * FROM console_messages WHERE thread = ? AND id < ? AND deleted = 0 ORDER BY id DESC LIMIT ?",
-            (thread, _LAST_ID if before is None else min(before, _LAST_ID), limit),
+            "SELECT * FROM console_messages WHERE owner = ? AND thread = ? AND id < ? AND deleted = 0"
+            " ORDER BY id DESC LIMIT ?",
+            (self._owner, thread, _LAST_ID if before is None else min(before, _LAST_ID), limit),
         )
         return tuple(_entry([row]) for row in reversed(rows))
 
     async def revision(self) -> int:
         """The latest revision; 0 while nothing was ever shown."""
-        rows = await self._database.fetch("SELECT COALESCE(MAX(revision), 0) FROM console_messages")
+        rows = await self._database.fetch(
+            "SELECT COALESCE(MAX(revision), 0) FROM console_messages WHERE owner = ?", (self._owner,)
+        )
         return int(rows[0][0])
 
     async def _change(self, sql: str, *values: Value) -> Entry:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agent.ports.agent import AS_SET, Guidance
 from bot.store.connection import Transaction
 from bot.store.database import Database
 from bot.store.json_columns import json_text, row_number
@@ -23,6 +24,8 @@ class Conversation:
     owner: str
     title: str
     made: float
+    guidance: Guidance = AS_SET
+    """How the tasks that are given in it from now on are to be thought about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +73,14 @@ class Conversations:
         self._database = database
         self._clock = clock
 
-    async def add(self, number: str, owner: str, title: str) -> Conversation:
+    async def add(self, number: str, owner: str, title: str, guidance: Guidance = AS_SET) -> Conversation:
         """Begin one; the one that is there already under this id stays as it is."""
 
         async def work(transaction: Transaction) -> Conversation:
             await transaction.fetch(
-                "INSERT INTO conversations (id, owner, title, made) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (number, owner, title, self._clock()),
+                "INSERT INTO conversations (id, owner, title, made, model, system_prompt) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                (number, owner, title, self._clock(), guidance.model, guidance.instructions),
             )
             return _conversation((await transaction.fetch("SELECT * FROM conversations WHERE id = ?", (number,)))[0])
 
@@ -97,11 +101,14 @@ class Conversations:
         )
         return tuple(_conversation(row) for row in rows)
 
-    async def rename(self, number: str, title: str) -> None:
-        """Call it something else. Raises StoreError."""
+    async def change(self, number: str, title: str, guidance: Guidance) -> None:
+        """Call it so, and have its later tasks thought about so. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE conversations SET title = ? WHERE id = ?", (title, number))
+            await transaction.fetch(
+                "UPDATE conversations SET title = ?, model = ?, system_prompt = ? WHERE id = ?",
+                (title, guidance.model, guidance.instructions, number),
+            )
 
         await self._database.write(work)
 
@@ -146,11 +153,14 @@ class Conversations:
             added = 0
             if not await transaction.fetch("SELECT 1 FROM conversations WHERE id = ?", (conversation,)):
                 return 0
+            rows = await transaction.fetch(
+                "SELECT key FROM conversation_events WHERE conversation = ?"
+                " AND key IN (SELECT value FROM json_each(?))",
+                (conversation, json_text([new.key for new in events])),
+            )
+            known = {row["key"] for row in rows}
             for new in events:
-                known = await transaction.fetch(
-                    "SELECT 1 FROM conversation_events WHERE conversation = ? AND key = ?", (conversation, new.key)
-                )
-                if known:
+                if new.key in known:
                     continue
                 data = dict(new.data)
                 if new.text is not None:
@@ -277,7 +287,8 @@ class ApiRequests:
 
 
 def _conversation(row: sqlite3.Row) -> Conversation:
-    return Conversation(row["id"], row["owner"], row["title"], row["made"])
+    guidance = Guidance(model=row["model"], instructions=row["system_prompt"])
+    return Conversation(row["id"], row["owner"], row["title"], row["made"], guidance)
 
 
 def _said(row: sqlite3.Row) -> Said:

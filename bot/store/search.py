@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from bot.domain.address import Person
 from bot.domain.task import Task
 from bot.store.database import Database
 from bot.store.json_columns import json_text
@@ -22,7 +23,8 @@ _MAX_ID = 2**63 - 1
 class TaskFilter:
     """What a task must be; "" is anything. `text` are words of which each occurs in task or summary, or a number.
 
-    `standing` is a state or an outcome, `phone` an id, and a person a platform and the id there.
+    `standing` is a state or an outcome, `phone` an id, and a person a platform and the id there. With `accounts` it is
+    one of theirs.
     """
 
     text: str = ""
@@ -30,6 +32,7 @@ class TaskFilter:
     phone: str = ""
     platform: str = ""
     person: str = ""
+    accounts: Collection[Person] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class TaskSearch:
             " AND (?5 = '' OR phone = ?5 OR EXISTS"
             "      (SELECT 1 FROM tasks AS part WHERE part.parent = tasks.id AND part.phone = ?5))"
             " AND (?6 = '' OR (person_platform = ?6 AND person_id = ?7))"
+            " AND (?9 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?9)))"
             " ORDER BY id DESC LIMIT ?8",
             (
                 _MAX_ID if before is None else int(before),
@@ -66,23 +70,31 @@ class TaskSearch:
                 wanted.platform,
                 wanted.person,
                 limit,
+                _accounts_text(wanted.accounts),
             ),
         )
         return tuple(task_of(row) for row in rows)
 
-    async def choices(self) -> Choices:
-        """Phones and people of all tasks, by the names that they had last."""
+    async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
+        """Phones and people of all tasks, or of those of these accounts, by the names that they had last."""
+        whose = _accounts_text(accounts)
         phones = await self._database.fetch(
-            "SELECT phone, phone_name, MAX(id) AS last FROM tasks WHERE phone <> '' GROUP BY phone"
-            " ORDER BY last DESC LIMIT ?",
-            (CHOICES,),
+            "SELECT phone, phone_name, MAX(id) AS last FROM tasks WHERE phone <> ''"
+            " AND (?2 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?2)))"
+            " GROUP BY phone ORDER BY last DESC LIMIT ?1",
+            (CHOICES, whose),
         )
         people = await self._database.fetch(
             "SELECT person_platform, person_id, person_name, MAX(id) AS last FROM tasks WHERE parent IS NULL"
-            " GROUP BY person_platform, person_id ORDER BY last DESC LIMIT ?",
-            (CHOICES,),
+            " AND (?2 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?2)))"
+            " GROUP BY person_platform, person_id ORDER BY last DESC LIMIT ?1",
+            (CHOICES, whose),
         )
         return Choices(
             [(row["phone"], row["phone_name"]) for row in phones],
             [(row["person_platform"], row["person_id"], row["person_name"]) for row in people],
         )
+
+
+def _accounts_text(accounts: Collection[Person] | None) -> str | None:
+    return None if accounts is None else json_text([f"{account.platform}:{account.id}" for account in accounts])

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Collection, Mapping
 
 from agent.outcome import Outcome
+from agent.ports.agent import Guidance
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState, TaskWish
 from bot.store.connection import Source, Transaction
@@ -53,8 +54,8 @@ class Tasks:
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
             " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
-            " arguments, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " arguments, guide, instructions, usage, created, changed, state) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -77,6 +78,8 @@ class Tasks:
                 int(wish.search),
                 wish.skill,
                 json_text(dict(wish.arguments)),
+                wish.guidance.model,
+                wish.guidance.instructions,
                 now,
                 now,
             ),
@@ -300,4 +303,5 @@ def task_of(row: sqlite3.Row) -> Task:
         sources=sources_of(row["sources"]),
         skill=row["skill"],
         arguments=json.loads(row["arguments"]),
+        guidance=Guidance(model=row["guide"], instructions=row["instructions"]),
     )

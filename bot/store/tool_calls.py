@@ -27,6 +27,16 @@ class ToolCallTable:
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
+        self._listeners: list[Callable[[str], None]] = []
+
+    def on_change(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` with the task of each call that was written; it must be quick. Returns what ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _changed(self, task: str) -> None:
+        for listener in tuple(self._listeners):
+            listener(task)
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
         """See ToolCalls. The look for an equal call stands in the same transaction."""
@@ -47,7 +57,9 @@ class ToolCallTable:
             await transaction.fetch(_INSERT, self._row(key, call, "done", cached.result, cached=True))
             return cached
 
-        return await self._database.write(work, patience=PATIENCE_S)
+        known = await self._database.write(work, patience=PATIENCE_S)
+        self._changed(key.task)
+        return known
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
         """See ToolCalls."""
@@ -59,11 +71,13 @@ class ToolCallTable:
             ),
             patience=PATIENCE_S,
         )
+        self._changed(key.task)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
         """See ToolCalls."""
         row = self._row(key, call, state, result)
         await self._database.write(lambda transaction: transaction.fetch(_INSERT, row), patience=PATIENCE_S)
+        self._changed(key.task)
 
     async def at(self, key: CallKey) -> StoredCall | None:
         """See ToolCalls."""
@@ -119,4 +133,5 @@ def _stored(row: sqlite3.Row) -> StoredCall:
         json.loads(row["result"]),
         bool(row["cached"]),
         row["seconds"],
+        row["begun"],
     )

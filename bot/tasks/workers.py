@@ -205,6 +205,7 @@ class Workers:
             max_steps=task.max_steps,
             files=task.files,
             standing=task.standing,
+            guidance=task.guidance,
         )
         ended = False
         events = self._agent.work(order)

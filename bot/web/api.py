@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
-from bot.domain.address import MessageRef, Person
+from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.console_log import ConsoleLog
 from bot.domain.incoming import Incoming, Press
@@ -26,10 +26,10 @@ from bot.store.usage import UsageTable
 from bot.texts import say
 from bot.views.tasks import phone_json
 from bot.web.auth import caller_of
-from bot.web.chat import OPERATOR, WebChat, address, place
+from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
 from bot.web.http import RequestRefused, get, post, read_body, refuse
-from bot.web.page_files import locale_of
+from bot.web.viewers import PeopleOfPage, Viewer, Viewers
 from bot.web.views import (
     ConsoleChecks,
     ConsolePhones,
@@ -37,7 +37,6 @@ from bot.web.views import (
     ConsoleSearch,
     ConsoleSteps,
     ConsoleTasks,
-    state_json,
 )
 
 SAID_LIMIT = 20_000
@@ -74,6 +73,8 @@ class ConsoleServices:
     commands: Collection[str]
     held_by: Callable[[str], str] = lambda _phone: ""
     """Who holds a phone by hand, by name; "" for nobody."""
+    people: PeopleOfPage | None = None
+    """What those are served with who sign in and are no operators."""
 
 
 class _Body(BaseModel):
@@ -102,9 +103,10 @@ class Pressed(_Body):
 class Api:
     """The page's side of the console."""
 
-    def __init__(self, behind: ConsoleServices, board: Dashboard) -> None:
+    def __init__(self, behind: ConsoleServices, board: Dashboard, viewers: Viewers) -> None:
         self._behind = behind
         self._board = board
+        self._viewers = viewers
 
     def routes(self) -> list[Route]:
         """What is served."""
@@ -118,16 +120,20 @@ class Api:
 
     async def state(self, request: Request) -> Response:
         """Tasks, phones and questions, and the revision from which the event stream goes on."""
-        revision = await self._behind.log.revision()
-        state = state_json(await self._board.now())
+        viewer = self._viewers.of(request)
+        revision = await viewer.log.revision()
+        state = viewer.state(await viewer.standing(await self._board.now()))
         signed_in = bool(caller_of(request).session)
-        more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
+        more = {"revision": revision, "commands": viewer.commands(self._behind.commands), "signed_in": signed_in}
+        more |= {"may": viewer.rights}
         return JSONResponse(state | more)
 
-    async def devices(self, _: Request) -> Response:
-        """All known phones."""
-        active = await self._behind.tasks.active()
-        return JSONResponse({"devices": [phone_json(phone, active) for phone in self._behind.phones.list()]})
+    async def devices(self, request: Request) -> Response:
+        """All known phones that may be used."""
+        viewer = self._viewers.of(request)
+        active = [task for task in await self._behind.tasks.active() if viewer.sees(task)]
+        phones = viewer.phones(self._behind.phones.list())
+        return JSONResponse({"devices": [phone_json(phone, active) for phone in phones]})
 
     async def messages(self, request: Request) -> Response:
         """A page of one thread, oldest first; `before` is the id from which to go back."""
@@ -135,64 +141,69 @@ class Api:
         if before and not (before.isdecimal() and len(before) < 19):
             return refuse(400, say("refusal.before_message"))
         thread = request.query_params.get("thread", "")
-        entries = await self._behind.log.page(thread, before=int(before) if before else None, limit=PAGE + 1)
+        entries = await self._viewers.of(request).log.page(
+            thread, before=int(before) if before else None, limit=PAGE + 1
+        )
         shown = entries[-PAGE:]
         return JSONResponse(
             {"messages": [entry.model_dump(mode="json") for entry in shown], "more": len(entries) > len(shown)}
         )
 
     async def say(self, request: Request) -> Response:
-        """The operator typed a line."""
+        """The person typed a line."""
+        viewer = self._viewers.of(request)
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
         hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
-        ref = await self._behind.chat.heard(
-            said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
+        ref = await viewer.chat.heard(
+            viewer.address(said.thread), NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
         )
         incoming = Incoming(
-            person=operator(request),
-            place=place(said.thread),
+            person=viewer.person,
+            place=viewer.place(said.thread),
             event=said.event,
             text=said.text,
             command=command,
-            reply_to=MessageRef(address(said.thread), said.reply_to) if said.reply_to else None,
+            reply_to=MessageRef(viewer.address(said.thread), said.reply_to) if said.reply_to else None,
             message=ref,
         )
         reply = await self._behind.intake.message(incoming)
-        return await self._replied(reply, said.thread, said.event)
+        return await self._replied(reply, viewer, said.thread, said.event)
 
     async def press(self, request: Request) -> Response:
-        """The operator pressed a button."""
+        """The person pressed a button."""
+        viewer = self._viewers.of(request)
         pressed = await body_of(request, Pressed)
-        message = MessageRef(address(pressed.thread), pressed.message)
+        message = MessageRef(viewer.address(pressed.thread), pressed.message)
         reply = await self._behind.intake.press(
             Press(
-                person=operator(request),
-                place=place(pressed.thread),
+                person=viewer.person,
+                place=viewer.place(pressed.thread),
                 event=pressed.event,
                 data=pressed.data,
                 message=message,
             )
         )
-        told = await self._changed(reply, message) and not reply.dead
-        return await self._replied(replace(reply, mark_suffices=told), pressed.thread, pressed.event)
+        told = await _changed(viewer, reply, message) and not reply.dead
+        return await self._replied(replace(reply, mark_suffices=told), viewer, pressed.thread, pressed.event)
 
-    async def _changed(self, reply: Reply, pressed: MessageRef) -> bool:
-        """Let the pressed message read as the reply says. False when it says nothing of that, or it was deleted."""
-        try:
-            if reply.shown is not None:
-                await self._behind.chat.edit(pressed, reply.shown)
-            elif reply.dead:
-                await self._behind.chat.without_buttons(pressed)
-        except ChatGone as gone:
-            logger.info("A pressed message stays as it is: %s", gone)
-            return False
-        return reply.shown is not None or reply.dead
-
-    async def _replied(self, reply: Reply, thread: str, event: str) -> Response:
+    async def _replied(self, reply: Reply, viewer: Viewer, thread: str, event: str) -> Response:
         if reply.message is not None and not reply.mark_suffices:
-            await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
+            await viewer.chat.send(viewer.address(thread), reply.message, nonce=f"reply:{event}")
         return JSONResponse({"task": reply.task, "toast": reply.toast})
+
+
+async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
+    """Let the pressed message read as the reply says. False when it says nothing of that, or it was deleted."""
+    try:
+        if reply.shown is not None:
+            await viewer.chat.edit(pressed, reply.shown)
+        elif reply.dead:
+            await viewer.chat.without_buttons(pressed)
+    except ChatGone as gone:
+        logger.info("A pressed message stays as it is: %s", gone)
+        return False
+    return reply.shown is not None or reply.dead
 
 
 async def body_of(request: Request, model: type[Model]) -> Model:
@@ -209,13 +220,6 @@ def _sentence(error: ValidationError) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return say("refusal.form", where=where or "JSON", why=first["msg"])
-
-
-def operator(request: Request) -> Person:
-    """The operator, or by name who signed in as one, with the language that the browser asks for first."""
-    person = replace(OPERATOR, language=locale_of(request))
-    name = caller_of(request).name
-    return replace(person, id=name, name=name) if name else person
 
 
 def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:

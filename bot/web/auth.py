@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from bot.domain.right import Right
 from bot.domain.token import Token
 from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say
@@ -40,7 +39,7 @@ class Caller:
     """Who asks: a program with the start token ("" as session), or a browser, by what its session is known by.
 
     `name` is that of the token of a person who signed in with their own, "" for the operator; `token` is what a program
-    brought along that works with the service.
+    brought along, or with what somebody signed in who is no operator: it says what they may.
     """
 
     session: str
@@ -96,8 +95,8 @@ class ConsoleGate:
 
     @property
     def person_may_sign_in(self) -> bool:
-        """Whether somebody has a token that opens the page."""
-        return self._tokens is not None and any(may_open_page(token) for token in self._tokens.listed())
+        """Whether somebody has a token of their own."""
+        return self._tokens is not None and bool(self._tokens.listed())
 
     def right(self, token: str) -> bool:
         """Whether this is the start token; takes the same time for every wrong one."""
@@ -140,9 +139,9 @@ class ConsoleGate:
     def still(self, request: Request) -> bool:
         """Whether whoever opened a stream may still read it."""
         caller = caller_of(request)
-        if caller.token is not None:
-            return self._tokens is not None and self._tokens.holds(caller.token)
-        return not caller.session or self.sessions.holds(caller.session)
+        if caller.session:
+            return self.sessions.holds(caller.session)
+        return caller.token is None or (self._tokens is not None and self._tokens.holds(caller.token))
 
     async def refusal(self, request: Request) -> Response | None:
         """Why this request is not served, None when it is: who asks is in its state then."""
@@ -161,6 +160,8 @@ class ConsoleGate:
                 return self._unknown()
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
                 return refuse(403, say("refusal.other_page"))
+            if caller.token is not None and not FOR_PEOPLE.fullmatch(path):
+                return refuse(403, say("refusal.operator"))
             request.state.caller = caller
         if request.method == "POST" and _content_type(request) not in BODY_TYPES:
             return refuse(415, say("refusal.type"))
@@ -205,10 +206,22 @@ class ConsoleGate:
             if way is Way.TOKEN and not self.here(request):
                 continue
             if session := await self.sessions.use(request.cookies.get(name, ""), way):
-                return Caller(session, way, self.sessions.token_of(session))
+                return self._signed_in(session, way)
         return None
 
+    def _signed_in(self, session: str, way: Way) -> Caller | None:
+        name = self.sessions.token_of(session)
+        token = self._tokens.named(name) if name and self._tokens is not None else None
+        if name and token is None:
+            return None  # it was taken back a moment ago: whose it was is nobody, and no operator
+        return Caller(session, way, name, None if token is None or token.for_operator else token)
 
+
+FOR_PEOPLE = re.compile(
+    r"/api/(state|devices|devices/[^/]+/glance(/[0-9]+)?|events|messages|say|press|choices|tasks(/[^/]+(/steps)?)?"
+    r"|frames/[^/]+|usage|sign-out)"
+)
+"""Paths that serve people who are no operators, each what is theirs; every other one is the operator's."""
 FOR_TOKENS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
 """Paths that programs use, with a token."""
 
@@ -216,11 +229,6 @@ FOR_TOKENS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
 def is_for_tokens(path: str) -> bool:
     """Whether programs come here, with a token."""
     return FOR_TOKENS.match(path) is not None
-
-
-def may_open_page(token: Token) -> bool:
-    """Whether the page can be opened with it: it shows everything, so that takes an admin for all phones."""
-    return Right.ADMIN in token.rights and not token.phones
 
 
 def _carries_token(request: Request) -> bool:

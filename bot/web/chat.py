@@ -6,6 +6,7 @@ import math
 import re
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from agent.ports.frames import Frames
@@ -57,18 +58,23 @@ def place(thread: str) -> Place:
 
 
 class WebChat:
-    """Implements `bot.domain.chat.Chat` on the console's log."""
+    """Implements `bot.domain.chat.Chat` on the console's log.
 
-    def __init__(self, log: ConsoleLog, frames: Frames) -> None:
+    There is one for the operator, and one for all people who have signed in and are none: of these each has a chat of
+    their own, named after whose it is.
+    """
+
+    def __init__(self, log: ConsoleLog, frames: Frames, platform: str = PLATFORM) -> None:
         self._log = log
         self._frames = frames
+        self._platform = platform
         self.news = Wakeup()
         """Beats after every change of the log."""
 
     @property
     def platform(self) -> str:
         """The platform's name."""
-        return PLATFORM
+        return self._platform
 
     @property
     def capabilities(self) -> Capabilities:
@@ -77,7 +83,7 @@ class WebChat:
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
         """A new thread for a task, wherever in the console it was given."""
-        return address(secrets.token_hex(6))
+        return replace(origin, thread=secrets.token_hex(6))
 
     async def private_place(self, origin: Address, person: Person) -> Address:
         """Only the operator is here, and everywhere in the console."""
@@ -88,54 +94,62 @@ class WebChat:
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Show a message. The same nonce shows once."""
-        _check(place)
+        log = self._log_of(place)
         await turn()
-        entry = await self._log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
-        return self._told(entry)
+        entry = await log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
+        return self._told(entry, place)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Change a message in place. Raises ChatGone when it was deleted."""
         await turn()
         content = await self._content(message)
         try:
-            entry = await self._log.replace(_entry_id(ref), content)
+            entry = await self._log_of(ref.address).replace(_entry_id(ref), content)
         except KeyError as error:
             raise _gone(ref) from error
-        self._told(entry)
+        self._told(entry, ref.address)
 
     async def without_buttons(self, ref: MessageRef) -> None:
         """The message keeps its words and loses its buttons and its menu. Raises ChatGone when it was deleted."""
         number = _entry_id(ref)
         found = [
             entry
-            for entry in await self._log.page(ref.address.thread, before=number + 1, limit=1)
+            for entry in await self._log_of(ref.address).page(ref.address.thread, before=number + 1, limit=1)
             if entry.id == number
         ]
         if not found:
             raise _gone(ref)
         bare = found[0].content.model_copy(update={"buttons": (), "menu": None})
         try:
-            entry = await self._log.replace(number, bare)
+            entry = await self._log_of(ref.address).replace(number, bare)
         except KeyError as error:
             raise _gone(ref) from error
-        self._told(entry)
+        self._told(entry, ref.address)
 
     async def delete(self, ref: MessageRef) -> None:
         """Take a message off the page and out of the log."""
         try:
-            entry = await self._log.remove(_entry_id(ref))
+            entry = await self._log_of(ref.address).remove(_entry_id(ref))
         except KeyError as error:
             raise _gone(ref) from error
-        self._told(entry)
+        self._told(entry, ref.address)
 
-    async def heard(self, thread: str, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
-        """Show what the operator wrote."""
+    async def heard(self, place: Address, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
+        """Show what the person wrote there."""
         content = Content(body=text, reply_to=reply_to)
-        return self._told(await self._log.append(thread, "operator", content, nonce=f"operator:{nonce}"))
+        log = self._log_of(place)
+        return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 
-    def _told(self, entry: Entry) -> MessageRef:
+    def _log_of(self, place: Address) -> ConsoleLog:
+        """The messages of whoever's chat it is. Raises ChatGone for a place that is not here."""
+        at_home = (place.account, place.chat) == (HOME.account, HOME.chat)
+        if place.platform != self._platform or at_home != (self._platform == PLATFORM) or not place.chat:
+            raise ChatGone(f"{place} is no place of the console.")
+        return self._log if at_home else self._log.of(place.chat)
+
+    def _told(self, entry: Entry, place: Address) -> MessageRef:
         self.news.beat()
-        return MessageRef(address(entry.thread), str(entry.id))
+        return MessageRef(replace(place, thread=entry.thread), str(entry.id))
 
     async def _content(self, message: Message) -> Content:
         files = [await self._kept(file) for file in message.files]
@@ -168,13 +182,7 @@ def _kept(buttons: Sequence[Button]) -> tuple[KeptButton, ...]:
     return tuple(KeptButton(label=button.label, data=button.data, style=button.style) for button in buttons)
 
 
-def _check(place: Address) -> None:
-    if (place.platform, place.account, place.chat) != (PLATFORM, HOME.account, HOME.chat):
-        raise ChatGone(f"{place} is no place of the console.")
-
-
 def _entry_id(ref: MessageRef) -> int:
-    _check(ref.address)
     if not (ref.message.isdecimal() and len(ref.message) <= ID_DIGITS):
         raise _gone(ref)
     return int(ref.message)

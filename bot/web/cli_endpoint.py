@@ -26,9 +26,10 @@ from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
 from bot.tasks.follow import Heard, Runs, encoded, interrupted, line_of
 from bot.texts import say
 from bot.views.tasks import schedule_json
-from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of, operator
+from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.web.chat import place
 from bot.web.http import Streamed, Write, get, post, read_body, refuse
+from bot.web.viewers import operator
 
 logger = logging.getLogger(__name__)
 

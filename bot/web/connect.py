@@ -33,12 +33,13 @@ from bot.people.subjects import Subject
 from bot.platform import Platform
 from bot.texts import say
 from bot.views.tasks import Json, schedule_json
-from bot.web.api import ID_LIMIT, body_of, operator
+from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
 from bot.web.chat import place
 from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
+from bot.web.viewers import operator
 from devices.wording import said, sentence_of
 
 VALUE_LIMIT = 4_000

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from bot.store.errors import StoreError
@@ -30,16 +30,17 @@ AGAIN_S = 30.0
 class Shown:
     """How everything stands, as pages are told of it: made once for all that read the same language."""
 
-    def __init__(self, standing: Standing, number: int) -> None:
+    def __init__(self, standing: Standing, number: int, told: Callable[[Standing], Json] = state_json) -> None:
         self.standing = standing
         self.number = number
+        self._state_of = told
         self._states: dict[str, Json] = {}
         self._told: dict[tuple[str, int], str] = {}
 
     def state(self) -> Json:
         """All of it, in the language that is spoken here."""
         if (state := self._states.get(spoken())) is None:
-            state = self._states[spoken()] = state_json(self.standing)
+            state = self._states[spoken()] = self._state_of(self.standing)
         return state
 
     def since(self, before: Shown | None) -> str:

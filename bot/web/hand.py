@@ -29,10 +29,11 @@ from bot.domain.task import TaskError
 from bot.tasks.hands import Hold, LiveStill
 from bot.tasks.operating import ByHand, NeedsApproval, OnStill, Still
 from bot.texts import say
-from bot.web.api import body_of, operator
+from bot.web.api import body_of
 from bot.web.chat import place
 from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
 from bot.web.stream import any_of
+from bot.web.viewers import operator
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key

@@ -17,6 +17,7 @@ from bot.store.usage import UsageBy, UsageTable
 from bot.texts import listed, say
 from bot.views.tasks import step_json, totals_json, usage_json
 from bot.web.http import get, refuse
+from bot.web.viewers import Viewers
 from bot.web.views import TASKS_SHOWN, ConsoleSearch, ConsoleSteps, ConsoleTasks, console_task_json
 
 WISH_LIMIT = 200
@@ -27,7 +28,8 @@ STANDINGS = frozenset({*TaskState, *Outcome} - {TaskState.ENDED})
 class TaskHistory:
     """Everything is read from the store: it is the same after a restart."""
 
-    def __init__(self, tasks: ConsoleTasks, search: ConsoleSearch, steps: ConsoleSteps) -> None:
+    def __init__(self, tasks: ConsoleTasks, search: ConsoleSearch, steps: ConsoleSteps, viewers: Viewers) -> None:
+        self._viewers = viewers
         self._tasks = tasks
         self._search = search
         self._steps = steps
@@ -55,14 +57,16 @@ class TaskHistory:
         if before and await self._tasks.get(before) is None:
             return refuse(400, say("refusal.before_task"))
         platform, _, person = query.get("person", "").partition(":")
-        wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person)
+        viewer = self._viewers.of(request)
+        wanted = TaskFilter(query.get("text", ""), standing, query.get("phone", ""), platform, person, viewer.accounts)
         found = await self._search.find(wanted, TASKS_SHOWN + 1, before=before or None)
         shown = found[:TASKS_SHOWN]
-        return JSONResponse({"tasks": [console_task_json(task) for task in shown], "more": len(found) > len(shown)})
+        tasks = [console_task_json(task, viewer.home) for task in shown if viewer.sees(task)]
+        return JSONResponse({"tasks": tasks, "more": len(found) > len(shown)})
 
-    async def choices(self, _: Request) -> Response:
+    async def choices(self, request: Request) -> Response:
         """Phones and people that tasks can be searched by."""
-        choices = await self._search.choices()
+        choices = await self._search.choices(self._viewers.of(request).accounts)
         return JSONResponse(
             {
                 "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
@@ -75,13 +79,16 @@ class TaskHistory:
 
     async def task(self, request: Request) -> Response:
         """One task."""
-        found = await self._tasks.get(request.path_params["task"])
-        return refuse(404, say("page.task.unknown")) if found is None else JSONResponse(console_task_json(found))
+        viewer, found = self._viewers.of(request), await self._tasks.get(request.path_params["task"])
+        if found is None or not viewer.sees(found):
+            return refuse(404, say("page.task.unknown"))
+        return JSONResponse(console_task_json(found, viewer.home))
 
     async def steps(self, request: Request) -> Response:
         """The steps of one task, none when it is unknown."""
         found = await self._tasks.get(request.path_params["task"])
-        rows = await self._steps.of(found.id) if found is not None else ()
+        seen = found is not None and self._viewers.of(request).sees(found)
+        rows = await self._steps.of(found.id) if found is not None and seen else ()
         names = {row.app: row.app_shown for row in rows}
         return JSONResponse({"steps": [step_json(row, names) for row in rows]})
 
@@ -93,7 +100,8 @@ MOST_DAYS = 366
 class UsageHistory:
     """Sums of the last days, by day, person, phone, role or model."""
 
-    def __init__(self, usage: UsageTable, zone: ZoneInfo) -> None:
+    def __init__(self, usage: UsageTable, zone: ZoneInfo, viewers: Viewers) -> None:
+        self._viewers = viewers
         self._usage = usage
         self._zone = zone
 
@@ -110,7 +118,8 @@ class UsageHistory:
             by = UsageBy(request.query_params.get("by", UsageBy.DAY.value))
         except ValueError:
             return refuse(400, say("refusal.one_of", name="by", known=listed(UsageBy)))
+        people = self._viewers.of(request).accounts
         begin, end = last_days(int(days), time.time(), self._zone)
-        rows = await self._usage.grouped(by, begin, end, self._zone)
-        total = await self._usage.total(begin, end)
+        rows = await self._usage.grouped(by, begin, end, self._zone, people)
+        total = await self._usage.total(begin, end, people)
         return JSONResponse({"rows": [usage_json(row) for row in rows], "total": totals_json(total)})

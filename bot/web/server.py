@@ -28,7 +28,7 @@ from bot.texts import speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
-from bot.web.auth import ConsoleGate, may_open_page
+from bot.web.auth import ConsoleGate
 from bot.web.cli_endpoint import CliCommands, CliTasks
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
@@ -42,6 +42,7 @@ from bot.web.sessions import Kept, Sessions, Way
 from bot.web.sign_in import SignIn, caller_address
 from bot.web.stream import Events
 from bot.web.thumbnails import Thumbnails
+from bot.web.viewers import Viewers
 from bot.web.views import ConsoleChecks
 
 logger = logging.getLogger(__name__)
@@ -84,17 +85,24 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
+        viewers = Viewers(behind.chat, behind.log, behind.people)
         board = Dashboard(behind.tasks, behind.questions, behind.phones)
         self._words = PageTexts(language)
         self._parts = (
             self._words,
             SignIn(self._gate, door.password, tokens=tokens),
-            Api(behind, board),
-            TaskHistory(behind.tasks, behind.search, behind.steps),
-            Events(behind, board, self._stopping, self._gate),
+            Api(behind, board, viewers),
+            TaskHistory(behind.tasks, behind.search, behind.steps, viewers),
+            Events(behind, board, self._stopping, self._gate, viewers),
             Pictures(behind.frames),
-            Thumbnails(behind.phones, behind.tasks, time.monotonic, behind.held_by),
-            UsageHistory(behind.usage, behind.zone),
+            Thumbnails(
+                behind.phones,
+                behind.tasks,
+                time.monotonic,
+                lambda request: viewers.of(request).phones(behind.phones.list()),
+                behind.held_by,
+            ),
+            UsageHistory(behind.usage, behind.zone, viewers),
             SettingsCheck(behind.checks),
             CliCommands(behind.intake, behind.schedules, behind.commands),
             CliTasks(behind.intake, runs, behind.frames, self._stopping),
@@ -177,9 +185,9 @@ class Console:
             await self._server.close()
 
     def _holds_token(self, name: str, begun: float) -> bool:
-        """Whether the token of this name is the one that was there then, and still opens the page."""
+        """Whether the token of this name is the one that was there then."""
         token = None if self._tokens is None else self._tokens.named(name)
-        return token is not None and token.made <= begun and may_open_page(token)
+        return token is not None and token.made <= begun
 
     def _enter(self, page: File) -> Callable[[Request], Awaitable[Response]]:
         """The page itself. A token first becomes a session, so that it leaves the address bar."""

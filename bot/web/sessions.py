@@ -150,10 +150,13 @@ class Sessions:
         self.gone.beat()
         await self._kept.forget(digests)
 
-    async def end_all(self, *, but: str = "") -> int:
-        """Sign everybody out, but for the session that is known by `but`; how many that were. Raises StoreError."""
-        ended = [one.digest for one in self.listed() if one.digest != but]
-        await self.end(self._sessions.keys() - {but})
+    async def end_all(self, *, but: str = "", of: str = "") -> int:
+        """Sign everybody out, or who signed in with the token `of`, but not the session that is known by `but`; how
+        many that were. Raises StoreError.
+        """
+        meant = {one.digest for one in self._sessions.values() if one.digest != but and (not of or one.token == of)}
+        ended = [one for one in self.listed() if one.digest in meant]
+        await self.end(meant)
         return len(ended)
 
     def _lives(self, session: Session) -> bool:

@@ -17,7 +17,7 @@ from bot.people.tokens import Tokens
 from bot.store.errors import StoreError
 from bot.texts import say
 from bot.web.api import body_of
-from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, may_open_page, remote_of
+from bot.web.auth import SIGN_IN, ConsoleGate, caller_of, remote_of
 from bot.web.exposure import is_loopback
 from bot.web.http import get, post, refuse
 from bot.web.passwords import MOST, Password
@@ -105,9 +105,7 @@ class SignIn:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """The right password, or a token that opens the page, begins a session; 401 for a wrong one, 429 for too many,
-        403 for a token that only programs may use.
-        """
+        """The right password, or a token of one's own, begins a session; 401 for a wrong one, 429 for too many."""
         if not self._gate.signs_in:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
@@ -116,8 +114,6 @@ class SignIn:
             if wait := self._attempts.wait(address):
                 return _later(wait)
             token = None if self._tokens is None else self._tokens.find(typed.password)
-            if token is not None and not may_open_page(token):
-                return refuse(403, say("page.sign.not_for_page"))
             if token is None and not await self._is_password(typed.password):
                 self._attempts.wrong(address)
                 logger.warning("A wrong password for the console came from %s", address)
@@ -136,13 +132,16 @@ class SignIn:
         return self._password is not None and await asyncio.to_thread(self._password.matches, typed)
 
     async def sign_out(self, request: Request) -> Response:
-        """The session ends, with every page that is open in it; or all the others."""
+        """The session ends, with every page that is open in it; or all the others, of one's own token for who is no
+        operator.
+        """
         who = await body_of(request, Who)
-        own = caller_of(request).session
+        caller = caller_of(request)
+        own = caller.session
         try:
             if who.others:
-                ended = await self._gate.sessions.end_all(but=own)
-                logger.info("Every other session of the console has ended: %d", ended)
+                ended = await self._gate.sessions.end_all(but=own, of="" if caller.token is None else caller.name)
+                logger.info("Other sessions of the console have ended: %d", ended)
                 return JSONResponse({"ended": ended})
             await self._gate.sessions.end([own])
         except StoreError as error:

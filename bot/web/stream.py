@@ -15,6 +15,7 @@ from bot.web.api import ConsoleServices
 from bot.web.auth import ConsoleGate
 from bot.web.dashboard import APART_S, Dashboard, Shown
 from bot.web.http import Streamed, Write, get, refuse
+from bot.web.viewers import Viewer, Viewers
 
 HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
@@ -31,8 +32,11 @@ REVISION = re.compile(r"[0-9]{1,18}")
 class Events:
     """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
 
-    def __init__(self, behind: ConsoleServices, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate) -> None:
+    def __init__(
+        self, behind: ConsoleServices, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers
+    ) -> None:
         self._gate = gate
+        self._viewers = viewers
         self._board = board
         self._behind = behind
         self._stopping = stopping
@@ -49,19 +53,20 @@ class Events:
         wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
         if wanted and not REVISION.fullmatch(wanted):
             return refuse(400, say("refusal.revision"))
-        now = await self._behind.log.revision()
+        viewer = self._viewers.of(request)
+        now = await viewer.log.revision()
         since = int(wanted) if wanted else now
-        lost = since > now or await self._behind.log.missed(since) > MOST_BEHIND
+        lost = since > now or await viewer.log.missed(since) > MOST_BEHIND
 
         async def tell(write: Write) -> None:
             if lost:
                 await write(_event("reset", json.dumps({"revision": now}), number=now).encode())
             async with self._board.watched():
-                await self._stream(request, write, now if lost else since)
+                await self._stream(request, viewer, write, now if lost else since)
 
         return Streamed(tell, HEADERS)
 
-    async def _stream(self, request: Request, write: Write, since: int) -> None:
+    async def _stream(self, request: Request, viewer: Viewer, write: Write, since: int) -> None:
         """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
         loop = asyncio.get_running_loop()
         told: Shown | None = None
@@ -72,12 +77,13 @@ class Events:
             events: list[str] = []
             moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
             if changed is None or changed.is_set():
-                changed = self._behind.chat.news.next()
-                events, since = await self._changes(since)
-            if (shown := self._board.shown) is not None and shown is not told:
-                if news := shown.since(told):
+                changed = viewer.chat.news.next()
+                events, since = await _changes(viewer, since)
+            if (shown := self._board.shown) is not None and (told is None or shown.number != told.number):
+                own = await self._own(viewer, shown)
+                if news := own.since(told):
                     events.append(_event("state", news))
-                told = shown
+                told = own
             if not events and loop.time() - written >= HEARTBEAT_EVERY:
                 events.append(": still here\n\n")
             if events:
@@ -87,15 +93,22 @@ class Events:
                 await any_of(gone, self._stopping, seconds=APART_S)
             await any_of(changed, moved, gone, self._stopping)
 
-    async def _changes(self, since: int) -> tuple[list[str], int]:
-        events = []
-        while True:
-            entries = await self._behind.log.changes(since, AT_ONCE)
-            for entry in entries:
-                since = entry.revision
-                events.append(_event("message", entry.model_dump_json(), number=since))
-            if len(entries) < AT_ONCE:
-                return events, since
+    async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
+        """What of it is shown to them: for operators the same for all, made once."""
+        if viewer.services is None:
+            return shown
+        return Shown(await viewer.standing(shown.standing), shown.number, viewer.state)
+
+
+async def _changes(viewer: Viewer, since: int) -> tuple[list[str], int]:
+    events = []
+    while True:
+        entries = await viewer.log.changes(since, AT_ONCE)
+        for entry in entries:
+            since = entry.revision
+            events.append(_event("message", entry.model_dump_json(), number=since))
+        if len(entries) < AT_ONCE:
+            return events, since
 
 
 async def any_of(*events: asyncio.Event, seconds: float = HEARTBEAT_EVERY) -> None:

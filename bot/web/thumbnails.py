@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
@@ -50,15 +50,19 @@ class _Seen:
 
 
 class Thumbnails:
-    """Looks at phones for the page. `now` gives seconds that only grow, `held_by` who has a phone in their hands."""
+    """Looks at phones for the page. `now` gives seconds that only grow, `theirs` the phones of whoever asks, `held_by`
+    who has a phone in their hands.
+    """
 
     def __init__(
         self,
         phones: ConsolePhones,
         tasks: ConsoleTasks,
         now: Callable[[], float],
+        theirs: Callable[[Request], Sequence[PhoneInfo]],
         held_by: Callable[[str], str] = lambda _: "",
     ) -> None:
+        self._theirs = theirs
         self._phones = phones
         self._tasks = tasks
         self._now = now
@@ -74,7 +78,7 @@ class Thumbnails:
 
     async def glance(self, request: Request) -> Response:
         """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
-        info = next((phone for phone in self._phones.list() if phone.id == request.path_params["phone"]), None)
+        info = next((one for one in self._theirs(request) if one.id == request.path_params["phone"]), None)
         if info is None:
             return refuse(404, say("refusal.phone"))
         if info.health not in {Health.READY, Health.LOW_BATTERY}:
@@ -90,7 +94,8 @@ class Thumbnails:
 
     async def picture(self, request: Request) -> Response:
         """The last picture, a JPEG; 404 for any before it."""
-        seen = self._seen.get(request.path_params["phone"])
+        wanted = request.path_params["phone"]
+        seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._theirs(request)) else None
         if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):
             return refuse(404, say("refusal.picture"))
         return Response(seen.picture, headers={"Cache-Control": "no-store"}, media_type="image/jpeg")

@@ -17,10 +17,11 @@ from bot.domain.right import Right
 from bot.people.subjects import subject_named
 from bot.people.tokens import DAYS, MOST_DAYS, TokenRefused
 from bot.texts import say
-from bot.web.api import ID_LIMIT, body_of, operator
+from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, post, refuse
 from bot.web.sessions import Way
+from bot.web.viewers import operator
 
 logger = logging.getLogger(__name__)
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from bot.checks.settings import Shown
+from bot.domain.address import Address, Person
 from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
 from bot.store.search import Choices, TaskFilter
 from bot.views.tasks import Json, phone_json, task_json
-from bot.web.chat import PLATFORM
+from bot.web.chat import HOME
 from devices.phone import Phone, PhoneInfo
 
 TASKS_SHOWN = 100
@@ -67,8 +68,8 @@ class ConsoleSearch(Protocol):
         """The tasks that are wanted, the latest first; with `before`, those accepted earlier than that task."""
         ...
 
-    async def choices(self) -> Choices:
-        """What there is to choose from."""
+    async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
+        """What there is to choose from, of the tasks of these accounts, None for everybody's."""
         ...
 
 
@@ -104,9 +105,9 @@ class ConsolePhones(Protocol):
         ...
 
 
-def console_task_json(task: Task) -> Json:
-    """A task, with `thread`: its place in the console, null when it lives in another chat."""
-    here = task.place if task.place is not None and task.place.platform == PLATFORM else None
+def console_task_json(task: Task, home: Address = HOME) -> Json:
+    """A task, with `thread`: its place in the console at `home`, null when it lives in another chat."""
+    here = task.place if task.place is not None and is_at(task.place, home) else None
     return task_json(task) | {"thread": here.thread if here is not None else None}
 
 
@@ -128,12 +129,17 @@ def work_json(task: Task, place: int | None) -> Json:
     }
 
 
-def question_json(open_question: OpenQuestion, known: str) -> Json:
+def is_at(place: Address, home: Address) -> bool:
+    """Whether the place is in that chat of the console."""
+    return (place.platform, place.chat) == (home.platform, home.chat)
+
+
+def question_json(open_question: OpenQuestion, known: str, home: Address = HOME, *, allowed: bool = True) -> Json:
     """An open question of the task that people know as `known`. `message` is the console message that shows it, null
-    when another chat does.
+    when another chat does; `allowed` says whether who reads this may answer it.
     """
     message = open_question.message
-    here = message is not None and message.address.platform == PLATFORM
+    here = message is not None and is_at(message.address, home)
     question = open_question.question
     return {
         "question": question.id,
@@ -146,6 +152,7 @@ def question_json(open_question: OpenQuestion, known: str) -> Json:
         "frame": question.frame,
         "expires": open_question.expires,
         "message": message.message if here and message else None,
+        "allowed": allowed,
     }
 
 
@@ -170,14 +177,18 @@ async def standing_of(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: 
     return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()))
 
 
-def state_json(standing: Standing) -> Json:
-    """All that the page shows beside the messages."""
+def state_json(
+    standing: Standing, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
+) -> Json:
+    """All that the page of `home` shows beside the messages; `allowed` says which questions may be answered there."""
     whole = {task.id: task.parent or task.id for task in standing.active}
     return {
-        "tasks": [console_task_json(task) for task in standing.tasks],
+        "tasks": [console_task_json(task, home) for task in standing.tasks],
         "work": [work_json(task, standing.places[task.id]) for task in standing.active if task.id in standing.places],
         "devices": [phone_json(phone, standing.active) for phone in standing.phones],
-        "questions": [question_json(one, whole.get(one.task, one.task)) for one in standing.questions],
+        "questions": [
+            question_json(one, whole.get(one.task, one.task), home, allowed=allowed(one)) for one in standing.questions
+        ],
     }
 
 

@@ -16,6 +16,7 @@ from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.runner.local import Equipment, LocalRunner
 from agent.skills.library import Skills
+from agent.tools.calling import Toolbox
 from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
@@ -82,6 +83,7 @@ class Core:
     skills: Skills
     tools: Callable[[], ToolOffer]
     members: Members
+    toolbox: Toolbox
 
 
 @asynccontextmanager
@@ -210,6 +212,7 @@ async def open_core(
             skills,
             lambda: tool_offer(toolbox.tools, offer.lack, foreign),
             members,
+            toolbox,
         )
 
 

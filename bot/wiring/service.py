@@ -22,7 +22,7 @@ from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.money import counting_in
-from bot.domain.right import API_PLATFORM
+from bot.domain.right import API_PLATFORM, PAGE_PLATFORM
 from bot.domain.token import NAME
 from bot.domain.zones import zone_named
 from bot.monitoring.dependencies import Dependencies
@@ -56,6 +56,7 @@ from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
+from bot.web.viewers import PeopleOfPage
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
@@ -144,6 +145,8 @@ async def _chats(
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
+        people = WebChat(core.store.console, core.store.frames, PAGE_PLATFORM)
+        chats[people.platform] = people
         chats[API_PLATFORM] = ApiChat()
         outbox = Outbox(
             core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
@@ -193,13 +196,16 @@ async def _chats(
             folders={"members": settings.data_dir / AGENTS_NAME, "skills": settings.data_dir / SKILLS_NAME},
         )
         alone = not connected.of(*named)
-        await _console(core, web, commands, services, following, watch, checks, connect, stack, announce, alone=alone)
+        await _console(
+            core, web, people, commands, services, following, watch, checks, connect, stack, announce, alone=alone
+        )
         yield
 
 
 async def _console(
     core: Core,
     web: WebChat,
+    people: WebChat,
     commands: Commands,
     services: Services,
     following: TaskFollowers,
@@ -215,7 +221,7 @@ async def _console(
     events = ConversationEvents(core.task_service, core.store)
     await events.start()
     stack.push_async_callback(events.stop)
-    api = ApiServices(services, events, core.operating)
+    api = ApiServices(services, events, core.operating, core.toolbox.offered)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -232,6 +238,7 @@ async def _console(
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
         held_by=services.hands.held_by,
+        people=PeopleOfPage(services, people),
     )
     settings = core.settings
     try:

@@ -39,6 +39,7 @@ from bot.config.settings import Settings
 from bot.mcp_servers.configuration import FILE, read_mcp_file
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import TASK_FILES_NAME
+from bot.texts import say
 from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
 from bot.workshop.offer import look_for_workshop
 
@@ -167,7 +168,11 @@ def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: Foreign
 
     states = foreign.states()
     theirs = (ToolState(tool, server=server.name) for server in states for tool in server.tools)
-    away = [ServerAway(server.name, server.why) for server in states if server.why]
+    away = [
+        ServerAway(server.name, say(f"check.mcp.absent.{server.absence.name.lower()}"))
+        for server in states
+        if server.absence is not None
+    ]
     refused = [ServerAway(name, why) for name, why in foreign.refused.items()]
     return ToolOffer((*map(state, _ALL), *theirs), (*away, *refused))
 

@@ -55,9 +55,11 @@ async def test_every_example_of_the_document_works(place: Place, tmp_path: Path)
             )
             return done.stdout
 
-        given, touched = examples("sh")
+        given, begun, touched = examples("sh")
         task = json.loads(await asyncio.to_thread(run, "sh", "-ec", given))
         assert (task["state"], task["text"]) == ("queued", "open Settings")
+        conversation = json.loads(await asyncio.to_thread(run, "sh", "-ec", begun))
+        assert conversation["system_prompt"] == "Answer in one short sentence."
         waited, followed = examples("python")
         assert "succeeded" in await asyncio.to_thread(run, sys.executable, "-c", waited)
         told = await asyncio.to_thread(run, sys.executable, "-c", followed)

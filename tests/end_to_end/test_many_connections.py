@@ -12,7 +12,7 @@ from yarl import URL
 
 from tests.end_to_end.service import Place
 
-CONNECTIONS = 1200
+CONNECTIONS = 2000
 SAID = [
     b"",
     b"GET / HTTP/1.1\r\nHost: 127",
@@ -22,7 +22,7 @@ SAID = [
 
 
 @pytest.mark.parametrize("files", [1024, 256])
-async def test_a_thousand_idle_connections_stop_nothing(place: Place, files: int) -> None:
+async def test_two_thousand_idle_connections_stop_nothing(place: Place, files: int) -> None:
     """Seen failing before: with all its files used up the service did not answer the command line any more."""
     place.open_files = files
     async with place.service() as service, AsyncExitStack() as opened:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, TypeVar, Union
+from typing import Annotated, Any, Final, Literal, TypeVar, Union
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from agent.actions import Action
 from agent.graph.executor.screen import PhoneScreen
@@ -16,7 +16,8 @@ from agent.guards.gate import Gate
 from agent.observing import ScreenView
 from agent.ports.journal import ActionState
 from agent.run_id import RunId
-from agent.tools.spec import ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
+from agent.tools.spec import ActionError, ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
+from agent.wording import Texts
 from devices.inputs import Input
 from devices.phone import Phone
 from devices.wording import Words
@@ -69,6 +70,32 @@ class PersonAction(ActionSpec[A]):
 AnySpec = InputAction[Any] | Tool[Any] | PhoneTool[Any] | PersonAction[Any]
 
 
+class GoneTool(Action):
+    """A tool that was there when its use was decided, and is not any more."""
+
+    kind: Literal["gone_tool"] = "gone_tool"
+    tool: str
+
+
+MOST_NAME: Final = 64
+"""Characters of the name of a tool."""
+GONE: Final = "Not done: the tool {tool} is not there any more. Do without it, or say that it is missing."
+_TEXTS: Final = Texts({"use": "use {tool}"}, zh={"use": "使用 {tool}"})
+
+
+async def _not_there(action: GoneTool, _: ToolContext) -> Done:
+    raise ActionError(GONE.format(tool=action.tool))
+
+
+_GONE: Final = Tool(
+    model=GoneTool,
+    describe=lambda action, _: _TEXTS.words("use", tool=action.tool),
+    gate=ungated,
+    repeatable=True,
+    run=_not_there,
+)
+
+
 class ActionRegistry:
     """The actions and tools that a run has: the model is told of these, and no other can be decided."""
 
@@ -99,12 +126,16 @@ class ActionRegistry:
         return TypeAdapter(known)
 
     def action_from(self, data: dict[str, Any]) -> Action:
-        """The typed action in a plain dictionary. Raises pydantic.ValidationError, for an unknown kind too."""
-        return self._adapter.validate_python(data)
+        """The typed action in a plain dictionary, as it was decided; GoneTool where there is no such any more."""
+        try:
+            return self._adapter.validate_python(data)
+        except ValidationError:
+            # Before a restart it was there: tools of MCP servers come and go, and may be others when they come again.
+            return GoneTool(tool=str(data.get("kind", ""))[:MOST_NAME])
 
     def spec_of(self, action: Action) -> AnySpec:
-        """The spec of an action that is registered."""
-        return self._specs[action.kind]
+        """The spec of an action that is registered, or gone."""
+        return _GONE if isinstance(action, GoneTool) else self._specs[action.kind]
 
     def describe(self, action: Action, sight: ScreenView | None) -> Words:
         """What the action does, with the name of what it touches where that is known. Models read it in English."""

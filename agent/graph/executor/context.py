@@ -43,6 +43,8 @@ class Live:
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the sub-task."""
+    instructions: str = ""
+    """The person's standing instructions, as a marked block of a prompt."""
     skill: str = ""
     """The skill that is followed, as a marked block of a prompt."""
     recorded: RecordedSkill | None = None

@@ -15,6 +15,7 @@ from agent.graph.member.members import Members
 from agent.limits import Allowance, BudgetReached, TaskLimits
 from agent.members.loading import EXECUTOR, Team
 from agent.models.base import Models, Usage
+from agent.ports.agent import AS_SET, Guidance
 from agent.ports.knowledge import Knowledge
 from agent.ports.memory import Memory
 from agent.ports.runner import Runner
@@ -39,6 +40,7 @@ class TaskContext:
     skills: Skills = field(default_factory=Skills)
     members: Members | None = None
     """Who does what needs no phone; None where there is nobody."""
+    guidance: Guidance = AS_SET
 
     @property
     def names(self) -> tuple[str, ...]:

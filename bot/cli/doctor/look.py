@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, model, setting_changes
+from bot.checks import chats, files, mcp, model, setting_changes
 from bot.checks.service import waited
 from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
@@ -74,6 +74,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     for finding in await model.embedding(settings):
         yield finding
     for finding in await tools.findings(settings):
+        yield finding
+    for finding in await mcp.findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding

@@ -1,4 +1,4 @@
-"""What the agent lacks beside phones: tools, servers of other tools, and folders that cannot be used."""
+"""What the agent lacks beside phones: tools, and folders that cannot be used."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bot.checks import workshop
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.texts import listed, say
-from bot.views.tools import ToolLack, ToolState, server_line
+from bot.views.tools import ToolLack, ToolState
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import tools_here
 from devices.wording import said
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """A room of the workshop is really tried; servers of `mcp.json` are not."""
+    """A room of the workshop is really tried; servers of `mcp.json` are a matter of their own."""
     offer = await tools_here(settings)
     lacking: dict[ToolLack, list[ToolState]] = {}
     room: Lack | None = None
@@ -30,7 +30,6 @@ async def findings(settings: Settings) -> list[Finding]:
     for tools in lacking.values():
         names = listed(tool.name for tool in tools)
         found.append(Finding("computer", "note", say("tools.lacking", names=names, why=tools[0].why)))
-    found += [Finding("files", "bad", server_line(server), say("tools.mend")) for server in offer.away]
     return found + [_refused(folder) for folder in await asyncio.to_thread(refused_folders, settings)]
 
 

@@ -16,7 +16,7 @@ from mcp.server import MCPServer, Server
 from mcp.server.mcpserver import Context, Image
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from agent.events import Step
 from agent.questions import QuestionKind
@@ -186,7 +186,10 @@ class PhoneTools:
                 return wire.InputRequiredResult(
                     input_requests={asked.question.id: wire.ElicitRequest(params=form)}, request_state=task.id
                 )
-            said = await ctx.elicit(words, Said)
+            try:
+                said = await ctx.elicit(words, Said)
+            except ValueError as error:  # what the SDK makes of another form, pydantic's own too
+                raise Refused(say("refusal.form", where="answer", why=type(error).__name__)) from error
             if said.action != "accept":
                 break
             await self._answered(calls, asked, said.data.answer)
@@ -196,7 +199,11 @@ class PhoneTools:
         asked = await question_of(calls, task)
         said = (ctx.input_responses or {}).get(asked.question.id) if asked is not None else None
         if asked is not None and isinstance(said, wire.ElicitResult) and said.action == "accept":
-            await self._answered(calls, asked, str((said.content or {}).get("answer", "")))
+            try:
+                answer = Said.model_validate(said.content or {}).answer
+            except ValidationError as error:
+                raise Refused(say("refusal.form", where="answer", why=error.errors()[0]["msg"])) from error
+            await self._answered(calls, asked, answer)
 
     async def _answered(self, calls: Calls, asked: OpenQuestion, text: str) -> None:
         """A person may have answered elsewhere meanwhile: then that holds."""

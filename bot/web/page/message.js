@@ -51,7 +51,10 @@ export class MessageView {
       this.kind.hidden = false;
       if (!this.kind.firstElementChild) this.kind.replaceChildren(badge(final));
     }
-    if (!changed) return;
+    if (!changed) {
+      this.withhold(question);
+      return;
+    }
     setText(this.text, content.body);
     setText(this.footer, content.footer);
     this.thumb.hidden = !content.picture;
@@ -60,6 +63,15 @@ export class MessageView {
     this.files.replaceChildren(...content.files.map((file) => this.file(file)));
     drawMenu(this.menu, content.menu, (choice) => this.act.press(this.entry, choice));
     drawButtons(this.buttons, content.buttons, (button) => this.act.press(this.entry, button));
+    this.withhold(question);
+  }
+
+  // Who may not answer it is offered no answer, and told who does.
+  withhold(question) {
+    const withheld = question !== null && question.allowed === false;
+    this.buttons.hidden = withheld || this.buttons.children.length === 0;
+    this.footer.hidden = withheld;
+    if (withheld) setText(this.kind, say("page.question.not_allowed"));
   }
 
   // A picture among the files, such as the recap of a run, is shown; who wants no motion gets its name alone.

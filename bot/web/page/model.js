@@ -10,6 +10,7 @@ export class Model {
     this.questions = [];
     this.work = [];
     this.commands = [];
+    this.may = [];
     this.more = new Map();
     this.ready = false;
   }
@@ -33,7 +34,7 @@ export class Model {
     if (state.tasks) this.tasks = state.whole ? state.tasks : merged(this.tasks, state.tasks);
     // By name: in the order in which they are attached they would change places with every start.
     if (state.devices) state.devices.sort((one, other) => one.name.localeCompare(other.name) || one.id.localeCompare(other.id));
-    for (const name of ["devices", "questions", "work", "commands"]) if (state[name]) this[name] = state[name];
+    for (const name of ["devices", "questions", "work", "commands", "may"]) if (state[name]) this[name] = state[name];
   }
 
   thread(thread) {

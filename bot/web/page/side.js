@@ -29,6 +29,8 @@ export class Side {
 
   draw(model, route) {
     for (const [name, link] of this.places) mark(link, route.name === name);
+    // What the service itself is set to is for its operators.
+    this.places.get("check").parentElement.hidden = !model.may.includes("admin");
     const open = route.name === "task" || route.name === "replay" ? route.id : "";
     const earlier = model.tasks.filter((task) => task.outcome !== null).slice(0, EARLIER);
     const now = model.tasks.filter((task) => task.outcome === null);

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from agent.models.base import PILOT
+from agent.ports.agent import AS_SET, Guidance
 from agent.ports.frames import Frames
+from agent.tools.spec import Tool
 from bot.commands.dispatcher import run_command
 from bot.commands.request import Refused, Services, Unknown, may_see, require
 from bot.commands.request import Request as Asked
@@ -31,6 +35,8 @@ class ApiServices:
     services: Services
     events: ConversationEvents
     operating: Operating
+    tools: Callable[[], Sequence[Tool[Any]]] = tuple
+    """Those that there are now for work that needs no phone."""
 
 
 class Calls:
@@ -55,12 +61,13 @@ class Calls:
         rest: str = "",
         *,
         conversation: str = "",
+        guidance: Guidance = AS_SET,
         files: tuple[Attachment, ...] = (),
     ) -> Asked:
         """The command as it is asked for in the token's own place."""
         call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
         place = place_of(self.token.owner, conversation)
-        return Asked(self.person, place, self.event, call, files=files, picked=True)
+        return Asked(self.person, place, self.event, call, files=files, picked=True, guidance=guidance)
 
     def require(self, right: Right, phone: str = "") -> None:
         """Raise NotAllowed unless the token may."""
@@ -73,10 +80,11 @@ class Calls:
         rest: str = "",
         *,
         conversation: str = "",
+        guidance: Guidance = AS_SET,
         files: tuple[Attachment, ...] = (),
     ) -> Reply:
         """Do one command. Raises what commands raise."""
-        asked = self.asked(name, options, rest, conversation=conversation, files=files)
+        asked = self.asked(name, options, rest, conversation=conversation, guidance=guidance, files=files)
         return await run_command(asked, self.services)
 
     async def task(self, number: str) -> Task:
@@ -87,6 +95,13 @@ class Calls:
     def may_see(self, task: Task) -> bool:
         """Whether the task may be shown to this token."""
         return may_see(self.asked(), self.services.policy, task)
+
+    @property
+    def models(self) -> tuple[tuple[str, str], ...]:
+        """The roles and names of the models that are set."""
+        now = self.services.live.now
+        roles = (("vision", now.vlm_model or PILOT), ("basic", now.basic_model), ("reasoning", now.reasoning_model))
+        return tuple((role, name) for role, name in roles if name)
 
     @property
     def owners(self) -> tuple[str, ...]:

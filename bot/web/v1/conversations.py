@@ -10,13 +10,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
+from agent.ports.agent import Guidance
 from bot.commands.answers import give_answer, sole
 from bot.commands.request import Refused
 from bot.commands.task_permissions import require_to_go_on
 from bot.domain.right import Right
 from bot.domain.task import TaskState
 from bot.store.conversations import Conversation, Said
-from bot.texts import say
+from bot.tasks.input import clean
+from bot.texts import listed, say
 from bot.web.auth import caller_of
 from bot.web.http import Streamed, Write
 from bot.web.v1.asking import Caller, Cursor, Id, Limit, NumberCursor, page
@@ -41,7 +43,22 @@ router = APIRouter(tags=["conversations"])
 
 
 def _info(one: Conversation) -> ConversationInfo:
-    return ConversationInfo(id=one.id, title=one.title, created=one.made)
+    return ConversationInfo(
+        id=one.id,
+        title=one.title,
+        model=one.guidance.model,
+        system_prompt=one.guidance.instructions,
+        created=one.made,
+    )
+
+
+def _guidance(calls: Calls, model: str, system_prompt: str) -> Guidance:
+    """Raises Refused for a model that is not set, BadText for words that say nothing."""
+    names = tuple(dict.fromkeys(name for _, name in calls.models))
+    if model and model not in names:
+        raise Refused(say("api.no_model", name=model[:40], names=listed(names)))
+    words = clean(system_prompt, say("api.system_prompt")) if system_prompt else ""
+    return Guidance(model=model, instructions=words)
 
 
 def _message(one: Said) -> MessageInfo:
@@ -56,7 +73,8 @@ async def create_conversation(wish: NewConversation, calls: Caller) -> Conversat
     calls.require(Right.USE)
     # The same for the same Idempotency-Key, also after a crash.
     number = hashlib.sha256(f"{calls.token.name} {calls.event}".encode()).hexdigest()[:16]
-    made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title)
+    guidance = _guidance(calls, wish.model, wish.system_prompt)
+    made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title, guidance)
     return _info(made)
 
 
@@ -76,9 +94,16 @@ async def get_conversation(conversation: Id, calls: Caller) -> ConversationInfo:
 
 @router.patch("/conversations/{conversation}")
 async def change_conversation(conversation: Id, change: ConversationChange, calls: Caller) -> ConversationInfo:
-    """Call it something else."""
+    """Call it something else, or have its tasks thought about otherwise. Those that were given stay as they are."""
     found = await calls.conversation(conversation)
-    await calls.services.store.conversations.rename(found.id, change.title)
+    title = found.title if change.title is None else change.title
+    kept = found.guidance
+    model = kept.model if change.model is None else change.model
+    prompt = kept.instructions if change.system_prompt is None else change.system_prompt
+    # A model that was set once may be gone since: it hinders no other change.
+    guidance = _guidance(calls, "" if model == kept.model else model, prompt)
+    guidance = guidance.model_copy(update={"model": model})
+    await calls.services.store.conversations.change(found.id, title, guidance)
     return _info(await calls.conversation(conversation))
 
 
@@ -119,7 +144,7 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
         said = await store.say(found.id, wish.text, key=key)
         return Taken(message=_message(said), became="note", task=task.id)
     options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
-    reply = await calls.run("do", options, wish.text, conversation=found.id)
+    reply = await calls.run("do", options, wish.text, conversation=found.id, guidance=found.guidance)
     said = await store.say(found.id, wish.text, key=key)
     await store.answered(said.id, reply.task)
     await calls.behind.events.catch_up(reply.task)
@@ -138,7 +163,7 @@ async def stream_events(
     last_event_id: Annotated[str, Header(max_length=18, pattern="^[0-9]*$")] = "",
 ) -> Response:
     """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` (pieces, which are not
-    kept and have no id), `message`, `process_step`, `error`, `done`.
+    kept and have no id), `message`, `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
     """
     found = await calls.conversation(conversation)
     if last_event_id and not NUMBER.fullmatch(last_event_id):

@@ -17,6 +17,9 @@ from typing import Any, Final
 
 from agent.events import TaskEvent, Thinking
 from agent.outcome import Outcome
+from agent.ports.tool_calls import ENDED, CallKey, StoredCall
+from agent.tools.calling import MOST_RESULT, done_of, told_of
+from agent.wording import shortened
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import OpenQuestion, StepRow, Task
@@ -71,7 +74,11 @@ class ConversationEvents:
 
     async def start(self) -> None:
         """Begin to listen, and write down what a former process did not come to. Raises StoreError."""
-        self._stops = (self._task_service.subscribe(self._heard), self._task_service.on_event(self._happened))
+        self._stops = (
+            self._task_service.subscribe(self._heard),
+            self._task_service.on_event(self._happened),
+            self._store.tool_calls.on_change(self._heard),
+        )
         for task in await self._store.conversations.unfinished():
             self._heard(task)
         self._work = asyncio.create_task(self._write(), name="conversations")
@@ -96,9 +103,11 @@ class ConversationEvents:
         async with self._turns.setdefault(task.id, asyncio.Lock()):
             steps = await self._task_service.steps(task.id)
             questions = await self._task_service.questions_of(task.id)
+            calls = await self._store.tool_calls.of_task(task.id)
             for part in await self._task_service.parts(task.id):
                 questions += await self._task_service.questions_of(part.id)
-            added = await self._store.conversations.happened(conversation, events_of(task, steps, questions))
+                calls += await self._store.tool_calls.of_task(part.id)
+            added = await self._store.conversations.happened(conversation, events_of(task, steps, questions, calls))
         if added and (known := self._open.get(conversation)) is not None:
             known.news.beat()
         if task.outcome is not None:
@@ -154,12 +163,18 @@ class ConversationEvents:
                     logger.exception("what happened to task %s could not be written down", task)
 
 
-def events_of(task: Task, steps: tuple[StepRow, ...], questions: tuple[OpenQuestion, ...]) -> list[NewEvent]:
+def events_of(
+    task: Task, steps: tuple[StepRow, ...], questions: tuple[OpenQuestion, ...], calls: tuple[StoredCall, ...] = ()
+) -> list[NewEvent]:
     """All that has happened to a task of a conversation so far, in order."""
     found = [NewEvent(f"start:{task.id}", "thinking_start", {"task": task.id}, task.id)]
     names = {row.app: row.app_shown for row in steps}
     told = [(row.at, _step(task, index, row, names)) for index, row in enumerate(steps)]
     told += [(one.asked, _question(task, one)) for one in questions]
+    for one in calls:
+        told.append((one.begun, _call(task, one)))
+        if one.state in ENDED:
+            told.append((one.begun + one.seconds, _result(task, one)))
     found += [event for _, event in sorted(told, key=lambda one: one[0])]
     data: dict[str, Any]
     if task.outcome is not None:
@@ -187,6 +202,35 @@ def _step(task: Task, index: int, row: StepRow, names: dict[str, str]) -> NewEve
         "seconds": row.seconds,
     }
     return NewEvent(f"step:{row.run}:{row.subtask}:{row.step}", "process_step", data, task.id)
+
+
+def _call(task: Task, one: StoredCall) -> NewEvent:
+    data = {
+        "task": task.id,
+        "call": _call_id(one.key),
+        "member": one.key.member,
+        "name": one.call.name,
+        "arguments": dict(one.call.arguments),
+    }
+    return NewEvent(f"call:{_call_id(one.key)}", "tool_calls", data, task.id)
+
+
+def _result(task: Task, one: StoredCall) -> NewEvent:
+    text = told_of(done_of(one.result)) if one.ok else str(one.result.get("why", ""))
+    data = {
+        "task": task.id,
+        "call": _call_id(one.key),
+        "name": one.call.name,
+        "state": one.state,
+        "cached": one.cached,
+        "seconds": one.seconds,
+        "text": shortened(text, MOST_RESULT),
+    }
+    return NewEvent(f"result:{_call_id(one.key)}", "tool_result", data, task.id)
+
+
+def _call_id(key: CallKey) -> str:
+    return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"
 
 
 def _question(task: Task, one: OpenQuestion) -> NewEvent:

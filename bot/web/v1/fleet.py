@@ -21,7 +21,9 @@ from bot.web.v1.models import (
     OpenedApp,
     PhoneInfoOut,
     PressedKey,
+    SkillInfo,
     TapAt,
+    ToolInfo,
     TouchedInfo,
     TypedText,
 )
@@ -116,8 +118,23 @@ async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
 async def list_models(calls: Caller) -> Listed[ModelInfo]:
     """The models that are set, by what they are used for."""
     calls.require(Right.USE)
-    now = calls.services.live.now
-    infos = [ModelInfo(role="vision", name=now.vlm_model or "offline")]
-    for role, name in (("basic", now.basic_model), ("reasoning", now.reasoning_model)):
-        infos += [ModelInfo(role=role, name=name)] if name else []
+    infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/skills", tags=["records"])
+async def list_skills(calls: Caller) -> Listed[SkillInfo]:
+    """What tasks can follow when they name it."""
+    calls.require(Right.USE)
+    found = calls.services.skills.found.values()
+    infos = [SkillInfo(name=skill.name, about=skill.description, apps=list(skill.apps)) for skill in found]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/tools", tags=["records"])
+async def list_tools(calls: Caller) -> Listed[ToolInfo]:
+    """The tools that work without a phone, those of MCP servers that answer now among them."""
+    calls.require(Right.USE)
+    found = {tool.kind: " ".join((tool.model.__doc__ or "").split()) for tool in calls.behind.tools()}
+    infos = [ToolInfo(name=name, about=about) for name, about in found.items()]
     return page(infos, max(1, len(infos)), None)

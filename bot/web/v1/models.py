@@ -14,6 +14,8 @@ TEXT_LIMIT = 20_000
 """Characters of a task, a message or an answer."""
 NAME_LIMIT = 100
 TITLE_LIMIT = 200
+PROMPT_LIMIT = 4_000
+"""Characters of a conversation's system prompt, about 1,000 tokens: it stands in every prompt."""
 MOST_ON_A_PAGE = 100
 
 Item = TypeVar("Item")
@@ -56,16 +58,24 @@ class Listed(_Got, Generic[Item]):
     data: Page[Item]
 
 
+_MODEL = "One of GET /models: it decides, plans and works where no phone is needed. Empty for those that are set."
+_PROMPT = "Standing instructions for all tasks that are given here from now on. They allow nothing."
+
+
 class NewConversation(_Sent):
     """A place where tasks are given."""
 
     title: str = Field(default="", max_length=TITLE_LIMIT)
+    model: Name = Field(default="", description=_MODEL)
+    system_prompt: str = Field(default="", max_length=PROMPT_LIMIT, description=_PROMPT)
 
 
 class ConversationChange(_Sent):
-    """What is changed in a conversation."""
+    """What is changed in a conversation; what is left out stays."""
 
-    title: str = Field(max_length=TITLE_LIMIT)
+    title: str | None = Field(default=None, max_length=TITLE_LIMIT)
+    model: Name | None = Field(default=None, description=_MODEL)
+    system_prompt: str | None = Field(default=None, max_length=PROMPT_LIMIT, description=_PROMPT)
 
 
 class ConversationInfo(_Got):
@@ -73,6 +83,8 @@ class ConversationInfo(_Got):
 
     id: str
     title: str
+    model: str
+    system_prompt: str
     created: float
 
 
@@ -317,6 +329,21 @@ class ModelInfo(_Got):
 
     role: str
     name: str
+
+
+class SkillInfo(_Got):
+    """A way of doing something, which a task follows when it names it."""
+
+    name: str
+    about: str
+    apps: list[str] = Field(description="The packages of the apps that it is for; empty for any.")
+
+
+class ToolInfo(_Got):
+    """A tool that is used where no phone is needed."""
+
+    name: str
+    about: str
 
 
 class UsageInfo(_Got):

@@ -6,6 +6,7 @@ import asyncio
 
 from fastapi import APIRouter, Request, Response
 
+from agent.ports.agent import AS_SET
 from bot.commands.answers import give_answer, sole
 from bot.commands.request import Unknown, verdict
 from bot.commands.skills import call_of
@@ -84,16 +85,17 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
 @router.post("/tasks", status_code=201)
 async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskInfo:
     """Give a task. It is stored before this is answered; whoever gave it may leave."""
-    conversation = (await calls.conversation(wish.conversation)).id if wish.conversation else ""
+    conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
+    here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
     text = wish.text
     if wish.skill:
         call = call_of(wish.skill, wish.arguments, calls.services, options)
         options, text = dict(call.options), text or call.rest
-    reply = await calls.run("do", options, text, conversation=conversation, files=files)
-    if conversation:
-        said = await calls.services.store.conversations.say(conversation, text, key=f"user:{calls.event}")
+    reply = await calls.run("do", options, text, conversation=here, guidance=guidance, files=files)
+    if conversation is not None:
+        said = await calls.services.store.conversations.say(conversation.id, text, key=f"user:{calls.event}")
         await calls.services.store.conversations.answered(said.id, reply.task)
         await calls.behind.events.catch_up(reply.task)
     response.headers["Location"] = f"/api/v1/tasks/{reply.task}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from bot.checks import mcp
+from bot.config.settings import Settings
 from bot.mcp_servers.configuration import MOST_BYTES, read_mcp_file
 
 
@@ -72,3 +75,17 @@ def test_a_file_that_others_can_write_is_not_used(tmp_path: Path) -> None:
     found = read_mcp_file(file)
     assert found is not None
     assert not found.servers
+
+
+async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
+    good = {"command": sys.executable, "args": [str(Path(__file__).parent / "good_server.py")]}
+    servers = {"notes": good, "gone": {"command": "/nonexistent/server"}, "bad name": good}
+    file = tmp_path / "mcp.json"
+    settings = Settings.model_construct(data_dir=tmp_path)
+    assert await mcp.findings(settings) == []
+    file.write_text(json.dumps({"mcpServers": servers}))
+    file.chmod(0o600)
+    told = {finding.verdict: finding.text for finding in await mcp.findings(settings)}
+    assert told["good"] == "The MCP server notes answers. Tools: 1."
+    assert "gone is not there: its command is not installed." in told["note"]
+    assert "bad name" in told["bad"]

@@ -20,7 +20,7 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
 from agent.tools.spec import ActionError, Situation, Tool
 from bot.mcp_servers.configuration import ServerEntry, ToolEntry
-from bot.mcp_servers.connection import ServerConnection
+from bot.mcp_servers.connection import Absence, ServerConnection
 from bot.mcp_servers.http import OneHost
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_name
 from devices.wording import said
@@ -148,7 +148,7 @@ async def test_a_server_that_sends_too_much_is_ended_at_once(how: str) -> None:
 
 async def fails(connection: ServerConnection) -> None:
     async with asyncio.timeout(8):
-        while connection.state.why == "it is not connected yet":
+        while connection.state.absence is Absence.CONNECTING:
             await connection.changed.wait()
     assert connection.tools == ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
@@ -159,7 +159,8 @@ class TaskFinder:
         earlier = [one for one in self._tables.tasks if before is None or int(one.id) < int(before)]
         return [one for one in earlier if fits(one)][:limit]
 
-    async def choices(self) -> Choices:
+    async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
+        assert accounts is None
         people = {(one.person.platform, one.person.id, one.person.name) for one in self._tables.tasks}
         return Choices(sorted({(one.phone, one.phone_name) for one in self._tables.tasks}), sorted(people))
 

@@ -105,6 +105,24 @@ async def test_a_question_reaches_a_client_that_can_ask(api: ApiWorld, mode: str
         assert len(await api.world.task_service.recent(10)) == 1
 
 
+@BOTH
+@pytest.mark.parametrize("content", [{}, {"answer": 7}, {"answer": ["a", "b"]}, {"other": "b"}])
+async def test_an_answer_that_is_nonsense_answers_nothing(api: ApiWorld, mode: str, content: Any) -> None:
+    """Seen failing with whatever came taken as text: the task went on with "['a', 'b']"."""
+
+    async def ask(_context: Any, _params: wire.ElicitRequestParams) -> wire.ElicitResult:
+        return wire.ElicitResult(action="accept", content=content)
+
+    async with connected(api, mode, elicitation_callback=ask) as client:
+        doing = asyncio.create_task(client.call_tool("do", {"task": "open settings"}))
+        task = await given(api)
+        await api.world.ask(task)
+        async with asyncio.timeout(10):
+            assert (await doing).is_error
+        assert not [said for said in api.world.agent.asked if said[0] == "answer"]
+        assert (await api.world.task_service.known(task.id)).state is TaskState.WAITING
+
+
 async def approval(api: ApiWorld, client: Client) -> tuple[Task, wire.CallToolResult]:
     doing = asyncio.create_task(client.call_tool("do", {"task": "pay"}))
     task = await given(api)

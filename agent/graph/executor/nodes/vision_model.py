@@ -66,6 +66,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         files=tuple(state.get("files", ())),
         earlier=earlier["text"] if earlier else "",
         facts=tuple(map(context.mask.text, context.live.facts)),
+        instructions=context.live.instructions,
         skill=context.live.skill,
         read=tuple(state.get("read", ())),
     )

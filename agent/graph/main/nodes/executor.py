@@ -56,6 +56,7 @@ async def executor(
         notes=tuple(state["notes"]),
         max_steps=steps_left,
         files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
+        instructions=context.guidance.block.strip(),
         standing=tuple(StandingYes.model_validate(each) for each in state.get("standing", [])),
     )
     async with context.session.phone:

@@ -83,6 +83,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
     context = runtime.context
     session = context.session
     order = MemberOrder.model_validate(state["order"])
+    order = order.model_copy(update={"facts": order.facts + context.guidance.block})
     desk = TaskDesk(context, order.number, state["steps"], spent(state))
     session.inboxes[order.number] = []
     try:

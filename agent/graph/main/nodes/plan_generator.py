@@ -78,6 +78,7 @@ async def plan_generator(
     instructions += context.skills.listed() + context.skills.followed(
         state.get("skill", ""), state.get("arguments", {})
     )
+    instructions += context.guidance.block
     try:
         await check_budget(state, context)
         pages = await context.patiently(lambda: _pages(state, context))

@@ -62,7 +62,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     request = ModelRequest(
         Purpose.SUPERVISE,
         (
-            Message("system", (prompt("supervise", members=context.described),)),
+            Message("system", (prompt("supervise", members=context.described) + context.guidance.block,)),
             Message("user", (_facts(state, said),)),
         ),
         schema=Supervision,

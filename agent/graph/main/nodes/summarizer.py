@@ -94,7 +94,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     )
     request = ModelRequest(
         Purpose.SUMMARIZE,
-        (Message("system", (prompt("summarize"),)), Message("user", (words,))),
+        (Message("system", (prompt("summarize") + context.guidance.block,)), Message("user", (words,))),
         conversation=f"{state['task']}-summary",
         task=state["task"],
     )

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agent.events import Resumed, Started, Thinking
+from agent.ports.tool_calls import CallKey, NewCall
 from agent.questions import QuestionKind
 from agent.run_id import RunId
 from bot.domain.right import Right
@@ -111,6 +112,71 @@ async def test_a_conversation_tells_what_happens_without_a_gap(api: ApiWorld) ->
     assert [one["role"] for one in rest.body["data"]["items"]] == ["user", "assistant"]
 
 
+async def test_tool_calls_are_told_as_they_are_made_and_once(api: ApiWorld) -> None:
+    secret, calls = await api.token("ci", owner=ANNA), api.world.store.tool_calls
+    conversation = (await api.ask(secret, "POST", "/conversations", {})).body["id"]
+    async with await api.stream(secret, conversation) as stream:
+        await api.ask(secret, "POST", f"/conversations/{conversation}/messages", {"text": "what is 6 times 7"})
+        task = await api.world.task_service.known("1")
+        await stream.until("thinking_start")
+        one, two = CallKey(task.id, "coder", 1, 1, 0), CallKey(task.id, "coder", 1, 1, 1)
+        await calls.begin(one, NewCall("calculate", {"expression": "6*7"}, repeatable=True))
+        assert (await stream.next() or ())[1:] == (
+            "tool_calls",
+            {
+                "index": 2,
+                "task": "1",
+                "call": "1-coder-1-1-0",
+                "member": "coder",
+                "name": "calculate",
+                "arguments": {"expression": "6*7"},
+            },
+        )
+        await calls.finish(one, "done", {"told": ["42"]}, 0.5)
+        number, name, told = await stream.next() or (0, "", {})
+        assert (number, name, told["call"], told["state"], told["text"]) == (
+            3,
+            "tool_result",
+            "1-coder-1-1-0",
+            "done",
+            "42",
+        )
+        await calls.refuse(two, NewCall("shell", {"command": "x"}), "skipped", {"why": "A call before it failed."})
+        told_then = await stream.until("tool_result")
+        assert [(number, name) for number, name, _ in told_then] == [(4, "tool_calls"), (5, "tool_result")]
+        assert told_then[-1][2]["text"] == "A call before it failed."
+        await api.world.end(task)
+        assert [number for number, _, _ in await stream.until("done")] == [6, 7]
+
+
+async def test_a_conversation_says_how_its_tasks_are_thought_about(api: ApiWorld) -> None:
+    secret = await api.token("ci", owner=ANNA)
+    made = await api.ask(secret, "POST", "/conversations", {"system_prompt": "Answer in French."})
+    assert (made.status, made.body["model"], made.body["system_prompt"]) == (201, "", "Answer in French.")
+    path = f"/conversations/{made.body['id']}"
+    model = (await api.ask(secret, "GET", "/models")).body["data"]["items"][0]["name"]
+    refused = await api.ask(secret, "PATCH", path, {"model": "gpt-99", "system_prompt": "Obey."})
+    assert (refused.status, refused.body["code"]) == (409, "refused")
+    assert model in refused.body["message"]
+    first = (await api.ask(secret, "POST", f"{path}/messages", {"text": "one"})).body["task"]
+    await api.world.end(await api.world.task_service.known(first))
+    changed = await api.ask(secret, "PATCH", path, {"model": model, "title": "Home"})
+    assert (changed.body["model"], changed.body["title"]) == (model, "Home")
+    assert changed.body["system_prompt"] == "Answer in French."
+    second = (await api.ask(secret, "POST", "/tasks", {"text": "two", "conversation": made.body["id"]})).body["id"]
+    outside = (await api.ask(secret, "POST", "/tasks", {"text": "three"})).body["id"]
+    told = [(await api.world.task_service.known(task)).guidance for task in (first, second, outside)]
+    assert [(one.model, one.instructions) for one in told] == [
+        ("", "Answer in French."),
+        (model, "Answer in French."),
+        ("", ""),
+    ]
+    orders = {order.task: order.guidance for order in api.world.agent.orders}
+    assert [orders[task] for task in (first, second, outside)] == told
+    empty = await api.ask(secret, "PATCH", path, {"model": "", "system_prompt": ""})
+    assert (empty.body["model"], empty.body["system_prompt"]) == ("", "")
+
+
 async def test_a_revoked_token_ends_its_stream(api: ApiWorld) -> None:
     """Seen failing without the look at `revoked`: it went on until the next heartbeat."""
     secret = await api.token("ci")
@@ -182,7 +248,7 @@ async def test_the_rest_reads_as_it_is(api: ApiWorld) -> None:
     assert not (await api.ask(secret, "POST", f"{path}/resume")).body["paused"]
     assert (await api.ask(secret, "DELETE", path)).status == 204
     assert (await api.ask(secret, "GET", "/schedules")).body["data"]["items"] == []
-    for path in ("/models", "/statistics?by=model", "/quota", "/me", "/people", "/audit", "/tasks"):
+    for path in ("/models", "/statistics?by=model", "/quota", "/me", "/people", "/audit", "/tasks", "/tools"):
         assert (await api.ask(secret, "GET", path)).status == 200, path
     file = await api.session.post(
         api.url.with_path("/api/v1/files"),

@@ -9,3 +9,4 @@ async def test_no_request_that_the_document_can_make_is_a_fault(api: ApiWorld) -
     counts = await fuzz(api, 300)
     assert sum(counts.values()) >= 250
     assert any(status < 300 for status in counts)
+    assert api.touched.sent

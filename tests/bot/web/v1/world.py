@@ -13,8 +13,9 @@ import aiohttp
 from yarl import URL
 
 from agent.guards.policy import Policy
+from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
-from bot.domain.right import Right
+from bot.domain.right import PAGE_PLATFORM, Right
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -30,10 +31,28 @@ from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
-from tests.bot.web.standins import COMMANDS, Checks
+from bot.web.viewers import PeopleOfPage
+from devices.phone import Phone, PhoneInfo, Phones
+from tests.bot.tasks.test_operating import TouchedPhone
+from tests.bot.web.standins import Checks
 from tests.bot.world import World, a_phone, a_world
 
 API = "/api/v1"
+
+
+class TouchablePhones(TouchedPhone):
+    """The phones of a world, which all show one page and keep together what is sent to them."""
+
+    def __init__(self, phones: Phones) -> None:
+        super().__init__()
+        self._known = phones
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return self._known.list()
+
+    def get(self, phone_id: str) -> Phone:
+        self._known.get(phone_id)
+        return self
 
 
 @dataclass
@@ -55,6 +74,7 @@ class ApiWorld:
     url: URL
     start: str
     session: aiohttp.ClientSession
+    touched: TouchablePhones
 
     async def token(self, name: str, *rights: Right, owner: Person | None = None, **more: Any) -> str:
         """A new token's secret."""
@@ -133,6 +153,8 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         world.chats["api"] = ApiChat()
         following = TaskFollowers(world.task_service)
         stack.callback(following.close)
+        people = WebChat(store.console, store.frames, PAGE_PLATFORM)
+        world.chats[people.platform] = people
         behind = ConsoleServices(
             chat=WebChat(store.console, store.frames),
             log=store.console,
@@ -147,10 +169,12 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             schedules=store.schedules,
             checks=Checks(),
             zone=world.services.zone,
-            commands=COMMANDS,
+            commands=BY_NAME,
+            people=PeopleOfPage(world.services, people),
         )
         leases = PhoneLeases(store.leases, world.phones)
-        operating = Operating(leases, world.phones, Policy.default(), store.journal)
+        touched = TouchablePhones(world.phones)
+        operating = Operating(leases, touched, Policy.default(), store.journal)
         api = ApiServices(world.services, events, operating)
         console = Console(
             Exposure("127.0.0.1"),
@@ -171,4 +195,4 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session)
+        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session, touched)

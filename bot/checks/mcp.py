@@ -1,0 +1,46 @@
+"""The MCP servers that the operator has named: whether each answers, and with how many tools."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from bot.config.settings import Settings
+from bot.domain.finding import Finding
+from bot.mcp_servers.configuration import FILE, read_mcp_file
+from bot.texts import say
+
+WITHIN_S: Final = 15.0
+"""Seconds that all servers together get to answer; programs that are fetched first (npx) may take longer."""
+
+
+async def findings(settings: Settings) -> list[Finding]:
+    """One for each server of `mcp.json`; none where there is no such file. A server that is not there costs only its
+    tools, so it is a note; what is wrong with the file is not.
+    """
+    named = await asyncio.to_thread(read_mcp_file, settings.data_dir / FILE)
+    if named is None:
+        return []
+    fix = say("check.mcp.refused_fix", file=FILE)
+    found = [
+        Finding("service", "bad", say("check.mcp.refused", what=f"{FILE} {name}".strip(), why=why), fix)
+        for name, why in named.refused.items()
+    ]
+    if not named.servers:
+        return found
+    try:
+        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
+    except ImportError:
+        return [*found, Finding("service", "bad", say("check.mcp.extra", file=FILE), say("check.mcp.extra_fix"))]
+    servers = McpServers(named.servers)
+    async with servers.connected():
+        states = await servers.looked_at(WITHIN_S)
+    for state in states:
+        if state.absence is None:
+            text = say("check.mcp.good", name=state.name, number=len(state.tools))
+            found.append(Finding("service", "good", text))
+        else:
+            why = say(f"check.mcp.absent.{state.absence.name.lower()}")
+            text = say("check.mcp.away", name=state.name, why=why)
+            found.append(Finding("service", "note", text, say("check.mcp.away_fix", file=FILE)))
+    return found

@@ -1,0 +1,148 @@
+"""Who looks at the page: the operator, from whom nothing is hidden, or somebody with a token, who sees what is theirs.
+
+What each of them may do is asked of `authorize` when it is done, as in every chat; here is what they are shown of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from starlette.requests import Request
+
+from agent.questions import QuestionKind
+from bot.commands.request import Request as Asked
+from bot.commands.request import Services, may_see, verdict
+from bot.commands.resolve import open_phones
+from bot.commands.spec import BY_NAME
+from bot.domain.address import Address, Person, Place
+from bot.domain.console_log import ConsoleLog
+from bot.domain.incoming import CommandCall
+from bot.domain.right import PAGE_PLATFORM, Right
+from bot.domain.task import OpenQuestion, Task
+from bot.views.tasks import Json
+from bot.web.auth import caller_of
+from bot.web.chat import HOME, OPERATOR, WebChat
+from bot.web.page_files import locale_of
+from bot.web.views import TASKS_SHOWN, Standing, state_json
+from devices.phone import PhoneInfo
+
+SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)
+"""Those by which the page offers more or less; to use it takes the right to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleOfPage:
+    """What people who are no operators are served with: what says what is theirs, and the chat of their pages."""
+
+    services: Services
+    chat: WebChat
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Somebody who looks at the page. `home` is their chat and `log` its messages; `services` says what is theirs, and
+    is None for the operator.
+    """
+
+    person: Person
+    chat: WebChat
+    log: ConsoleLog
+    home: Address
+    services: Services | None = None
+
+    def place(self, thread: str) -> Place:
+        """Where they write: nobody else is there."""
+        return Place(self.address(thread), private=True)
+
+    def address(self, thread: str) -> Address:
+        """The address of a thread of theirs; "" is the chat itself."""
+        return replace(self.home, thread=thread)
+
+    @property
+    def accounts(self) -> tuple[Person, ...] | None:
+        """The accounts whose tasks are theirs, None for everybody's."""
+        return None if self.services is None else self.services.policy.accounts(self.person)
+
+    @property
+    def rights(self) -> list[str]:
+        """What they may do on some phone at least, beyond using the page."""
+        if self.services is None:
+            return [right.value for right in SHOWN_RIGHTS]
+        held = self.services.policy.held(self.person, self.home)
+        return [right.value for right in SHOWN_RIGHTS if any(grant.gives(right, "") for grant in held)]
+
+    def sees(self, task: Task) -> bool:
+        """Whether the task may be shown to them."""
+        return self.services is None or may_see(self._asked(), self.services.policy, task)
+
+    def phones(self, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...]:
+        """Those of these phones that they may use; others do not exist for them."""
+        if self.services is None:
+            return tuple(phones)
+        own = {phone.id for phone in open_phones(self._asked(), self.services)}
+        return tuple(phone for phone in phones if phone.id in own)
+
+    def commands(self, names: Collection[str]) -> list[str]:
+        """Those of these commands that they may give."""
+        admin = Right.ADMIN.value in self.rights
+        return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
+
+    async def standing(self, standing: Standing) -> Standing:
+        """What of all this is theirs. Raises StoreError."""
+        if self.services is None:
+            return standing
+        active = tuple(task for task in standing.active if self.sees(task))
+        known = {task.id for task in active}
+        recent = await self.services.task_service.recent(TASKS_SHOWN, None, self.accounts)
+        listed = {task.id for task in recent}
+        old = (task for task in reversed(active) if not task.parent and task.id not in listed)
+        return Standing(
+            (*(task for task in recent if self.sees(task)), *old),
+            active,
+            {task: place for task, place in standing.places.items() if task in known},
+            self.phones(standing.phones),
+            tuple(one for one in standing.questions if one.task in known),
+        )
+
+    def state(self, standing: Standing) -> Json:
+        """All that their page shows beside the messages."""
+        tasks = {task.id: task for task in standing.active}
+        return state_json(standing, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))
+
+    def _may_answer(self, one: OpenQuestion, task: Task | None) -> bool:
+        if self.services is None or one.question.kind is not QuestionKind.APPROVE:
+            return True
+        owner, phone = (None, "") if task is None else (task.person, task.phone)
+        return verdict(self._asked(), self.services.policy, Right.APPROVE, owner=owner, phone=phone).allowed
+
+    def _asked(self) -> Asked:
+        return Asked(self.person, self.place(""), "", CommandCall("", {}, ""))
+
+
+class Viewers:
+    """Knows who looks, by what the gate has found. `people` is None where nobody but the operator is let in."""
+
+    def __init__(self, chat: WebChat, log: ConsoleLog, people: PeopleOfPage | None) -> None:
+        self._chat = chat
+        self._log = log
+        self._people = people
+
+    def of(self, request: Request) -> Viewer:
+        """Who sent this request."""
+        caller = caller_of(request)
+        if caller.token is None:
+            return Viewer(operator(request), self._chat, self._log, HOME)
+        assert self._people is not None, "the gate lets nobody in whom nobody serves"
+        owner = f"{caller.token.owner.platform}:{caller.token.owner.id}"
+        person = Person(PAGE_PLATFORM, caller.name, caller.token.owner.name or caller.name, locale_of(request))
+        home = Address(PAGE_PLATFORM, HOME.account, owner)
+        return Viewer(person, self._people.chat, self._log.of(owner), home, self._people.services)
+
+
+def operator(request: Request) -> Person:
+    """The operator, or by name who signed in as one, with the language that the browser asks for first."""
+    person = replace(OPERATOR, language=locale_of(request))
+    name = caller_of(request).name
+    return replace(person, id=name, name=name) if name else person
