@@ -35,6 +35,7 @@ from bot.people.access import Lists, Policy
 from bot.people.pairing import Linking, Pairing
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
+from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.admission import Admission
@@ -435,7 +436,7 @@ async def a_world(
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))
         rights = await Rights.open(policy, store, Pairing(clock) if pairing else None, Linking(clock))
-        live = await RuntimeSettings.open(settings or Settings.model_construct(), store)
+        live = await RuntimeSettings.open(settings or Settings.model_construct(), store, filed_by(installed()))
         quotas = Quotas(store, rights, lambda: live.now, UTC, clock)
         admission = Admission(lambda: rights.policy)
         leases = PhoneLeases(store.leases, seen, clock, admission.admits)

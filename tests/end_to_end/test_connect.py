@@ -11,7 +11,7 @@ from tests.end_to_end.brain import FINISH, brain, call, tap
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_page import LIMIT_MS, opened, type_command
 from tests.fakes.model_server import ModelServer
-from tests.fakes.telegram import TOKEN, FakeTelegram
+from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, Message
 
 pytestmark = pytest.mark.page
 
@@ -27,9 +27,16 @@ async def save(page: Page, button: str = "Save") -> None:
     await page.get_by_role("button", name=button, exact=True).click()
 
 
+async def says(fake: FakeTelegram, chat: Chat, words: str) -> Message:
+    """The bot's first message with these words."""
+    await fake.wait_until(lambda: any(words in one.text for one in fake.from_bot(chat)), timeout=60)
+    return next(one for one in fake.from_bot(chat) if words in one.text)
+
+
 async def test_model_and_telegram_are_connected_used_and_taken_away(place: Place) -> None:
     # It is asked about a small picture by the test and once more before it is kept.
-    acts = [FINISH, FINISH, call("open_app", name="Settings"), tap("Bluetooth"), FINISH, FINISH]
+    acts = [FINISH, FINISH, call("open_app", name="Settings"), tap("Bluetooth"), FINISH]
+    acts += [call("ask_user", question="Which tea do you like?"), FINISH]
     async with FakeTelegram() as fake, ModelServer(brain(*acts), key=KEY) as model:
         alice = fake.user("alice")
         place.settings |= {"TELEGRAM_BASE_URL": fake.base_url, "LOG_LEVEL": "DEBUG"}
@@ -65,8 +72,16 @@ async def test_model_and_telegram_are_connected_used_and_taken_away(place: Place
             await expect(page.locator(".connect-head .badge")).to_have_text("connected")
             chat = fake.private(alice)
             await fake.connected()
-            await fake.say(alice, chat, "/do look at the phone")
-            await fake.wait_until(lambda: any("It is done." in one.text for one in fake.from_bot(chat)), timeout=60)
+            await fake.say(alice, chat, "/do order tea")
+            asked = await says(fake, chat, "Which tea")
+            # Another list makes another connection, while the task waits: it goes on in the same chat.
+            await page.get_by_label("IDs of the people who may control everything").fill(str(alice.id))
+            await save(page)
+            await expect(page.locator(".connect-findings")).to_contain_text("It applies from now on")
+            await fake.say(alice, chat, "the green one", reply_to=asked)
+            await says(fake, chat, "It is done.")
+            assert len([one for one in fake.from_bot(chat) if "It is done." in one.text]) == 1
+            assert any("the green one" in request.text for request in model.requests)
 
             await save(page, "Disconnect")
             await expect(page.locator(".connect-head .badge")).to_have_text("not connected")
