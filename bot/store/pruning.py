@@ -34,7 +34,15 @@ _CONSOLE: Final = (
     " AND revision < (SELECT MAX(revision) FROM console_messages)"
     " AND sent < (SELECT COALESCE(MIN(created), ?1) FROM tasks WHERE state <> 'ended') LIMIT ?2) RETURNING 1"
 )
+_BY_HAND: Final = (
+    # Touches of phones that no task worked on: their runs are called "hand-…".
+    "DELETE FROM actions WHERE (run, subtask, step, part) IN (SELECT run, subtask, step, part FROM actions"
+    " WHERE run >= 'hand-' AND run < 'hand.' AND begun < ?1 LIMIT ?2) RETURNING 1"
+)
 _MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
+
+
+_OLD: Final = (_LEASES, _CONSOLE, _BY_HAND, _MISSED)
 
 
 class Pruning:
@@ -88,13 +96,13 @@ class Pruning:
         await self._database.write(work)
 
     async def batch(self, before: float) -> int:
-        """Remove up to BATCH rows each of old leases, messages of the console and commands that were missed.
+        """Remove up to BATCH rows each of old leases, messages of the console, touches by hand and missed commands.
 
         Returns how many; 0 when nothing is left to remove.
         """
 
         async def work(transaction: Transaction) -> int:
-            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in (_LEASES, _CONSOLE, _MISSED)])
+            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in _OLD])
 
         return await self._database.write(work)
 
