@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from agent import actions as act
+from agent.questions import ALLOW, DENY
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.marks import draw_marks
 from bot.cards.picture import draw_screen
@@ -115,6 +116,13 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
         return await _answered(choice, hold, request, services)
     if not services.policy.same(hold.person, request.person):
         raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
+    # Two presses on one picture are one after the other, so that the second one finds the picture of after the first.
+    async with hold.pressing:
+        return await _pressed(pressed, number, choice, hold, request, services)
+
+
+async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request: Request, services: Services) -> Reply:
+    """What a press of whoever holds the phone does."""
     if choice == "done":
         task = await services.hands.done(hold, request.person)
         words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
@@ -234,8 +242,10 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
     if asked is None:
         return Reply(toast=say("hand.asked_over"), dead=True)
     by = request.person.name or request.person.id
-    await services.store.audit.note(AuditKind.ANSWERED, request.person, detail=f"{hold.phone} {choice}")
-    if choice.startswith(_DENY):
+    allows = choice.startswith(_ALLOW)
+    detail = f"{ALLOW if allows else DENY}: {hold.phone} {asked.needs.what}"
+    await services.store.audit.note(AuditKind.ANSWERED, request.person, task=hold.task, detail=detail)
+    if not allows:
         words = say("hand.denied", by=by, what=asked.needs.what)
         return Reply(shown=Message(body=words), toast=words)
     touched = await services.hands.touch(

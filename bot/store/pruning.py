@@ -42,7 +42,15 @@ _FORGOTTEN_CALLS: Final = (
     " JOIN tool_calls ON tool_calls.task = CAST(tasks.id AS TEXT)"
     " WHERE tasks.state = 'ended' AND pruned < 2 LIMIT ?) RETURNING 1"
 )
+_BY_HAND: Final = (
+    # Touches of phones that no task worked on: their runs are called "hand-…".
+    "DELETE FROM actions WHERE (run, subtask, step, part) IN (SELECT run, subtask, step, part FROM actions"
+    " WHERE run >= 'hand-' AND run < 'hand.' AND begun < ?1 LIMIT ?2) RETURNING 1"
+)
 _MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
+
+
+_OLD: Final = (_LEASES, _CONSOLE, _BY_HAND, _MISSED)
 
 
 class Pruning:
@@ -121,13 +129,13 @@ class Pruning:
         return tuple(str(row["id"]) for row in rows)
 
     async def batch(self, before: float) -> int:
-        """Remove up to BATCH rows each of old leases, messages of the console and commands that were missed.
+        """Remove up to BATCH rows each of old leases, messages of the console, touches by hand and missed commands.
 
         Returns how many; 0 when nothing is left to remove.
         """
 
         async def work(transaction: Transaction) -> int:
-            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in (_LEASES, _CONSOLE, _MISSED)])
+            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in _OLD])
 
         return await self._database.write(work)
 

@@ -128,6 +128,8 @@ class Hold:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """One touch after the other."""
+    pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """One press of a chat's button after the other, each with the picture that comes of it."""
     _looks: int = 0
     _stills: int = 0
 
