@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, scale, settling, single, stopping, workshop
+from benchmarks import api, foreign, scale, settling, single, skills, stopping, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -51,6 +51,10 @@ async def _workshop(options: Options) -> list[Row]:
     return await workshop.measured(options.runs)
 
 
+async def _skills(_options: Options) -> list[Row]:
+    return await skills.measured()
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
@@ -58,6 +62,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "stop": _stop,
     "api": _api,
     "workshop": _workshop,
+    "skills": _skills,
     "scale": _scale,
 }
 
