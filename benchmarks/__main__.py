@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, members, scale, settling, single, stopping, tools, workshop
+from benchmarks import api, foreign, members, scale, settling, single, skills, stopping, tools, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -59,6 +59,10 @@ async def _members(options: Options) -> list[Row]:
     return await members.measured(options.runs)
 
 
+async def _skills(_options: Options) -> list[Row]:
+    return await skills.measured()
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
@@ -68,6 +72,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "tools": _tools,
     "workshop": _workshop,
     "members": _members,
+    "skills": _skills,
     "scale": _scale,
 }
 

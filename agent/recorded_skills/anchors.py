@@ -48,6 +48,10 @@ _GENERIC: Final = frozenset(
 """Ids that many screens share: they name no control by themselves."""
 _ENDS: Final = frozenset(".?!…。？！")
 """What a sentence ends with: content, or an explanation that changes with every version."""
+_EVERYWHERE: Final = frozenset(
+    {"back", "navigate up", "close", "cancel", "ok", "more options", "menu", "home", "search", "返回", "关闭", "取消"}
+)
+"""Words that most pages have: they tell none from another."""
 _COUNTER: Final = re.compile(r"(?:,\s?|\s?[(（])\d{1,4}[)）]?$")
 """A number that an app puts behind a label: "Cart, 2", "Inbox (3)"."""
 _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
@@ -193,6 +197,8 @@ def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Land
         ):
             continue
         if (element.package and element.package != seen.package) or _stands_in(element, rows):
+            continue
+        if folded(words) in _EVERYWHERE:
             continue
         found.setdefault(folded(words), Landmark(words=words, id=element.resource_id))
     return tuple(found.values())[:MOST_LANDMARKS]

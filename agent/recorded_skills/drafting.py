@@ -58,7 +58,7 @@ def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], Reco
         for action in step.actions:
             if action.kind in _LEFT_OUT or action.kind == "finish":
                 continue
-            if in_vain and action.kind in {"tap", "double_tap", "long_press", "scroll", "swipe"}:
+            if in_vain and action.kind in {"scroll", "swipe"}:
                 continue
             kept.append(_bare(action))
     kept = [each for number, each in enumerate(kept) if not _only_moves(each, kept[number + 1 :])]

@@ -133,11 +133,13 @@ class Follower:
         self._seen = view.observation
         self._foreign = False
         self._way = self._walked(past)
+        self._open = self._way.step
+        """The first step that nobody has done, as far as is known: what a model is told of."""
 
     @property
     def place(self) -> int:
         """The number of the recorded step that is next, from 1."""
-        return min(self._way.step + 1, len(self._steps))
+        return min(self._open + 1, len(self._steps))
 
     @property
     def all(self) -> int:
@@ -163,15 +165,14 @@ class Follower:
 
     def hint(self) -> str:
         """What a model is told that has to do this step."""
-        way = self._way
-        if way.step >= len(self._steps):
+        if self._open >= len(self._steps):
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
-        return _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[way.step]))
+        return _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[self._open]))
 
     def for_pilot(self, scene: Scene) -> Scene:
         """The scene for who reads literal instructions: the one step, and what was done of it."""
-        step = self._steps[min(self._way.step, len(self._steps) - 1)]
+        step = self._steps[min(self._open, len(self._steps) - 1)]
         words = filled(step.anchor.words, self._values) if step.anchor is not None else ""
         match step.kind:
             case "type":
@@ -200,6 +201,8 @@ class Follower:
                     way.waits += 1
                 case "back":
                     way.backs += 1
+                case "reopen":
+                    way.backs = MOST_BACKS
                 case "scroll":
                     way.scrolls.append(each)
                 case _:
@@ -272,7 +275,7 @@ class Follower:
         for number in range(step, min(step + AHEAD, len(self._steps))):
             if not self._is_done(self._steps[number], free):
                 return None
-            following = number + 1
+            following = self._open = number + 1
             if following == len(self._steps):
                 return self._end(strictly=True)
             if (found := self._fit(following, strictly=True)) is not None:
@@ -303,8 +306,12 @@ class Follower:
             return True
         if step.package != done.package:
             return False
-        if step.anchor is not None and step.anchor.id and done.anchor is not None and done.anchor.id == step.anchor.id:
-            return True
+        if step.anchor is not None and done.anchor is not None:
+            if step.anchor.id and done.anchor.id == step.anchor.id:
+                return True
+            words = folded(filled(step.anchor.words, self._values))
+            if words and words == folded(done.anchor.words):
+                return True
         ours = {folded(filled(mark.words, self._values)) for mark in step.landmarks}
         theirs = {folded(mark.words) for mark in done.landmarks}
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
@@ -373,12 +380,17 @@ class Follower:
         return self._answer("wait_for", number, "wait", {"seconds": seconds, **what})
 
     def _back(self, number: int) -> ModelReply | None:
-        """One page back, where an app was opened that shows the page on which it was left."""
+        """One page back, where an app was opened that shows the page on which it was left; where that led out of it,
+        it is opened anew.
+        """
         if not number or self._steps[number - 1].kind != "open_app" or self._way.backs >= MOST_BACKS:
             return None
-        if self._steps[number].package != self._seen.package:
+        if self._steps[number].package == self._seen.package:
+            return self._answer("key", number, "back", {"key": "back"})
+        if not self._way.backs:
             return None
-        return self._answer("key", number, "back", {"key": "back"})
+        opened = self._steps[number - 1].action
+        return self._answer("open_app", number, "reopen", {"name": filled(str(opened["name"]), self._values)})
 
     def _scroll(self, number: int) -> ModelReply | None:
         """One page on, where the next anchor stood in a list: down to the end, then up to the beginning."""

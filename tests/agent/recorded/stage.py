@@ -132,6 +132,18 @@ class Change:
     redesign: Redesign = field(default_factory=Redesign)
     slow: int = 0
     pop_up: bool = False
+    renames: bool = False
+    """Whether one of the labels that the skill touches has another name."""
+
+    def of(self, played: Played) -> Change:
+        """The change as it meets this skill."""
+        if not self.renames:
+            return self
+        touched = [label for label in RENAMED if label in played.text] or [
+            label for label in ("Send",) if played.text.startswith("Send ")
+        ]
+        label = shuffled(len(played.name)).choice(touched) if touched else "Cart"
+        return replace(self, redesign=replace(self.redesign, renamed={label: RENAMED.get(label, "Basket")}))
 
 
 def changes(*, ids: bool) -> dict[str, Change]:
@@ -144,7 +156,7 @@ def changes(*, ids: bool) -> dict[str, Change]:
         Change("dark", dark=True),
         Change("pop-up", pop_up=True),
         Change("moved button", redesign=Redesign(not ids, moved=True)),
-        Change("renamed label", redesign=Redesign(not ids, renamed=dict(RENAMED))),
+        Change("renamed label", redesign=Redesign(not ids), renames=True),
         Change("slow page", slow=2000),
         Change("app update", seed=3, redesign=Redesign(not ids, ids="v2_" if ids else "", moved=True)),
         Change("language", locale="zh-CN"),
@@ -160,15 +172,21 @@ class Reader:
 
     name: str = "reader"
     asked: list[ModelRequest] = field(default_factory=list)
+    end_with: ModelReply | None = None
+    """What it answers in place of acting."""
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         del on_delta
         self.asked.append(request)
         usage = Usage(input=1000, output=20, calls=1).booked_on(request.role, self.name)
+        if request.purpose in {Purpose.SUMMARIZE, Purpose.CAPTION}:
+            return ModelReply("", usage=usage)
         if request.purpose is Purpose.VERIFY:
             return ModelReply(json.dumps({"proven": True}), usage=usage)
         assert request.purpose is Purpose.ACT, request.purpose
         assert request.scene is not None
+        if self.end_with is not None:
+            return self.end_with
         kind, fields = self._act(request)
         return ModelReply("", (ToolCall("c", kind, json.dumps({**fields, "say": "On it"})),), usage=usage)
 
@@ -251,6 +269,7 @@ class Stage:
         self, played: Played, change: Change, values: Mapping[str, str], *, ids: bool = True, kill_at: int = 0
     ) -> Run:
         """The skill done again on a phone that has changed; with `kill_at` the agent dies at that checkpoint."""
+        change = change.of(played)
         skill, _ = await self.recorded(played, ids=ids)
         library = library_of(played.name, skill)
         reader = Reader()
@@ -324,9 +343,9 @@ async def _to_the_end(work: Work) -> TaskEnded:
 
 
 async def _pop_up(rig: Rig) -> None:
-    """A dialog comes over the app once it is open."""
-    while rig.phone.state.front == "launcher":
-        await asyncio.sleep(0.01)
+    """A dialog comes over the app at its second page, or on its first where there is no other."""
+    while rig.phone.state.front == "launcher" or (not rig.phone.state.touched and len(rig.inputs()) < 2):
+        await asyncio.sleep(0)
     rig.phone.pop_up("Rate this app", "Do you like it?", ("Not now", "Rate"))
 
 

@@ -1,0 +1,129 @@
+"""Recorded skills done again: no call on an unchanged phone, the model where it does not fit, never something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.events import Asked, Step
+from agent.models.base import Models, Purpose
+from agent.outcome import Outcome
+from agent.questions import DENY
+from agent.recorded_skills.skill_file import RecordedSkill
+from benchmarks.skills import extra_touches, is_right
+from tests.agent.graph.rig import Work, order
+from tests.agent.recorded.stage import BY_NAME, Change, Played, Reader, Run, Stage, changes, library_of, phone
+from tests.fakes.scripted_model import call
+
+UNCHANGED = Change("unchanged")
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    """Recordings that the tests of this file share."""
+    return Stage()
+
+
+async def right(stage: Stage, played: Played, change: Change, values: dict[str, str], *, ids: bool = True) -> Run:
+    """A run that ended right and touched nothing else."""
+    _, first = await stage.recorded(played, ids=ids)
+    run = await stage.played(played, change, values, ids=ids)
+    assert is_right(run, first, played, values, change.of(played)), (played.name, change.name, run)
+    assert extra_touches(run, first, played, values) == []
+    return run
+
+
+@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.parametrize("ids", [True, False])
+async def test_an_unchanged_phone_takes_no_call_with_other_values_too(stage: Stage, ids: bool) -> None:
+    for name in ("note", "order-mug", "write-new", "price"):
+        played = BY_NAME[name]
+        for values in (dict(played.first), dict(played.other)):
+            run = await right(stage, played, UNCHANGED, values, ids=ids)
+            assert run.calls == 0
+            assert run.tokens == 0
+            if values != played.first:
+                kept = f"{run.truth} {run.touched} {run.summary} {run.data}"
+                assert not any(old in kept for old in played.first.values() if old not in values.values())
+
+
+@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.parametrize("change", [name for name in changes(ids=True) if name not in {"unchanged", "language"}])
+async def test_a_phone_that_has_changed(stage: Stage, change: str) -> None:
+    for name in ("see-cart", "write-first"):
+        played = BY_NAME[name]
+        for ids in (True, False):
+            run = await right(stage, played, changes(ids=ids)[change], dict(played.first), ids=ids)
+            assert run.calls <= 3
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_in_another_language_ids_are_enough(stage: Stage) -> None:
+    run = await right(stage, BY_NAME["note"], changes(ids=True)["language"], dict(BY_NAME["note"].first))
+    assert run.calls <= 3
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_kill_does_nothing_twice(stage: Stage) -> None:
+    for number in (8, 20, 33):
+        _, first = await stage.recorded(BY_NAME["order-mug"])
+        run = await stage.played(BY_NAME["order-mug"], UNCHANGED, dict(BY_NAME["order-mug"].first), kill_at=number)
+        assert len(run.truth["orders"]) <= len(first.truth["orders"])
+        assert len(run.truth["cart"]) <= 1
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_what_a_person_denies_is_not_done_and_not_tried_again(stage: Stage) -> None:
+    """Seen failing where a recorded action that was denied counted as one that has yet to be done."""
+    played = BY_NAME["order-mug"]
+    skill, _ = await stage.recorded(played)
+    library, reader = library_of(played.name, skill), Reader()
+    reader.end_with = call("finish", status="failure", summary="It was not allowed.")
+    async with phone(UNCHANGED) as rig:
+        wish = {"skill": played.name, "arguments": dict(played.first)}
+        agent = rig.agent(Models(reader, reader, reader), skills=library, main={"skills": library})
+        work = Work(agent, order("order", task="9").model_copy(update=wish))
+        await work.until(Asked)
+        await work.answer(DENY)
+        end = await work.ended()
+        assert end.outcome is not Outcome.SUCCEEDED
+        assert len([event for event in work.events if isinstance(event, Asked)]) == 1
+        assert not rig.phone.truth.orders
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_what_a_person_writes_counts_more_than_the_recording(stage: Stage) -> None:
+    played = BY_NAME["note"]
+    skill, _ = await stage.recorded(played)
+    library, reader = library_of(played.name, skill), Reader()
+    reader.end_with = call("finish", status="failure", summary="Stopped as you wrote.")
+    async with phone(UNCHANGED) as rig:
+        wish = {"skill": played.name, "arguments": dict(played.first)}
+        work = Work(
+            rig.agent(Models(reader, reader, reader), skills=library, main={"skills": library}),
+            order("note", task="9").model_copy(update=wish),
+        )
+        await work.until(Step)
+        await work.agent.steer("9", "do not save it")
+        await work.ended()
+        assert len([each for each in reader.asked if each.purpose is Purpose.ACT]) == 1
+        assert [note.title for note in rig.phone.truth.notes] == ["Groceries"]
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_folder_that_says_otherwise_skips_no_question(stage: Stage) -> None:
+    """What a recording holds is data: a payment is asked about, whatever stands in its file."""
+    played = BY_NAME["order-mug"]
+    skill, _ = await stage.recorded(played)
+    data = skill.model_dump(mode="json")
+    for step in data["steps"]:
+        step["dialog"], step["landmarks"] = True, []
+    forged = RecordedSkill.model_validate(data)
+    library, reader = library_of(played.name, forged), Reader()
+    async with phone(UNCHANGED) as rig:
+        wish = {"skill": played.name, "arguments": dict(played.first)}
+        agent = rig.agent(Models(reader, reader, reader), skills=library, main={"skills": library})
+        work = Work(agent, order("order", task="9").model_copy(update=wish))
+        asked = await work.until(Asked)
+        assert "9.50" in asked.question.text
+        assert not rig.phone.truth.orders
+        await work.kill()
