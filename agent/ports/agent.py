@@ -13,6 +13,17 @@ from agent.questions import Answer
 from agent.standing_yes import StandingYes
 
 
+class EarlierTask(BaseModel):
+    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    outcome: str
+    summary: str
+    data: str | None = None
+
+
 class TaskOrder(BaseModel):
     """What a person asked, ready for the agent. The same `task` id means the same work: it is continued."""
 
@@ -37,6 +48,8 @@ class TaskOrder(BaseModel):
     """What came with the task; it is on the phone before the first step."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead, with the schedule that the task comes from."""
+    earlier: tuple[EarlierTask, ...] = ()
+    """The tasks that this one follows up, the oldest first."""
 
 
 class Agent(Protocol):

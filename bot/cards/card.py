@@ -102,7 +102,7 @@ async def render_card(
     """
     if task.state is TaskState.ENDED and task.outcome is not None:
         lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
-        return Message(heading=title_of(task), body="\n".join(lines), card=True, tone=tone_of(task))
+        return Message(heading=title_of(task), body="\n".join(lines), card=True, task=task.id, tone=tone_of(task))
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
     body = [say("card.ending") if ending else _live_line(task, None if task.parts else step, queue_place, ahead)]
     if parts:
@@ -119,6 +119,7 @@ async def render_card(
         picture=await screen_picture(frames, reference, mark),
         buttons=() if ending else _buttons(task, queue_place),
         card=True,
+        task=task.id,
         tone=tone_of(task),
     )
 

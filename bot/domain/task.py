@@ -94,6 +94,8 @@ class Task:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    follows: str = ""
+    """The id of the task that it follows up, whose result it begins with; "" for none."""
 
     @property
     def called(self) -> str:
@@ -135,6 +137,8 @@ class TaskWish:
     """Whether the planner weighs several ways first, also where that is not set."""
     search: bool = False
     """Whether the web is searched before planning."""
+    follows: str = ""
+    """The id of the task that it follows up; "" for none."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

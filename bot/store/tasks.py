@@ -49,9 +49,9 @@ class Tasks:
         """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, usage,"
-            " created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search,"
+            " follows, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -72,6 +72,7 @@ class Tasks:
                 wish.member,
                 int(wish.deep),
                 int(wish.search),
+                int(wish.follows) if wish.follows else None,
                 now,
                 now,
             ),
@@ -285,4 +286,5 @@ def task_of(row: sqlite3.Row) -> Task:
         member=row["member"],
         deep=bool(row["deep"]),
         search=bool(row["search"]),
+        follows="" if row["follows"] is None else str(row["follows"]),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -13,18 +14,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from agent.files import GivenFile
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
+from bot.commands.spec import COMMANDS
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.console_log import ConsoleLog
-from bot.domain.incoming import Incoming, Press
+from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion
 from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
+from bot.tasks.files import MAX_FILES
 from bot.texts import say
-from bot.views.tasks import phone_json
+from bot.views.tasks import Json, phone_json
 from bot.web.auth import caller_of
 from bot.web.chat import OPERATOR, WebChat, address, place
 from bot.web.dashboard import Dashboard
@@ -72,6 +76,8 @@ class ConsoleServices:
     checks: ConsoleChecks
     zone: ZoneInfo
     commands: Collection[str]
+    model: Callable[[], str] = str
+    """What the model for acting is called, "" while the offline pilot works without one."""
 
 
 class _Body(BaseModel):
@@ -86,6 +92,10 @@ class Said(_Body):
     event: str = Field(min_length=8, max_length=ID_LIMIT)
     reply_to: str = Field(default="", max_length=ID_LIMIT)
     secret: bool = False
+    device: str = Field(default="", max_length=ID_LIMIT)
+    """The phone that was picked for it, by id; "" for any, or as the line says."""
+    files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
+    """What was handed in before, by the references that were given for it."""
 
 
 class Pressed(_Body):
@@ -119,7 +129,8 @@ class Api:
         revision = await self._behind.log.revision()
         state = state_json(await self._board.now())
         signed_in = bool(caller_of(request).session)
-        more = {"revision": revision, "commands": sorted(self._behind.commands), "signed_in": signed_in}
+        more = {"revision": revision, "commands": _commands_json(self._behind.commands), "signed_in": signed_in}
+        more |= {"model": self._behind.model()}
         return JSONResponse(state | more)
 
     async def devices(self, _: Request) -> Response:
@@ -143,9 +154,14 @@ class Api:
         """The operator typed a line."""
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
+        try:
+            files = [Attachment(file.name, await self._behind.frames.load(file.content)) for file in said.files]
+        except KeyError:
+            return refuse(409, say("refusal.file_missing"))
         hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
+        shown = NOT_KEPT if hidden else said.text
         ref = await self._behind.chat.heard(
-            said.thread, NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
+            said.thread, shown, nonce=said.event, reply_to=said.reply_to, files=[file.name for file in files]
         )
         incoming = Incoming(
             person=operator(request),
@@ -155,6 +171,10 @@ class Api:
             command=command,
             reply_to=MessageRef(address(said.thread), said.reply_to) if said.reply_to else None,
             message=ref,
+            attachments=tuple(files),
+            carries=bool(files),
+            lead="/",
+            device=said.device,
         )
         reply = await self._behind.intake.message(incoming)
         return await self._replied(reply, said.thread, said.event)
@@ -188,7 +208,7 @@ class Api:
         return reply.shown is not None or reply.dead
 
     async def _replied(self, reply: Reply, thread: str, event: str) -> Response:
-        if reply.message is not None and not reply.mark_suffices:
+        if reply.message is not None and not reply.mark_suffices and not reply.task:
             await self._behind.chat.send(address(thread), reply.message, nonce=f"reply:{event}")
         return JSONResponse({"task": reply.task, "toast": reply.toast})
 
@@ -216,18 +236,40 @@ def operator(request: Request) -> Person:
     return replace(person, id=name, name=name) if name else person
 
 
+def _commands_json(names: Collection[str]) -> list[Json]:
+    """The commands as the page's menu shows them, from the table that help is made of."""
+    return [
+        {
+            "name": command.name,
+            "help": command.help,
+            "argument": command.argument,
+            "text": "" if command.text is None else command.text.name,
+            "options": [{"name": one.name, "kind": one.kind.value, "help": one.help} for one in command.options],
+        }
+        for command in COMMANDS
+        if command.name in names
+    ]
+
+
+_ALONE = re.compile(r"(?P<name>\S+)(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
+"""A command word with nothing behind it, with the number of a task, or with options."""
+
+
 def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
     """The command in a line, None when it is none.
 
-    A leading slash always makes a command. Without one, the first word decides in the console itself; in a task's
-    view it does not, since "cancel that order" is an answer there.
+    A leading slash always makes a command. Without one a line of the console itself is a command only when it can mean
+    nothing else: a `do`, or a command's word alone, with a task's number or with options. All else is a task there. In
+    a task's view it never is, since "cancel" is an answer there.
     """
     line = text.strip()
     if line.startswith("/"):
         return line[1:].strip()
-    if not thread and line.split(maxsplit=1)[0:1] and line.split(maxsplit=1)[0].lower() in commands:
-        return line
-    return None
+    if thread or not line:
+        return None
+    name = line.split(maxsplit=1)[0].lower()
+    alone = name == "do" or _ALONE.fullmatch(line)
+    return line if name in commands and alone else None
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:

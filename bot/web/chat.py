@@ -127,9 +127,11 @@ class WebChat:
             raise _gone(ref) from error
         self._told(entry)
 
-    async def heard(self, thread: str, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
-        """Show what the operator wrote."""
-        content = Content(body=text, reply_to=reply_to)
+    async def heard(
+        self, thread: str, text: str, *, nonce: str, reply_to: str = "", files: Sequence[str] = ()
+    ) -> MessageRef:
+        """Show what the operator wrote, with the names of the files that went along."""
+        content = Content(body=text, reply_to=reply_to, footer="\n".join(files))
         return self._told(await self._log.append(thread, "operator", content, nonce=f"operator:{nonce}"))
 
     def _told(self, entry: Entry) -> MessageRef:
@@ -154,6 +156,7 @@ class WebChat:
             card=message.card,
             final=message.final,
             reply_to=message.reply_to.message if message.reply_to else "",
+            task=message.task,
         )
 
     async def _kept(self, picture: Picture) -> KeptFile:

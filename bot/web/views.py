@@ -105,9 +105,13 @@ class ConsolePhones(Protocol):
 
 
 def console_task_json(task: Task) -> Json:
-    """A task, with `thread`: its place in the console, null when it lives in another chat."""
+    """A task, with `thread`: its place in the console, null when it lives in another chat; and `anchor`: the message of
+    the console that asked for it, "" for none.
+    """
     here = task.place if task.place is not None and task.place.platform == PLATFORM else None
-    return task_json(task) | {"thread": here.thread if here is not None else None}
+    asked = task.anchor if task.origin.platform == PLATFORM else ""
+    more = {"anchor": asked, "follows": task.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
+    return task_json(task) | {"thread": here.thread if here is not None else None} | more
 
 
 def work_json(task: Task, place: int | None) -> Json:

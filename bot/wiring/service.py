@@ -199,6 +199,7 @@ async def _console(
         checks=checks,
         zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
+        model=lambda: "" if (name := core.terms.models.vision.name) == "offline" else name,
     )
     settings = core.settings
     try:
