@@ -148,6 +148,7 @@ def question_json(open_question: OpenQuestion, known: str) -> Json:
         "detail": question.detail,
         "again": question.again,
         "frame": question.frame,
+        "asked": open_question.asked,
         "expires": open_question.expires,
         "message": message.message if here and message else None,
     }

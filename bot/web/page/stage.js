@@ -4,7 +4,7 @@ import { h, setText } from "./dom.js";
 import { drawButtons } from "./message.js";
 import { Screen } from "./screen.js";
 import { duration } from "./when.js";
-import { say } from "./words.js";
+import { counted, say } from "./words.js";
 
 export class Stage {
   constructor(root, act) {
@@ -15,12 +15,11 @@ export class Stage {
     this.trouble = h("p", { class: "trouble" });
     this.body = h("p", { class: "body" });
     this.footer = h("p", { class: "footer" });
-    this.fill = h("i");
-    this.bar = h("div", { class: "bar", role: "progressbar", "aria-label": say("page.stage.steps"), "aria-valuemin": 0 }, this.fill);
+    this.plan = h("ol", { class: "plan", "aria-label": say("page.stage.plan"), hidden: true });
     this.clock = h("p", { class: "footer" });
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
-      h("div", { class: "caption" }, this.heading, this.trouble, this.bar, this.buttons, this.body, this.footer, this.clock)));
+      h("div", { class: "caption" }, this.heading, this.clock, this.trouble, this.body, this.buttons, this.plan, this.footer)));
   }
 
   // `asked` is an open question: what it shows is newer than the card.
@@ -38,15 +37,22 @@ export class Stage {
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;
     setText(this.trouble, away ? troubleOf(phone) : "");
-    setText(this.body, content?.body || (task.outcome ? task.summary : ""));
-    setText(this.footer, content?.footer || "");
-    const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));
-    this.bar.hidden = task.outcome !== null || task.started === null;
-    this.bar.setAttribute("aria-valuenow", task.steps);
-    this.bar.setAttribute("aria-valuemax", task.max_steps);
-    this.fill.style.width = `${Math.round(part * 100)}%`;
+    // How it ended, and what came of it, is told beside it.
+    setText(this.body, task.outcome === null ? content?.body ?? "" : "");
+    setText(this.footer, task.outcome === null ? content?.footer ?? "" : "");
+    this.drawPlan(task.todos);
     drawButtons(this.buttons, content?.buttons ?? [], (button) => this.act.press(this.card, button));
     this.tick();
+  }
+
+  // The plan where there is one; nothing tells how many steps there will be.
+  drawPlan(todos) {
+    this.plan.hidden = todos.length === 0;
+    const mark = JSON.stringify(todos);
+    if (this.plan.dataset.mark === mark) return;
+    this.plan.dataset.mark = mark;
+    this.plan.replaceChildren(...todos.map((todo) => h("li", { class: todo.state.replaceAll(" ", "-"), "aria-current": todo.state === "in progress" ? "step" : null },
+      h("span", { class: "unseen" }, say(`page.todo.${todo.state.replaceAll(" ", "_")}`), " "), todo.title)));
   }
 
   // Called every second: the time that it takes.
@@ -55,7 +61,8 @@ export class Stage {
     if (!task) return;
     const end = task.outcome === null ? Date.now() / 1000 : task.ended;
     const took = task.started && end ? duration(end - task.started) : "";
-    setText(this.clock, took);
+    const steps = task.steps ? counted("step", task.steps) : "";
+    setText(this.clock, [took, steps].filter(Boolean).join(" · "));
   }
 }
 

@@ -1,4 +1,4 @@
-"""Texts in private chats that may be something else, and are a task by a press: kept over a restart, with their files, once, and not for ever."""
+"""Private texts that may be something else: a task by a press, kept with their files, once, and not for ever."""
 
 from __future__ import annotations
 
