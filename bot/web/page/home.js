@@ -15,14 +15,24 @@ const EXAMPLES = ["search", "dark", "note", "screen", "message", "ask"];
 export class Welcome {
   constructor(root, take) {
     this.root = root;
+    this.take = (line) => {
+      if (!this.empty) this.turn(false);
+      take(line);
+    };
     this.strip = h("div", { class: "strip", role: "note" });
     this.title = h("h2", {}, say("page.home.question"));
     this.how = h("p", {}, say("page.home.how"));
     this.examples = h("div", { class: "examples", role: "group", "aria-label": say("page.home.examples") }, ...EXAMPLES.map((name) => {
       const line = say(`page.example.${name}`);
-      return h("button", { type: "button", onclick: () => take(line) }, line, h("small", {}, say(`page.example.${name}_is`)));
+      return h("button", { type: "button", onclick: () => this.take(line) }, line, h("small", {}, say(`page.example.${name}_is`)));
     }));
+    this.fold = h("button", { class: "link-button", type: "button", "aria-expanded": "false", onclick: () => this.turn(this.examples.hidden) }, say("page.home.examples"));
     root.append(this.strip, this.title, this.how, this.examples);
+  }
+
+  turn(open) {
+    this.examples.hidden = !open;
+    this.fold.setAttribute("aria-expanded", String(open));
   }
 
   // `empty`: nothing was said yet.
@@ -32,14 +42,16 @@ export class Welcome {
     this.root.hidden = !model.ready || (!empty && !offline);
     this.strip.hidden = !offline;
     this.title.hidden = this.how.hidden = !empty;
-    this.examples.hidden = !empty;
+    this.fold.hidden = empty;
+    if (this.empty !== empty) this.turn(empty);
+    this.empty = empty;
     const phones = model.devices.length;
     const virtual = phones > 0 && model.devices.every((device) => device.virtual);
     const words = say(virtual ? "page.strip.virtual" : phones ? "page.strip.phone" : "page.strip.none");
     if (this.strip.dataset.words === words) return;
     this.strip.dataset.words = words;
     const way = known("connect") ? [h("a", { href: href("connect") }, say("page.strip.connect"))] : [];
-    this.strip.replaceChildren(h("span", {}, h("b", {}, say("page.strip.title")), " ", words), ...way);
+    this.strip.replaceChildren(h("span", {}, h("b", {}, say("page.strip.title")), " ", words), h("span", { class: "ways" }, this.fold, ...way));
   }
 }
 

@@ -71,6 +71,7 @@ export class Result {
     this.playing = playing;
     const shown = playing ? this.recap.reference : this.entry.content.picture || this.recap?.reference || "";
     show(this.picture, shown, say("page.picture.alt"), () => document.createTextNode(say("page.picture.gone")));
+    this.picture.classList.toggle("playing", playing);
     this.player.setAttribute("aria-pressed", String(playing));
     this.player.replaceChildren(icon(playing ? "pause" : "play"), say(playing ? "page.result.still" : "page.result.play"));
   }
