@@ -45,7 +45,7 @@ class Capabilities:
     menu_choices: int = 0
     """How many choices a menu may have; 0 where there are no menus."""
     counts_down: bool = False
-    """Whether it shows by itself how long a task takes, its plan and its steps, and how long a question is still open."""
+    """Whether it shows time, plan and steps of a task by itself, and how long a question is still open."""
     chat_budgets: tuple[Budget, ...] = ()
     """What one private chat takes."""
     group_budgets: tuple[Budget, ...] = ()

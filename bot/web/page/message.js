@@ -24,7 +24,7 @@ export class MessageView {
     this.menu = h("form", { class: "menu", hidden: true });
     this.sand = h("i");
     this.left = h("div", { class: "left", role: "timer", hidden: true });
-    this.wrong = h("p", { class: "wrong-code", role: "alert", hidden: true }, say("page.question.wrong_code"));
+    this.wrong = h("p", { class: "wrong-code", role: "alert", hidden: true });
     this.footer = h("div", { class: "footer" });
     this.thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), hidden: true,
       onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
@@ -86,6 +86,7 @@ export class MessageView {
     this.tick();
     this.kind.hidden = !question;
     this.wrong.hidden = !question?.again;
+    setText(this.wrong, question?.again ? say("page.question.wrong_code") : "");
     const writes = question && (question.kind === "ask" || question.kind === "secret");
     if (question) setText(this.kind, say(`page.question.${question.again ? "secret_again" : (KINDS[question.kind] ?? "ask")}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");

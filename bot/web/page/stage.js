@@ -16,7 +16,7 @@ export class Stage {
     this.body = h("p", { class: "body" });
     this.footer = h("p", { class: "footer" });
     this.plan = h("ol", { class: "plan", "aria-label": say("page.stage.plan"), hidden: true });
-    this.clock = h("p", { class: "footer" });
+    this.clock = h("p", { class: "footer clock" });
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
       h("div", { class: "caption" }, this.heading, this.clock, this.trouble, this.body, this.buttons, this.plan, this.footer)));
