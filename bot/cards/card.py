@@ -97,8 +97,8 @@ async def render_card(
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
     `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
     Unix seconds; a chat that `counts_down` shows time, steps and plan by itself. `parts` are those of a task for
-    several phones, `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons, and the final
-    message tells the rest.
+    several phones, `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons,
+    and the final message tells the rest.
     """
     if task.state is TaskState.ENDED and task.outcome is not None:
         lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]

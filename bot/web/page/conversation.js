@@ -105,8 +105,18 @@ export class Conversation {
   told(before) {
     const now = this.task(this.id);
     if (!now) return;
-    const changed = now.steps !== before?.steps || now.outcome !== before?.outcome || before?.thread !== now.thread;
-    if (changed || !this.loaded.has(now.thread)) this.fill();
+    if (before?.thread !== now.thread || !this.loaded.has(now.thread) || this.around(now).some((task) => this.lacks(task))) this.fill();
+  }
+
+  // The task, and those of the same conversation.
+  around(task) {
+    const others = task.thread ? this.model.tasksOf(task.thread) : [];
+    return others.some((one) => one.task === task.task) ? others : [...others, task];
+  }
+
+  // Whether steps of it are not known yet.
+  lacks(task) {
+    return task.steps > 0 && this.marks.get(task.task) !== `${task.steps} ${task.outcome}`;
   }
 
   async fill() {
@@ -119,8 +129,7 @@ export class Conversation {
         this.loaded.add(thread);
         await this.older(thread);
       }
-      const shown = [...(thread ? this.model.tasksOf(thread) : []), ...(task ? [task] : [])];
-      await Promise.all(shown.map((one) => this.steps(one)));
+      if (task) await Promise.all(this.around(task).filter((one) => this.lacks(one)).map((one) => this.steps(one)));
     } catch (error) {
       this.loaded.delete(thread);
       if (error.status !== 0) this.way.toast(error.message);
@@ -128,11 +137,8 @@ export class Conversation {
     this.way.draw();
   }
 
-  // The steps of a task, loaded when there are more than are known.
   async steps(task) {
-    const mark = `${task.steps} ${task.outcome}`;
-    if (task.steps === 0 || this.marks.get(task.task) === mark) return;
-    this.marks.set(task.task, mark);
+    this.marks.set(task.task, `${task.steps} ${task.outcome}`);
     try {
       this.talk.steps.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
     } catch (error) {

@@ -31,8 +31,9 @@ export class Stage {
     const content = card?.content;
     const reference = asked?.frame || content?.picture || task.frame || "";
     this.screen.root.disabled = !reference;
-    this.screen.root.setAttribute("aria-label", say(reference ? "page.stage.enlarge" : "page.stage.none"));
-    this.screen.show(reference, { words: say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`), alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
+    this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);
+    this.screen.show(reference, { words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
     // The title of the page says what the task is; here stands what holds it.
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;

@@ -180,7 +180,7 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
 
 
 async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page: Page) -> None:
-    world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it")]
+    world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it", summary="It looks sent.")]
     for number, colour in enumerate(("red", "green"), 1):
         step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
         await world.chat.send(address("t5"), step, nonce=colour)

@@ -1,4 +1,4 @@
-"""The console itself: its box, what it shows of tasks, and the ways around it, in a real Chromium (`make test-page`)."""
+"""The console itself: its box, its results and the ways around it, in a real Chromium (`make test-page`)."""
 
 from __future__ import annotations
 
