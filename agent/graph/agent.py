@@ -26,7 +26,7 @@ from agent.graph.member.members import Members
 from agent.limits import Allowance
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from agent.ports.agent import TaskOrder
+from agent.ports.agent import EarlierTask, TaskOrder
 from agent.ports.knowledge import Knowledge
 from agent.ports.memory import Memory
 from agent.ports.runner import Runner
@@ -184,7 +184,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "subtask": 0,
         "replans": 0,
         "results": [],
-        "notes": [],
+        "notes": [_of_earlier(each) for each in order.earlier],
         "heard": [],
         "seconds": 0.0,
         "usage": usage_data(Usage()),
@@ -203,6 +203,16 @@ def _todos_of(state: StateSnapshot) -> tuple[Todo, ...]:
     ended = [task.result["reports"] for task in state.tasks if task.result and task.result.get("reports")]
     known: MainState = {**state.values, "reports": reduce(or_, ended, state.values.get("reports", {}))}  # type: ignore[typeddict-item]
     return tuple(Todo.model_validate(todo) for todo in folded(known).get("todos", known["todos"]))
+
+
+_EARLIER_LETTERS = 2_000
+"""Of the answer of an earlier task: it stands in the prompt of every step."""
+
+
+def _of_earlier(task: EarlierTask) -> str:
+    """An earlier task as a note, so that "the second one" is understood by whoever plans and works."""
+    answer = " ".join(f"{task.summary} {task.data or ''}".split())
+    return f"Before this the person asked: {task.text}. It ended as {task.outcome}: {answer[:_EARLIER_LETTERS]}"
 
 
 def _ended(values: dict[str, Any]) -> TaskEnded:

@@ -20,8 +20,8 @@ from agent.offline.vocabulary import wording
 
 NAME = "offline"
 
-_FILES = re.compile(r"\n\n[^\n]+\n<files>\n.*</files>\Z", re.DOTALL)
-"""What a model is told behind the task about files that came with it: no instruction."""
+_BESIDE = re.compile(r"\n\n[^\n]+\n<(files|memory|notes)>\n.*</(files|memory|notes)>\Z", re.DOTALL)
+"""What a model is told behind the task about files, what is remembered and an earlier task: no instruction."""
 
 
 class OfflinePilot:
@@ -51,7 +51,7 @@ def _answer(request: ModelRequest) -> ModelReply:
         case Purpose.ACT:
             return _act(request)
         case Purpose.INTENT:
-            return _data(_intent(_FILES.sub("", _asked(request))))
+            return _data(_intent(_BESIDE.sub("", _asked(request))))
         case Purpose.PLAN:
             return _text(wording("no_plan", chinese=speaks_chinese(_asked(request))))
         case Purpose.SUPERVISE:

@@ -43,6 +43,17 @@ AS_SET: Final = Guidance()
 _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
+class EarlierTask(BaseModel):
+    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    outcome: str
+    summary: str
+    data: str | None = None
+
+
 class TaskOrder(BaseModel):
     """What a person asked, ready for the agent. The same `task` id means the same work: it is continued."""
 
@@ -72,6 +83,8 @@ class TaskOrder(BaseModel):
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead, with the schedule that the task comes from."""
     guidance: Guidance = AS_SET
+    earlier: tuple[EarlierTask, ...] = ()
+    """The tasks that this one follows up, the oldest first."""
 
 
 class Agent(Protocol):

@@ -102,15 +102,19 @@ async def render_card(
 
     `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
     `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
-    Unix seconds; a chat that `counts_down` shows the time by itself. `parts` are those of a task for several phones,
-    `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons, and the final
-    message tells the rest.
+    Unix seconds; a chat that `counts_down` shows time, steps and plan by itself. `parts` are those of a task for
+    several phones, `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons,
+    and the final message tells the rest.
     """
     if task.state is TaskState.ENDED and task.outcome is not None:
         lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
-        return Message(heading=title_of(task), body="\n".join(lines), card=True, tone=tone_of(task))
+        return Message(heading=title_of(task), body="\n".join(lines), card=True, task=task.id, tone=tone_of(task))
     reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
-    body = [say("card.ending") if ending else _live_line(task, None if task.parts else step, queue_place, ahead)]
+    shown = None if task.parts else step
+    if counts_down and shown is not None and task.state is TaskState.WORKING and not ending:
+        body = [shortened(shown.app_shown, TODO_LIMIT)] if shown.app else []
+    else:
+        body = [say("card.ending") if ending else _live_line(task, shown, queue_place, ahead)]
     if task.skill:
         body.append(shortened(skill_line(task), NOTE_LIMIT))
     if parts:
@@ -119,7 +123,8 @@ async def render_card(
         body.append(action_line(step_words(step)))
     if note:
         body.append(shortened(note, NOTE_LIMIT))
-    body += _todo_lines(task.todos)
+    if not counts_down:
+        body += _todo_lines(task.todos)
     return Message(
         heading=title_of(task),
         body="\n".join(body),
@@ -127,6 +132,7 @@ async def render_card(
         picture=await screen_picture(frames, reference, mark),
         buttons=() if ending else _buttons(task, queue_place),
         card=True,
+        task=task.id,
         tone=tone_of(task),
     )
 

@@ -54,6 +54,7 @@ async def render_final(
         buttons=((again_button(task.id),),),
         notify=True,
         final=True,
+        task=task.id,
         tone=tone_of(task),
         mention=task.person,
     )

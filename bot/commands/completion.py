@@ -71,7 +71,7 @@ class Suggestions:
             case "device":
                 request = Request(person, place, "", CommandCall(""))
                 return _phones(open_phones(request, self._services), typed)
-            case "task" | "before":
+            case "task" | "before" | "follows":
                 request = Request(person, place, "", CommandCall(""))
                 seen = [task for task in self._tasks if may_see(request, self._services.policy, task)]
                 pairs = [(title_of(task), task.id) for task in seen]

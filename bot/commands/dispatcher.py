@@ -272,6 +272,7 @@ def _request(came: Incoming | Press) -> Request:
         text=came.text,
         lead=came.lead,
         carries=came.carries,
+        device=came.device,
     )
 
 

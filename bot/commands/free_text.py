@@ -1,4 +1,4 @@
-"""Text that is no command: an answer, a word to the running task, or an offer to make it a task."""
+"""Text that is no command: an answer, a word to the running task, or in a private chat a task."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bot.commands.answers import give_answer, sole
 from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import asks_for_all, memories
-from bot.commands.request import Refused, Request, Services, plain, refuse_late, verdict
+from bot.commands.request import Refused, Request, Services, may_see, plain, refuse_late, verdict
 from bot.commands.spec import BY_NAME
-from bot.commands.stray_secrets import late_code, misplaced_code, stray_code
+from bot.commands.stray_secrets import late_code, looks_like_a_code, misplaced_code, stray_code
 from bot.commands.task_permissions import require_to_go_on
 from bot.domain.address import MessageRef
 from bot.domain.incoming import CommandCall, Incoming
@@ -28,6 +28,12 @@ from bot.tasks.files import keep
 from bot.tasks.hands import Hold
 from bot.tasks.input import clean
 from bot.texts import listed, say
+
+FOLLOWED_SECONDS = 1800.0
+"""For so long after its end a private chat is still about a task; ours. A task's own thread always is."""
+
+_STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
+"""A text beside such a task may be a word to it, so it is asked which is meant."""
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
@@ -64,8 +70,9 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
             return Topic(question=question, pointed=True)
     place = incoming.place
     task = await services.task_service.in_place(place.address)
-    if task is not None and await services.task_service.made_for_tasks(place.address):
-        return Topic(task=task) if task.state is not TaskState.ENDED else None
+    lives = task is not None and task.state is not TaskState.ENDED
+    if lives and await services.task_service.made_for_tasks(place.address):
+        return Topic(task=task)
     return Topic() if place.private else None
 
 
@@ -87,7 +94,7 @@ async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestio
 
 
 class Talk:
-    """Answers texts, and offers to make tasks of them."""
+    """Answers texts, and makes tasks of them, or offers to."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -124,10 +131,32 @@ class Talk:
             return code
         if asks_for_all(text):
             return await memories(request, self._services)
+        before = await self._services.task_service.in_place(request.address)
+        here = before if before is not None and before.place in {None, request.address} else None
+        alone = text.strip().lower() in BY_NAME
+        busy = here is not None and here.state in _STEERED
+        if not (alone or busy or looks_like_a_code(text)):
+            followed = here.id if here is not None and await self._is_followed(request, here) else ""
+            wished = {"device": request.device, "follows": followed}
+            options = {name: value for name, value in wished.items() if value}
+            request = replace(request, call=CommandCall("do", options, clean(text, say("desk.text.task"))))
+            refuse_late(request)
+            return await tasks.do(request, self._services)
         words = say("talk.offer")
-        if (name := text.strip().lower()) in BY_NAME and request.lead:
-            words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{name}")])
+        if alone and request.lead:
+            words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{text.strip().lower()}")])
         return await self.offer(request, text, words)
+
+    async def _is_followed(self, request: Request, before: Task) -> bool:
+        """Whether what is written now follows up that task: in its own thread, or soon after its end."""
+        if (
+            before.ended is None
+            or before.place != request.address
+            or not may_see(request, self._services.policy, before)
+        ):
+            return False
+        recent = self._services.clock() - before.ended <= FOLLOWED_SECONDS
+        return recent or await self._services.task_service.made_for_tasks(request.address)
 
     async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
         """What is said to a text that may be a code for another question, open or closed."""
@@ -152,7 +181,7 @@ class Talk:
         await services.store.offers.add(offer)
         buttons = [button(Deed.RUN, offer.id, say("button.run"), style="primary")]
         task = await services.task_service.in_place(request.address)
-        if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
+        if task is not None and task.state in _STEERED:
             buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
             words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])

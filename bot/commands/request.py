@@ -104,6 +104,8 @@ class Request:
     """What commands begin with there; "" where it is not known."""
     carries: bool = False
     """Whether files came with it, fetched or not."""
+    device: str = ""
+    """The phone that was picked beside the words; "" for none."""
     picked: bool = False
     """Picked from a list, with typed options: nothing was typed."""
     standing: tuple[StandingYes, ...] = ()

@@ -106,6 +106,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         ("member", OptionKind.TEXT),
         ("deep", OptionKind.FLAG),
         ("search", OptionKind.FLAG),
+        ("follows", OptionKind.TASK),
         text="task",
         text_required=True,
     ),

@@ -27,7 +27,7 @@ async def stray_code(request: Request, services: Services, text: str) -> Reply |
     Whoever is asked for a code tells it rather in private than in a group. It is taken when nothing else can be meant.
     Any other text may be a password of several words.
     """
-    looks_so = _looks_like_a_code(text)
+    looks_so = looks_like_a_code(text)
     asked = await asked_elsewhere(request, services, anybody=looks_so)
     if not asked:
         return None
@@ -39,7 +39,7 @@ async def stray_code(request: Request, services: Services, text: str) -> Reply |
 
 async def misplaced_code(request: Request, services: Services, text: str) -> Reply | None:
     """What is said when this looks like a code, and a question for one is open, but not for the task it is told to."""
-    if not _looks_like_a_code(text):
+    if not looks_like_a_code(text):
         return None
     asked = await asked_elsewhere(request, services, anybody=True)
     return await _where(request, services, asked, delete=True) if asked else None
@@ -63,7 +63,7 @@ async def late_code(request: Request, services: Services, text: str) -> Reply | 
 
     It is a secret all the same: it is neither kept nor offered as a task nor told to one.
     """
-    if not _looks_like_a_code(text):
+    if not looks_like_a_code(text):
         return None
     written = request.written or services.clock()
     for found in await services.task_service.closed_secrets(asked_by=written, ends_from=written - STILL_CODES):
@@ -74,7 +74,8 @@ async def late_code(request: Request, services: Services, text: str) -> Reply | 
     return None
 
 
-def _looks_like_a_code(text: str) -> bool:
+def looks_like_a_code(text: str) -> bool:
+    """Whether a text is one word with a digit, or digits in groups, as codes and most passwords are."""
     return _CODE.fullmatch(text.strip()) is not None
 
 

@@ -9,7 +9,15 @@ from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, may_see, plain, require
-from bot.commands.resolve import entitlement, left_out_words, phones_meant, task_meant, wished, with_leading_task
+from bot.commands.resolve import (
+    entitlement,
+    left_out_words,
+    phones_meant,
+    task_meant,
+    task_named,
+    wished,
+    with_leading_task,
+)
 from bot.commands.task_permissions import require_to_go_on, require_to_hold
 from bot.domain.address import Place
 from bot.domain.incoming import Attachment, CommandCall
@@ -28,6 +36,7 @@ async def do(request: Request, services: Services) -> Reply:
     if asks_for_all(text):
         return await memories(request, services)
     check([(file.name, len(file.data)) for file in request.files])
+    followed = await task_named(request.option("follows"), request, services) if request.option("follows") else None
     meant = phones_meant(request, services)
     one = meant.phones[0].id if len(meant.phones) == 1 else ""
     several = wished(meant.phones) if len(meant.phones) > 1 else ()
@@ -46,6 +55,7 @@ async def do(request: Request, services: Services) -> Reply:
             search=request.flag("search"),
             skill=_skill(request, services),
             arguments=arguments_of(request.option("arguments")),
+            follows="" if followed is None else followed.parent or followed.id,
             files=files,
             phones=several,
             entitled=entitlement(request, services),
@@ -57,10 +67,11 @@ async def do(request: Request, services: Services) -> Reply:
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
-    words = [await _queue_words(task, services), *left_out_words(meant.left_out)]
+    left_out = left_out_words(meant.left_out)
+    words = [await _queue_words(task, services), *left_out]
     if files:
         words.append(say("do.files", names=listed(file.name for file in files)))
-    return Reply(Message(body="\n".join(words)), task=task.id)
+    return Reply(Message(body="\n".join(words)), task=task.id, toast="\n".join(left_out))
 
 
 def _skill(request: Request, services: Services) -> str:
@@ -153,7 +164,12 @@ async def again(request: Request, services: Services) -> Reply:
     require(request, services.policy, Right.USE, owner=task.person)
     phones = ",".join(part.phone for part in await services.task_service.parts(task.id)) or task.phone
     options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
-    options |= {"member": task.member, "deep": "true" if task.deep else "", "search": "true" if task.search else ""}
+    options |= {
+        "member": task.member,
+        "deep": "true" if task.deep else "",
+        "search": "true" if task.search else "",
+        "follows": task.follows,
+    }
     changes = request.call.rest.strip()
     if task.skill and not changes:
         options |= {"skill": task.skill, "arguments": json.dumps(dict(task.arguments))}

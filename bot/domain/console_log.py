@@ -51,6 +51,8 @@ class Content(_Frozen):
     final: bool | None = None
     """Whether it tells how its task ended; None as above."""
     reply_to: str = ""
+    task: str = ""
+    """The number of the task whose card or end it is; "" in what a former version kept."""
 
 
 class Entry(_Frozen):

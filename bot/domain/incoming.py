@@ -68,6 +68,8 @@ class Incoming:
     """What commands begin with there, such as "/"."""
     carries: bool = False
     """Whether files came with it, fetched or not."""
+    device: str = ""
+    """The phone that was picked for it beside the words, by name or id; "" for none."""
     wordless: str = ""
     """Set when files came without a word; they were not fetched. It is how `do` is typed there, such as "/do"."""
 

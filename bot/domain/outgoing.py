@@ -85,6 +85,8 @@ class Message:
     """Whether it tells how its task ended."""
     tone: Tone | None = None
     """How its task stands; None for what is no card, question or final."""
+    task: str = ""
+    """The number of the task that it tells of, where it is its card or its end."""
     private: bool = False
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 

@@ -104,6 +104,8 @@ class Task:
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is done with, by the names of its parameters."""
     guidance: Guidance = AS_SET
+    follows: str = ""
+    """The id of the task that it follows up, whose result it begins with; "" for none."""
 
     @property
     def members_at_work(self) -> bool:
@@ -161,6 +163,8 @@ class TaskWish:
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is to be done with, by the names of its parameters."""
     guidance: Guidance = AS_SET
+    follows: str = ""
+    """The id of the task that it follows up; "" for none."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

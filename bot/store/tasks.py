@@ -54,8 +54,9 @@ class Tasks:
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
             " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
-            " arguments, guide, instructions, usage, created, changed, state) VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " arguments, guide, instructions, follows, usage, created, changed, state) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued')"
+            " RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -80,6 +81,7 @@ class Tasks:
                 json_text(dict(wish.arguments)),
                 wish.guidance.model,
                 wish.guidance.instructions,
+                int(wish.follows) if wish.follows else None,
                 now,
                 now,
             ),
@@ -304,4 +306,5 @@ def task_of(row: sqlite3.Row) -> Task:
         skill=row["skill"],
         arguments=json.loads(row["arguments"]),
         guidance=Guidance(model=row["guide"], instructions=row["instructions"]),
+        follows="" if row["follows"] is None else str(row["follows"]),
     )

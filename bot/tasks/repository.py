@@ -133,6 +133,15 @@ class TaskRepository:
         """The task as it stands. Raises UnknownTask."""
         return await self._store.write(lambda transaction: self._keeping.known(transaction, task))
 
+    async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
+        """What it follows up, and what that followed up, the oldest first, as far as it is kept."""
+        found: list[Task] = []
+        number = task.follows
+        while number and len(found) < most and (before := await self._store.tasks.get(number)) is not None:
+            found.append(before)
+            number = before.follows
+        return tuple(reversed(found))
+
     async def parts(self, task: str) -> tuple[Task, ...]:
         """The parts of a task for several phones; none for any other."""
         return await self._store.tasks.parts(task)

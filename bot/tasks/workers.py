@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from agent.error_mapping import fault_of
 from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
 from agent.outcome import Outcome
-from agent.ports.agent import Agent, TaskOrder
+from agent.ports.agent import Agent, EarlierTask, TaskOrder
 from agent.ports.leases import Leases
 from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
@@ -23,6 +23,9 @@ from bot.tasks.event_bus import EventBus
 from bot.tasks.repository import TaskRepository
 from bot.tasks.transitions import Ending
 from bot.texts import say, speaking
+
+FOLLOWED = 3
+"""Tasks before it that one is told of, each of which followed up the other."""
 
 logger = logging.getLogger(__name__)
 
@@ -206,6 +209,7 @@ class Workers:
             files=task.files,
             standing=task.standing,
             guidance=task.guidance,
+            earlier=await self._earlier(task),
         )
         ended = False
         events = self._agent.work(order)
@@ -221,6 +225,18 @@ class Workers:
                 await events.aclose()
         if not ended and not self._stopping:
             raise RuntimeError(f"the agent left task {task.id} without an end")
+
+    async def _earlier(self, task: Task) -> tuple[EarlierTask, ...]:
+        """What it follows up, the oldest first; those that are kept no more are left out."""
+        return tuple(
+            EarlierTask(
+                text=before.text,
+                outcome=before.state.value if before.outcome is None else before.outcome.value,
+                summary=before.summary,
+                data=before.data,
+            )
+            for before in await self._record.followed(task, FOLLOWED)
+        )
 
     async def _take(self, task: str, worker: _Worker, event: TaskEvent) -> None:
         match event:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -13,18 +14,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from agent.files import GivenFile
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
+from bot.commands.spec import COMMANDS
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.console_log import ConsoleLog
-from bot.domain.incoming import Incoming, Press
+from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion
 from bot.store.schedules import Schedules
 from bot.store.usage import UsageTable
+from bot.tasks.files import MAX_FILES
 from bot.texts import say
-from bot.views.tasks import phone_json
+from bot.views.tasks import Json, phone_json
 from bot.web.auth import caller_of
 from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
@@ -75,6 +79,8 @@ class ConsoleServices:
     """Who holds a phone by hand, by name; "" for nobody."""
     people: PeopleOfPage | None = None
     """What those are served with who sign in and are no operators."""
+    model: Callable[[], str] = str
+    """What the model for acting is called, "" while the offline pilot works without one."""
 
 
 class _Body(BaseModel):
@@ -89,6 +95,10 @@ class Said(_Body):
     event: str = Field(min_length=8, max_length=ID_LIMIT)
     reply_to: str = Field(default="", max_length=ID_LIMIT)
     secret: bool = False
+    device: str = Field(default="", max_length=ID_LIMIT)
+    """The phone that was picked for it, by id; "" for any, or as the line says."""
+    files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
+    """What was handed in before, by the references that were given for it."""
 
 
 class Pressed(_Body):
@@ -124,8 +134,9 @@ class Api:
         revision = await viewer.log.revision()
         state = viewer.state(await viewer.standing(await self._board.now()))
         signed_in = bool(caller_of(request).session)
-        more = {"revision": revision, "commands": viewer.commands(self._behind.commands), "signed_in": signed_in}
-        more |= {"may": viewer.rights}
+        commands = _commands_json(viewer.commands(self._behind.commands))
+        more = {"revision": revision, "commands": commands, "signed_in": signed_in}
+        more |= {"may": viewer.rights, "model": self._behind.model()}
         return JSONResponse(state | more)
 
     async def devices(self, request: Request) -> Response:
@@ -154,9 +165,18 @@ class Api:
         viewer = self._viewers.of(request)
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
+        try:
+            files = [Attachment(file.name, await self._behind.frames.load(file.content)) for file in said.files]
+        except KeyError:
+            return refuse(409, say("refusal.file_missing"))
         hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
+        shown = NOT_KEPT if hidden else said.text
         ref = await viewer.chat.heard(
-            viewer.address(said.thread), NOT_KEPT if hidden else said.text, nonce=said.event, reply_to=said.reply_to
+            viewer.address(said.thread),
+            shown,
+            nonce=said.event,
+            reply_to=said.reply_to,
+            files=[file.name for file in files],
         )
         incoming = Incoming(
             person=viewer.person,
@@ -166,6 +186,10 @@ class Api:
             command=command,
             reply_to=MessageRef(viewer.address(said.thread), said.reply_to) if said.reply_to else None,
             message=ref,
+            attachments=tuple(files),
+            carries=bool(files),
+            lead="/",
+            device=said.device,
         )
         reply = await self._behind.intake.message(incoming)
         return await self._replied(reply, viewer, said.thread, said.event)
@@ -188,7 +212,7 @@ class Api:
         return await self._replied(replace(reply, mark_suffices=told), viewer, pressed.thread, pressed.event)
 
     async def _replied(self, reply: Reply, viewer: Viewer, thread: str, event: str) -> Response:
-        if reply.message is not None and not reply.mark_suffices:
+        if reply.message is not None and not reply.mark_suffices and not reply.task:
             await viewer.chat.send(viewer.address(thread), reply.message, nonce=f"reply:{event}")
         return JSONResponse({"task": reply.task, "toast": reply.toast})
 
@@ -222,18 +246,40 @@ def _sentence(error: ValidationError) -> str:
     return say("refusal.form", where=where or "JSON", why=first["msg"])
 
 
+def _commands_json(names: Collection[str]) -> list[Json]:
+    """The commands as the page's menu shows them, from the table that help is made of."""
+    return [
+        {
+            "name": command.name,
+            "help": command.help,
+            "argument": command.argument,
+            "text": "" if command.text is None else command.text.name,
+            "options": [{"name": one.name, "kind": one.kind.value, "help": one.help} for one in command.options],
+        }
+        for command in COMMANDS
+        if command.name in names
+    ]
+
+
+_ALONE = re.compile(r"(?P<name>\S+)(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
+"""A command word with nothing behind it, with the number of a task, or with options."""
+
+
 def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
     """The command in a line, None when it is none.
 
-    A leading slash always makes a command. Without one, the first word decides in the console itself; in a task's
-    view it does not, since "cancel that order" is an answer there.
+    A leading slash always makes a command. Without one a line of the console itself is a command only when it can mean
+    nothing else: a `do`, or a command's word alone, with a task's number or with options. All else is a task there. In
+    a task's view it never is, since "cancel" is an answer there.
     """
     line = text.strip()
     if line.startswith("/"):
         return line[1:].strip()
-    if not thread and line.split(maxsplit=1)[0:1] and line.split(maxsplit=1)[0].lower() in commands:
-        return line
-    return None
+    if thread or not line:
+        return None
+    name = line.split(maxsplit=1)[0].lower()
+    alone = name == "do" or _ALONE.fullmatch(line)
+    return line if name in commands and alone else None
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:

@@ -134,9 +134,11 @@ class WebChat:
             raise _gone(ref) from error
         self._told(entry, ref.address)
 
-    async def heard(self, place: Address, text: str, *, nonce: str, reply_to: str = "") -> MessageRef:
-        """Show what the person wrote there."""
-        content = Content(body=text, reply_to=reply_to)
+    async def heard(
+        self, place: Address, text: str, *, nonce: str, reply_to: str = "", files: Sequence[str] = ()
+    ) -> MessageRef:
+        """Show what the person wrote there, with the names of the files that went along."""
+        content = Content(body=text, reply_to=reply_to, footer="\n".join(files))
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 
@@ -169,6 +171,7 @@ class WebChat:
             card=message.card,
             final=message.final,
             reply_to=message.reply_to.message if message.reply_to else "",
+            task=message.task,
         )
 
     async def _kept(self, picture: Picture) -> KeptFile:

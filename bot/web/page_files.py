@@ -20,7 +20,13 @@ from bot.web.http import get
 INDEX = "index.html"
 MARK_LENGTH = 32
 """Hexadecimal digits."""
-TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".woff2": "font/woff2",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ def answer(request: Request, file: File) -> Response:
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
     if headers["ETag"] in known:
         return Response(status_code=304, headers=headers)
-    return Response(file.data, headers=headers | {"Content-Type": f"{file.media}; charset=utf-8"})
+    return Response(file.data, headers=headers | {"Content-Type": file.media})
 
 
 AREAS = ("page.", "count.", "outcome.")

@@ -106,9 +106,13 @@ class ConsolePhones(Protocol):
 
 
 def console_task_json(task: Task, home: Address = HOME) -> Json:
-    """A task, with `thread`: its place in the console at `home`, null when it lives in another chat."""
+    """A task, with `thread`: its place in the console at `home`, null when it lives in another chat; and `anchor`: the
+    message there that asked for it, "" for none.
+    """
     here = task.place if task.place is not None and is_at(task.place, home) else None
-    return task_json(task) | {"thread": here.thread if here is not None else None}
+    asked = task.anchor if is_at(task.origin, home) else ""
+    more = {"anchor": asked, "follows": task.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
+    return task_json(task) | {"thread": here.thread if here is not None else None} | more
 
 
 def work_json(task: Task, place: int | None) -> Json:
@@ -150,6 +154,7 @@ def question_json(open_question: OpenQuestion, known: str, home: Address = HOME,
         "detail": question.detail,
         "again": question.again,
         "frame": question.frame,
+        "asked": open_question.asked,
         "expires": open_question.expires,
         "message": message.message if here and message else None,
         "allowed": allowed,

@@ -239,6 +239,7 @@ async def _console(
         commands=BY_NAME,
         held_by=services.hands.held_by,
         people=PeopleOfPage(services, people),
+        model=lambda: "" if (name := core.terms.models.vision.name) == "offline" else name,
     )
     settings = core.settings
     try:

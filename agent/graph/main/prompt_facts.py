@@ -66,5 +66,10 @@ def notes(state: MainState) -> str:
     return f"<notes>\n{_lines(state['notes']) or '(none)'}\n</notes>"
 
 
+def noted(state: MainState) -> str:
+    """The notes for who decides how to begin; "" when there are none, which is so unless it follows up another task."""
+    return f"\n\nNoted (data):\n{notes(state)}" if state["notes"] else ""
+
+
 def _lines(texts: Iterable[str]) -> str:
     return "\n".join(f"- {unmarked(text)}" for text in texts)

@@ -10,10 +10,12 @@ import { Fleet } from "./fleet.js";
 import { HandPage } from "./hand.js";
 import { History } from "./history.js";
 import { Model, standing } from "./model.js";
+import { notice, offerNotices } from "./notify.js";
+import { KEYS, Palette } from "./palette.js";
 import { Replay } from "./replay.js";
-import { here } from "./route.js";
+import { go, here } from "./route.js";
 import { Events, load, send, version } from "./service.js";
-import { Side } from "./side.js";
+import { PLACES, Side } from "./side.js";
 import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
 import { say, translate } from "./words.js";
@@ -43,6 +45,7 @@ const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   else begin();
 });
 const events = new Events({ message: heard, state: told, link, reset, back });
+const palette = new Palette(at("palette"), model, PLACES, (text) => conversation.compose(text));
 const scrolled = new Map();
 let page = null;
 let unread = 0;
@@ -92,7 +95,9 @@ function draw() {
     at("badge").replaceChildren(...(heading.task ? sides(heading.task, route.name) : []));
   }
   const title = route.name === "console" ? say("page.title") : `${heading.title} · OpenGUI`;
-  document.title = inOrder(unread ? `(${unread}) ${title}` : title);
+  // What waits for an answer counts whether the page is looked at or not.
+  const wanted = model.questions.length + unread;
+  document.title = inOrder(wanted ? `(${wanted}) ${title}` : title);
   // What was pressed or typed in may be gone with the answer; the keyboard goes on in the box then.
   if (held && held.getClientRects().length === 0 && page.focus && !at("app").inert) page.focus();
 }
@@ -107,7 +112,11 @@ function heard(entry) {
 function announce(entry) {
   at("news").append(h("p", {}, [entry.content.heading, entry.content.body].filter(Boolean).join(". ").slice(0, 400)));
   while (at("news").children.length > 5) at("news").firstChild.remove();
-  if (document.hidden && entry.content.notify) unread += 1;
+  if (!document.hidden || !entry.content.notify) return;
+  const asks = model.questionOf(entry.id) !== null;
+  if (!asks) unread += 1;
+  const task = model.tasks.find((one) => one.thread && one.thread === entry.thread);
+  notice(entry.content.heading || task?.text, entry.content.body, `task ${task?.task ?? ""}`, () => task && go("task", task.task));
 }
 
 function told(state) {
@@ -140,7 +149,6 @@ async function back() {
   const now = await version();
   const typing = [...document.querySelectorAll(".reply input")].some((field) => field.value !== "");
   if (!now || !mark || now === mark || typing) return;
-  conversation.line.keep();
   location.reload();
   await new Promise(() => {});
 }
@@ -185,6 +193,9 @@ function wire() {
     drawer(false);
     at("menu").focus();
   });
+  at("seek").addEventListener("click", () => palette.open());
+  at("seek-key").textContent = KEYS;
+  offerNotices(at("bell"));
   at("veil").addEventListener("click", () => drawer(false));
   at("side").addEventListener("keydown", (event) => event.key === "Escape" && at("close").click());
   at("leave").addEventListener("click", async () => {
@@ -214,6 +225,5 @@ async function begin() {
 
 wire();
 turn();
-conversation.line.restore();
 const mark = await version();
 begin();

@@ -1,6 +1,8 @@
 // The console itself, or a task: its phone, its messages, and the box to type in.
 
 import { h, uniqueId } from "./dom.js";
+import { pictures } from "./filmstrip.js";
+import { Welcome } from "./home.js";
 import { badge } from "./message.js";
 import { isCard, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
@@ -11,8 +13,6 @@ import { Stage } from "./stage.js";
 import { Talk } from "./talk.js";
 import { say } from "./words.js";
 
-const EXAMPLES = ["example_task", "example_devices", "example_help"];
-
 // `way` has post(path, body), which tells when something was not sent, and toast(words).
 export class Conversation {
   constructor(model, at, way) {
@@ -21,17 +21,23 @@ export class Conversation {
     this.way = way;
     this.loaded = new Set();
     this.single = new Map();
-    const act = { press: (...what) => this.press(...what), answer: (...what) => this.answer(...what), look: (reference) => this.look(reference) };
+    this.marks = new Map();
+    const act = {
+      press: (...what) => this.press(...what),
+      answer: (...what) => this.answer(...what),
+      look: (reference) => this.look(reference),
+      lookThrough: (...what) => this.viewer.open(...what),
+      compose: (text) => this.compose(text),
+      toast: way.toast,
+    };
     this.viewer = new Viewer(at("viewer"));
     this.stage = new Stage(at("stage"), act);
     this.talk = new Talk({ talk: at("talk"), messages: at("messages"), older: at("older"), latest: at("latest") }, act);
-    this.line = new Say({ form: at("say"), line: at("line"), label: at("line-label"), hint: at("hint") }, (...what) => this.give(...what));
+    this.line = new Say({ form: at("say"), line: at("line"), label: at("line-label"), hint: at("hint"), completion: at("completion"),
+      list: at("chips"), button: at("attach"), file: at("file"), drop: at("drop"), device: at("device") },
+    model, (...what) => this.give(...what), way.toast);
+    this.welcome = new Welcome(at("welcome"), (line) => this.line.fill(line));
     at("older").addEventListener("click", () => this.showOlder());
-    at("empty").append(h("h2", {}, say("page.home.question")), h("p", {}, say("page.home.how")),
-      h("div", { class: "examples" }, ...EXAMPLES.map((name) => {
-        const line = say(`page.home.${name}`);
-        return h("button", { type: "button", onclick: () => this.line.fill(line) }, line, h("small", {}, say(`page.home.${name}_is`)));
-      })));
     setInterval(() => {
       this.stage.tick();
       this.talk.tick();
@@ -57,7 +63,16 @@ export class Conversation {
   open(id) {
     this.id = id;
     this.sought = false;
+    this.line.goTo(id);
     this.fill();
+  }
+
+  // Words into the box of the console itself, to be changed there and sent.
+  compose(text) {
+    go("console");
+    this.open("");
+    this.line.fill(text);
+    this.line.completion.draw();
   }
 
   focus() {
@@ -78,8 +93,9 @@ export class Conversation {
     const home = !this.id;
     this.at("main").classList.toggle("home", home);
     const asked = task ? this.model.questionsOf(task.task).at(-1) : null;
-    this.stage.draw(task, this.model.card(thread), task ? this.model.phone(task.phone) : null, asked);
-    this.at("empty").hidden = !home || this.model.thread("").length > 0;
+    this.stage.draw(task, this.model.card(thread, this.id), task ? this.model.phone(task.phone) : null, asked);
+    if (home) this.welcome.draw(this.model, this.model.thread("").length === 0 && this.model.tasks.length === 0);
+    else this.at("welcome").hidden = true;
     this.talk.draw(this.model, thread, task);
     this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
     this.toCode();
@@ -89,7 +105,18 @@ export class Conversation {
   told(before) {
     const now = this.task(this.id);
     if (!now) return;
-    if (now.steps !== before?.steps || before?.thread !== now.thread || !this.loaded.has(now.thread)) this.fill();
+    if (before?.thread !== now.thread || !this.loaded.has(now.thread) || this.around(now).some((task) => this.lacks(task))) this.fill();
+  }
+
+  // The task, and those of the same conversation.
+  around(task) {
+    const others = task.thread ? this.model.tasksOf(task.thread) : [];
+    return others.some((one) => one.task === task.task) ? others : [...others, task];
+  }
+
+  // Whether steps of it are not known yet.
+  lacks(task) {
+    return task.steps > 0 && this.marks.get(task.task) !== `${task.steps} ${task.outcome}`;
   }
 
   async fill() {
@@ -101,14 +128,23 @@ export class Conversation {
       if (thread !== null && !this.loaded.has(thread)) {
         this.loaded.add(thread);
         await this.older(thread);
-      } else if (task && thread === null && task.state !== "queued") {
-        this.talk.foreign.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
       }
+      if (task) await Promise.all(this.around(task).filter((one) => this.lacks(one)).map((one) => this.steps(one)));
     } catch (error) {
       this.loaded.delete(thread);
       if (error.status !== 0) this.way.toast(error.message);
     }
     this.way.draw();
+  }
+
+  async steps(task) {
+    this.marks.set(task.task, `${task.steps} ${task.outcome}`);
+    try {
+      this.talk.steps.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
+    } catch (error) {
+      this.marks.delete(task.task);
+      throw error;
+    }
   }
 
   async seek(id) {
@@ -141,23 +177,23 @@ export class Conversation {
   forget() {
     this.loaded.clear();
     this.single.clear();
+    this.marks.clear();
     this.fill();
   }
 
-  async give(text, event) {
+  async give(text, event, { files, device }) {
     const thread = this.thread();
-    if (thread === null && !text.startsWith("/")) {
-      // Without a thread of its own the words would be read as a command of the console.
+    const task = this.task(this.id);
+    const command = text.startsWith("/");
+    const over = task !== null && task.outcome !== null;
+    if (thread === null && !command && !over) {
+      // Without a thread of its own the words would be a task of the console.
       this.way.toast(say("page.send.slash"));
       return false;
     }
-    const task = this.task(this.id);
-    if (task && task.outcome !== null && !text.startsWith("/")) {
-      // Nothing reads notes any more; the words stay in the box.
-      this.way.toast(say("page.send.over", { task: task.task }));
-      return false;
-    }
-    const reply = await this.way.post("/api/say", { text, thread: thread ?? "", event });
+    // What follows up a task of another chat is asked for here.
+    const words = thread === null && !command ? `/do --follows ${task.task} -- ${text}` : text;
+    const reply = await this.way.post("/api/say", { text: words, thread: thread ?? "", event, files, device: command ? "" : device });
     if (reply?.task) go("task", reply.task);
     return reply !== null;
   }
@@ -176,13 +212,14 @@ export class Conversation {
   look(reference) {
     const thread = this.thread();
     const entries = thread === null ? [] : this.model.thread(thread).filter((entry) => entry.content.picture);
-    const steps = (thread === null ? this.talk.foreign.get(this.id) ?? [] : []).filter((step) => step.frame);
-    const pictures = [
-      ...entries.map((entry) => ({ reference: entry.content.picture, words: entry.content.heading || entry.content.body.slice(0, 140) })),
-      ...steps.map((step) => ({ reference: step.frame, words: step.summary })),
+    const steps = pictures(this.talk.steps.get(this.id) ?? []);
+    const shown = [
+      ...steps,
+      ...entries.filter((entry) => !steps.some((step) => step.reference === entry.content.picture))
+        .map((entry) => ({ reference: entry.content.picture, words: entry.content.heading || entry.content.body.slice(0, 140) })),
     ];
-    if (!pictures.some((picture) => picture.reference === reference)) pictures.push({ reference, words: "" });
-    this.viewer.open(pictures, reference);
+    if (!shown.some((picture) => picture.reference === reference)) shown.push({ reference, words: "" });
+    this.viewer.open(shown, reference);
   }
 
   announce(entry) {

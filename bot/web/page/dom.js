@@ -59,3 +59,16 @@ export function uniqueId() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+// The ring around a touched point, in an svg of the picture's own size; nothing without a point.
+export function ringOf(ring, mark, width, height) {
+  ring.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  if (!mark) {
+    ring.replaceChildren();
+    return;
+  }
+  const [cx, cy] = mark;
+  const r = Math.max(6, width / 22);
+  ring.replaceChildren(svg("circle", { cx, cy, r, fill: "none", stroke: "#fff", "stroke-width": r * 0.62 }),
+    svg("circle", { cx, cy, r, fill: "rgb(230 30 60 / 12%)", stroke: "#e61e3c", "stroke-width": r * 0.3 }));
+}

@@ -22,11 +22,15 @@ export class MessageView {
     this.reply = h("form", { class: "reply", hidden: true });
     this.buttons = h("div", { class: "row", hidden: true });
     this.menu = h("form", { class: "menu", hidden: true });
+    this.sand = h("i");
     this.left = h("div", { class: "left", role: "timer", hidden: true });
+    this.wrong = h("p", { class: "wrong-code", role: "alert", hidden: true });
     this.footer = h("div", { class: "footer" });
     this.thumb = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), hidden: true,
       onclick: () => this.entry.content.picture && act.look(this.entry.content.picture) });
-    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.menu, this.reply, this.buttons, this.left, this.footer);
+    this.glass = h("div", { class: "glass", "aria-hidden": "true", hidden: true }, this.sand);
+    this.inner = h("div", { class: "inner" }, this.kind, this.heading, this.text, this.files, this.wrong, this.menu, this.reply, this.buttons,
+      this.glass, this.left, this.footer);
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
@@ -93,6 +97,8 @@ export class MessageView {
     this.question = question;
     this.tick();
     this.kind.hidden = !question;
+    this.wrong.hidden = !question?.again;
+    setText(this.wrong, question?.again ? say("page.question.wrong_code") : "");
     const writes = question && (question.kind === "ask" || question.kind === "secret");
     if (question) setText(this.kind, say(`page.question.${question.again ? "secret_again" : (KINDS[question.kind] ?? "ask")}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
@@ -103,8 +109,10 @@ export class MessageView {
   // Called every second: how long the question is still open.
   tick() {
     const expires = this.question?.expires ?? null;
-    this.left.hidden = expires === null;
+    this.left.hidden = this.glass.hidden = expires === null;
     if (expires === null) return;
+    const whole = expires - (this.question.asked ?? expires - 900);
+    this.sand.style.width = `${Math.max(0, Math.min(100, (100 * (expires - Date.now() / 1000)) / whole))}%`;
     const seconds = expires - Date.now() / 1000;
     setText(this.left, seconds > 0 ? say("page.question.left", { time: duration(seconds) }) : say("page.question.over"));
   }
@@ -155,7 +163,9 @@ export function drawButtons(row, rows, press) {
 }
 
 function dress(element, button) {
-  element.className = `button ${button.style}`;
+  // One button stands out, the one that lets the work go on; one that stops it is there, and quiet.
+  const style = { success: "primary", danger: "quiet stop", secondary: "" }[button.style] ?? button.style;
+  element.className = `button ${style}`;
   setText(element, button.label);
 }
 

@@ -11,6 +11,7 @@ export class Model {
     this.work = [];
     this.commands = [];
     this.may = [];
+    this.model = null; // what the model is called, "" for none; null while that is not known
     this.more = new Map();
     this.ready = false;
   }
@@ -34,7 +35,7 @@ export class Model {
     if (state.tasks) this.tasks = state.whole ? state.tasks : merged(this.tasks, state.tasks);
     // By name: in the order in which they are attached they would change places with every start.
     if (state.devices) state.devices.sort((one, other) => one.name.localeCompare(other.name) || one.id.localeCompare(other.id));
-    for (const name of ["devices", "questions", "work", "commands", "may"]) if (state[name]) this[name] = state[name];
+    for (const name of ["devices", "questions", "work", "commands", "may", "model"]) if (state[name] !== undefined) this[name] = state[name];
   }
 
   thread(thread) {
@@ -45,6 +46,16 @@ export class Model {
 
   task(id) {
     return this.tasks.find((task) => task.task === id) ?? null;
+  }
+
+  // The tasks whose conversation is this thread, the first one first: what follows up a task stays where that was.
+  tasksOf(thread) {
+    return thread ? this.tasks.filter((task) => task.thread === thread).reverse() : [];
+  }
+
+  // The task that a message of the console asked for.
+  askedBy(message) {
+    return this.tasks.find((task) => task.anchor === String(message)) ?? null;
   }
 
   phone(id) {
@@ -65,10 +76,10 @@ export class Model {
     return this.questions.filter((question) => question.task === task);
   }
 
-  // The live card of a task's thread: the one changed last.
-  card(thread) {
+  // The live card of a task: the one changed last. What a former version kept does not tell whose it is.
+  card(thread, task) {
     if (!thread) return null;
-    const cards = this.thread(thread).filter(isCard);
+    const cards = this.thread(thread).filter((entry) => isCard(entry) && (!entry.content.task || entry.content.task === task));
     return cards.reduce((latest, card) => (!latest || card.revision > latest.revision ? card : latest), null);
   }
 }

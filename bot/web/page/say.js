@@ -1,24 +1,38 @@
-// The box at the bottom: a command in the console itself, an answer or a note in a task's view.
+// The box at the bottom: a task or a command in the console itself; in a task's view an answer, a note, or what follows it.
 
-import { h, uniqueId } from "./dom.js";
+import { Attachments } from "./attach.js";
+import { Completion } from "./completion.js";
+import { arrange, h, uniqueId } from "./dom.js";
 import { say } from "./words.js";
 
 const MAX_PX = 220;
-const DRAFT = "draft";
+const PAST = 60;
+const DRAFT = "draft:";
+const WITH_FILES = new Set(["command", "over"]);
 
+// `give(text, event, {files, device})` is true when the words were taken; until then they stay in the box.
 export class Say {
-  constructor(parts, give) {
+  constructor(parts, model, give, toast) {
     this.parts = parts;
+    this.model = model;
     this.give = give;
-    this.past = [];
+    this.typed = [];
     this.at = 0;
+    this.recalled = "";
     this.pending = null;
+    this.place = "";
+    this.files = new Attachments(parts, toast);
+    this.completion = new Completion(parts.completion, parts.line, model, (text) => this.fill(text));
     parts.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();
     });
-    parts.line.addEventListener("input", () => this.fit());
-    parts.line.addEventListener("keydown", (event) => this.key(event));
+    parts.line.addEventListener("input", () => {
+      this.changed();
+      this.completion.draw();
+    });
+    parts.line.addEventListener("paste", (event) => this.files.paste(event));
+    parts.line.addEventListener("keydown", (event) => this.completion.key(event) || this.key(event));
   }
 
   key(event) {
@@ -26,32 +40,48 @@ export class Say {
       event.preventDefault();
       this.send();
     }
-    const browsing = this.parts.line.value === (this.past[this.at] ?? "");
-    if (event.key === "ArrowUp" && browsing && this.at > 0) this.recall(this.at - 1, event);
-    if (event.key === "ArrowDown" && browsing && this.at < this.past.length) this.recall(this.at + 1, event);
-  }
-
-  recall(at, event) {
+    if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+    const past = this.past();
+    // In words of one's own the arrow keys move through the lines.
+    if (this.parts.line.value !== this.recalled) return;
+    if (!this.recalled) this.at = past.length;
+    const at = this.at + (event.key === "ArrowUp" ? -1 : 1);
+    if (at < 0 || at > past.length) return;
     event.preventDefault();
     this.at = at;
-    this.fill(this.past[at] ?? "");
+    this.recalled = past[at] ?? "";
+    this.fill(this.recalled);
+  }
+
+  // What was typed before, the latest last: tasks of this console, of former days too, and all that was typed since.
+  past() {
+    const tasks = this.model.tasks.filter((task) => task.platform === "web").map((task) => task.text).reverse();
+    return [...new Set([...tasks, ...this.typed].reverse())].slice(0, PAST).reverse();
   }
 
   fill(text) {
     this.parts.line.value = text;
-    this.fit();
+    this.changed();
     this.parts.line.focus();
+    this.parts.line.setSelectionRange(text.length, text.length);
   }
 
-  // Over a reload of the page. A code is never kept.
-  keep() {
-    if (!this.secret && this.parts.line.value) sessionStorage.setItem(DRAFT, this.parts.line.value);
+  // Every place keeps its own line, over a reload too. A code is never kept.
+  changed() {
+    const text = this.parts.line.value;
+    if (text && !this.secret) sessionStorage.setItem(DRAFT + this.place, text);
+    else sessionStorage.removeItem(DRAFT + this.place);
+    this.fit();
   }
 
-  restore() {
-    const draft = sessionStorage.getItem(DRAFT);
-    sessionStorage.removeItem(DRAFT);
-    if (draft) this.fill(draft);
+  goTo(place) {
+    if (this.place === place && this.begun) return;
+    this.begun = true;
+    this.place = place;
+    this.recalled = "";
+    this.parts.line.value = sessionStorage.getItem(DRAFT + place) ?? "";
+    this.completion.close();
+    this.fit();
   }
 
   fit() {
@@ -62,30 +92,70 @@ export class Say {
 
   async send() {
     const text = this.parts.line.value.trim();
-    if (!text || this.busy) return;
+    if (this.busy) return;
+    if (!text) {
+      if (this.files.wanted && this.files.files.length) this.files.toast(say("page.file.words"));
+      return;
+    }
     // The same words sent again after a lost connection are the same message, not a second task.
-    if (this.pending?.text !== text) this.pending = { text, event: uniqueId() };
+    if (this.pending?.text !== text || this.pending.place !== this.place) this.pending = { text, place: this.place, event: uniqueId() };
+    const { place, event } = this.pending;
+    this.completion.close();
     this.busy = true;
-    const sent = await this.give(text, this.pending.event);
-    this.busy = false;
-    if (!sent) return;
+    this.parts.form.classList.add("busy");
+    try {
+      const files = await this.files.ready();
+      if (files === null || !(await this.give(text, event, { files, device: this.parts.device.value }))) return;
+    } finally {
+      this.busy = false;
+      this.parts.form.classList.remove("busy");
+    }
     this.pending = null;
-    if (!this.secret) this.past.push(text);
-    this.at = this.past.length;
-    if (this.parts.line.value.trim() === text) this.parts.line.value = "";
-    this.fit();
+    if (!this.secret) this.typed.push(text);
+    this.recalled = "";
+    this.files.clear();
+    this.sent(place, text);
+  }
+
+  // What was sent leaves the box where it stood; what was typed there meanwhile stays.
+  sent(place, text) {
+    if (this.place !== place) {
+      if (sessionStorage.getItem(DRAFT + place)?.trim() === text) sessionStorage.removeItem(DRAFT + place);
+    } else if (this.parts.line.value.trim() === text) {
+      this.parts.line.value = "";
+      this.changed();
+    }
   }
 
   // What the box is for, here and now.
   draw(task, thread, questions) {
-    // A code typed here must not come back with the arrow key.
+    // A code typed here must not come back with the arrow key, nor be kept as a line that was begun.
     this.secret = questions.some((question) => question.kind === "secret");
-    const [label, placeholder, hint] = words(task, thread, questions);
+    if (this.secret) sessionStorage.removeItem(DRAFT + this.place);
+    const kind = kindOf(task, thread, questions);
+    this.files.show(WITH_FILES.has(kind) && thread !== null);
+    this.drawPhones(WITH_FILES.has(kind) && thread !== null);
+    const values = { task: task?.task ?? "" };
+    const label = say(kind === "answer" || kind === "code" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
+    const placeholder = say(`page.box.${kind}_like`, values);
     this.parts.label.textContent = label;
     this.parts.line.placeholder = placeholder;
     if (this.parts.hint.dataset.words === label + placeholder) return;
     this.parts.hint.dataset.words = label + placeholder;
-    this.parts.hint.replaceChildren(...hint);
+    this.parts.hint.replaceChildren(...told(say(`page.box.${kind}_hint`, values)));
+  }
+
+  // Which phone is to do it; one alone needs no choice.
+  drawPhones(wanted) {
+    const device = this.parts.device;
+    device.hidden = !wanted || this.model.devices.length < 2;
+    const mark = this.model.devices.map((one) => `${one.id} ${one.name}`).join("\n");
+    if (device.dataset.mark === mark) return;
+    device.dataset.mark = mark;
+    const chosen = device.value;
+    const options = [["", say("page.box.any_phone")], ...this.model.devices.map((one) => [one.id, one.name])];
+    arrange(device, options.map(([value, name]) => h("option", { value }, name)));
+    device.value = options.some(([value]) => value === chosen) ? chosen : "";
   }
 }
 
@@ -94,9 +164,10 @@ function told(sentence) {
   return sentence.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
-function words(task, thread, questions) {
-  const kind = !task ? "command" : task.outcome !== null ? "over" : thread === null ? "elsewhere" : questions.some((question) => question.kind === "secret") ? "code" : questions.length ? "answer" : "note";
-  const label = say(kind === "answer" || kind === "code" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
-  const values = { task: task?.task ?? "" };
-  return [label, say(`page.box.${kind}_like`, values), told(say(`page.box.${kind}_hint`, values))];
+function kindOf(task, thread, questions) {
+  if (!task) return "command";
+  if (task.outcome !== null) return "over";
+  if (thread === null) return "elsewhere";
+  if (questions.some((question) => question.kind === "secret")) return "code";
+  return questions.length ? "answer" : "note";
 }

@@ -1,7 +1,7 @@
 // A phone's screen: the picture, the ring where it was touched, or words for why there is none.
 
 import { onReturn } from "./again.js";
-import { frameUrl, h, icon, svg } from "./dom.js";
+import { frameUrl, h, icon, ringOf, svg } from "./dom.js";
 import { say } from "./words.js";
 
 export class Screen {
@@ -50,12 +50,7 @@ export class Screen {
 
   drawn(width, height) {
     if (!this.mark) return [];
-    const [x, y] = this.mark;
-    const radius = Math.max(6, width / 22);
-    this.ring.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.ring.replaceChildren(
-      svg("circle", { cx: x, cy: y, r: radius, fill: "none", stroke: "#fff", "stroke-width": radius * 0.62 }),
-      svg("circle", { cx: x, cy: y, r: radius, fill: "rgb(230 30 60 / 12%)", stroke: "#e61e3c", "stroke-width": radius * 0.3 }));
+    ringOf(this.ring, this.mark, width, height);
     return [this.ring];
   }
 

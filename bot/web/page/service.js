@@ -35,6 +35,11 @@ export function send(path, body) {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
+// The bytes of one file for a later task; the answer has their reference as `content`.
+export function handIn(file) {
+  return request("/api/files", { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+}
+
 // Which version of the page the service has, "" while that is not known.
 export async function version() {
   try {

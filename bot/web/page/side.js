@@ -8,7 +8,7 @@ import { href } from "./route.js";
 import { ago } from "./when.js";
 import { say } from "./words.js";
 
-const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["check", "check"], ["connect", "plug"]];
+export const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["check", "check"], ["connect", "plug"]];
 const EARLIER = 12;
 
 export class Side {

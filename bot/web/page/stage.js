@@ -5,7 +5,7 @@ import { StageHand } from "./hand.js";
 import { drawButtons } from "./message.js";
 import { Screen } from "./screen.js";
 import { duration } from "./when.js";
-import { say } from "./words.js";
+import { counted, say } from "./words.js";
 
 export class Stage {
   constructor(root, act) {
@@ -16,12 +16,11 @@ export class Stage {
     this.trouble = h("p", { class: "trouble" });
     this.body = h("p", { class: "body" });
     this.footer = h("p", { class: "footer" });
-    this.fill = h("i");
-    this.bar = h("div", { class: "bar", role: "progressbar", "aria-label": say("page.stage.steps"), "aria-valuemin": 0 }, this.fill);
-    this.clock = h("p", { class: "footer" });
+    this.plan = h("ol", { class: "plan", "aria-label": say("page.stage.plan"), hidden: true });
+    this.clock = h("p", { class: "footer clock" });
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
-      h("div", { class: "caption" }, this.heading, this.trouble, this.bar, this.buttons, this.body, this.footer, this.clock)));
+      h("div", { class: "caption" }, this.heading, this.clock, this.trouble, this.body, this.buttons, this.plan, this.footer)));
     this.hand = new StageHand(this.screen.root);
   }
 
@@ -35,21 +34,29 @@ export class Stage {
     const content = card?.content;
     const reference = asked?.frame || content?.picture || task.frame || "";
     this.screen.root.disabled = !reference;
-    this.screen.root.setAttribute("aria-label", say(reference ? "page.stage.enlarge" : "page.stage.none"));
-    this.screen.show(reference, { words: say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`), alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
+    this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);
+    this.screen.show(reference, { words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
     // The title of the page says what the task is; here stands what holds it.
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;
     setText(this.trouble, away ? troubleOf(phone) : "");
-    setText(this.body, content?.body || (task.outcome ? task.summary : ""));
-    setText(this.footer, content?.footer || "");
-    const part = task.outcome === "succeeded" ? 1 : Math.min(1, task.steps / Math.max(1, task.max_steps));
-    this.bar.hidden = task.outcome !== null || task.started === null;
-    this.bar.setAttribute("aria-valuenow", task.steps);
-    this.bar.setAttribute("aria-valuemax", task.max_steps);
-    this.fill.style.width = `${Math.round(part * 100)}%`;
+    // How it ended, and what came of it, is told beside it.
+    setText(this.body, task.outcome === null ? content?.body ?? "" : "");
+    setText(this.footer, task.outcome === null ? content?.footer ?? "" : "");
+    this.drawPlan(task.todos);
     drawButtons(this.buttons, content?.buttons ?? [], (button) => this.act.press(this.card, button));
     this.tick();
+  }
+
+  // The plan where there is one; nothing tells how many steps there will be.
+  drawPlan(todos) {
+    this.plan.hidden = todos.length === 0;
+    const mark = JSON.stringify(todos);
+    if (this.plan.dataset.mark === mark) return;
+    this.plan.dataset.mark = mark;
+    this.plan.replaceChildren(...todos.map((todo) => h("li", { class: todo.state.replaceAll(" ", "-"), "aria-current": todo.state === "in progress" ? "step" : null },
+      h("span", { class: "unseen" }, say(`page.todo.${todo.state.replaceAll(" ", "_")}`), " "), todo.title)));
   }
 
   // Called every second: the time that it takes.
@@ -58,7 +65,8 @@ export class Stage {
     if (!task) return;
     const end = task.outcome === null ? Date.now() / 1000 : task.ended;
     const took = task.started && end ? duration(end - task.started) : "";
-    setText(this.clock, took);
+    const steps = task.steps ? counted("step", task.steps) : "";
+    setText(this.clock, [took, steps].filter(Boolean).join(" · "));
   }
 }
 

@@ -1,10 +1,11 @@
-// The conversation of the selected place.
+// The conversation of the selected place: what was said, the steps of each task, and how it ended.
 
-import { stepWords } from "./action.js";
 import { arrange, h, setText } from "./dom.js";
+import { Filmstrip } from "./filmstrip.js";
+import { TaskCard } from "./home.js";
 import { MessageView } from "./message.js";
 import { isCard, platformName, tellsEnd } from "./model.js";
-import { duration } from "./when.js";
+import { Result } from "./result.js";
 import { say } from "./words.js";
 
 const NEAR_END = 80;
@@ -14,8 +15,11 @@ export class Talk {
     this.parts = parts;
     this.act = act;
     this.views = new Map();
+    this.results = new Map();
+    this.cards = new Map();
+    this.films = new Map();
+    this.steps = new Map(); // of a task, as far as they were loaded
     this.thread = null;
-    this.foreign = new Map();
     parts.latest.addEventListener("click", () => this.toEnd());
     // A picture that arrives late must not push the newest message out of sight.
     new ResizeObserver(() => this.follow && this.toEnd()).observe(parts.messages);
@@ -28,7 +32,7 @@ export class Talk {
     this.thread = thread;
     this.shown = task?.task;
     if (opened) this.follow = true;
-    const rows = thread === null ? this.steps(task) : this.messages(model, thread, task);
+    const rows = thread === null ? this.elsewhere(task) : thread === "" ? this.home(model) : this.messages(model, thread, task);
     arrange(this.parts.messages, rows);
     this.parts.older.hidden = thread === null || !model.more.get(thread);
     const grown = before !== this.parts.messages.lastElementChild;
@@ -36,19 +40,67 @@ export class Talk {
     else if (grown) this.parts.latest.hidden = false;
   }
 
+  // The console itself: each task stands below the words that asked for it; one that was asked for elsewhere, such as
+  // by a schedule or once more, where it began.
+  home(model) {
+    const entries = model.thread("");
+    const anchored = new Set(entries.map((entry) => String(entry.id)));
+    const since = model.more.get("") ? entries[0]?.sent ?? 0 : 0;
+    const loose = model.tasks.filter((task) => task.platform === "web" && !task.follows && !anchored.has(task.anchor) && task.created >= since);
+    const rows = entries.flatMap((entry) => {
+      const made = entry.author === "operator" ? model.askedBy(entry.id) : null;
+      const row = { at: entry.sent, root: this.view(entry, model.questionOf(entry.id), "") };
+      return made ? [row, { at: entry.sent, root: this.card(made, model, false) }] : [row];
+    });
+    return [...rows, ...loose.map((task) => ({ at: task.created, root: this.card(task, model, true) }))]
+      .sort((one, other) => one.at - other.at).map((row) => row.root);
+  }
+
   messages(model, thread, task) {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
-    const last = task?.outcome ? entries.findLast(tellsEnd) : null;
+    const tasks = model.tasksOf(thread);
+    if (task && !tasks.some((one) => one.task === task.task)) tasks.push(task);
     if (entries.length === 0 && task?.state === "queued") return [this.note(say("page.task.queued"))];
-    const rows = entries.map((entry) => {
-      let view = this.views.get(entry.id);
-      if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
+    const last = task?.outcome ? entries.findLast(tellsEnd) : null;
+    const rows = entries.flatMap((entry) => {
       const question = model.questionOf(entry.id);
-      view.draw(entry, question, entry === last ? task.outcome : "");
-      return { root: view.root, open: question !== null };
+      const of = tellsEnd(entry) && !question ? tasks.find((one) => one.task === entry.content.task) ?? (entry === last ? task : null) : null;
+      if (of?.outcome) return [...this.film(of), { root: this.result(entry, of) }];
+      return [{ root: this.view(entry, question, ""), open: question !== null }];
     });
+    for (const one of tasks) if (one.outcome === null) rows.push(...this.film(one));
     // What waits for an answer stands last, whatever is told after it.
     return [...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root);
+  }
+
+  view(entry, question, final) {
+    let view = this.views.get(entry.id);
+    if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
+    view.draw(entry, question, final);
+    return view.root;
+  }
+
+  result(entry, task) {
+    let result = this.results.get(entry.id);
+    if (!result) this.results.set(entry.id, (result = new Result(this.act)));
+    result.draw(entry, task);
+    return result.root;
+  }
+
+  card(task, model, titled) {
+    let card = this.cards.get(task.task);
+    if (!card) this.cards.set(task.task, (card = new TaskCard()));
+    card.draw(task, model, titled);
+    return card.root;
+  }
+
+  film(task) {
+    const steps = this.steps.get(task.task) ?? [];
+    if (steps.length === 0) return [];
+    let film = this.films.get(task.task);
+    if (!film) this.films.set(task.task, (film = new Filmstrip((...what) => this.act.lookThrough(...what))));
+    if (film.steps !== steps) film.draw(steps);
+    return [{ root: film.root }];
   }
 
   // What stands where nothing was said yet.
@@ -59,25 +111,19 @@ export class Talk {
     return this.noted;
   }
 
-  // A task of another chat: its messages are there, its steps can be shown here.
-  steps(task) {
-    const steps = this.foreign.get(task?.task) ?? [];
-    const elsewhere = task && task.platform !== "web";
-    const note = this.note(task?.state === "queued" ? say("page.task.queued")
-      : elsewhere ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "");
-    const rows = steps.map((step, index) => {
-      const key = `${task.task}/${index}`;
-      let view = this.views.get(key);
-      if (!view) this.views.set(key, (view = new MessageView(this.act)));
-      view.draw(stepEntry(key, step), null, "");
-      return view.root;
-    });
-    return [note, ...rows];
+  // A task of another chat: its messages are there; its steps and its answer can be shown here.
+  elsewhere(task) {
+    if (!task) return [];
+    const words = task.state === "queued" ? say("page.task.queued")
+      : task.platform !== "web" ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "";
+    const rows = [...(words ? [this.note(words)] : []), ...this.film(task).map((row) => row.root)];
+    return task.outcome ? [...rows, this.result(endOf(task), task)] : rows;
   }
 
-  // Called every second: how long the open questions are still open.
+  // Called every second: how long the open questions are still open, and how long the tasks take.
   tick() {
     for (const view of this.views.values()) if (view.question && view.root.isConnected) view.tick();
+    for (const card of this.cards.values()) if (card.task.outcome === null && card.root.isConnected) card.tick();
   }
 
   // Where a code goes that is asked for here; null where none is.
@@ -109,8 +155,8 @@ export class Talk {
   }
 }
 
-export function stepEntry(key, step) {
-  const footer = [step.app_name, step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ");
-  const content = { heading: "", body: stepWords(step), footer, picture: step.frame ?? "", files: [], buttons: [], notify: false, reply_to: "" };
-  return { id: key, revision: 1, thread: key, author: "bot", content, sent: step.at, edited: null, deleted: false };
+// The end of a task that was told elsewhere, as if it had been told here.
+function endOf(task) {
+  const content = { picture: task.frame ?? "", files: [], buttons: [] };
+  return { id: `end ${task.task}`, revision: task.ended ?? 0, content };
 }

@@ -10,6 +10,7 @@ import pytest
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
 from agent.standing_yes import Recipient
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
+from bot.commands.free_text import FOLLOWED_SECONDS
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press
@@ -249,17 +250,38 @@ async def test_a_thread_in_which_a_task_was_asked_is_not_its_own(world: World) -
     assert await world.say("just talking", BEN, place=topic) == Reply()
 
 
-async def test_in_private_a_text_is_offered_as_a_task(world: World) -> None:
+async def test_in_private_a_text_is_a_task(world: World) -> None:
     reply = await world.say("open settings and look", place=PRIVATE)
-    assert reply.message is not None
-    (run,) = reply.message.buttons[0]
-    assert "open settings" not in run.data
-    assert "somebody else's" in (await world.press(run.data, ADA, PRIVATE)).toast
-    accepted = await world.press(run.data, ANNA, PRIVATE)
-    task = await world.task_service.known(accepted.task)
+    task = await world.task_service.known(reply.task)
     assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
-    assert "Send the text again" in (await world.press(run.data, ANNA, PRIVATE)).toast
-    assert len(await world.task_service.recent(10)) == 1
+    assert task.follows == ""
+
+
+async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result(world: World) -> None:
+    """In a private chat for half an hour; "again" takes the context along."""
+    first = await world.working("find teas", place=PRIVATE)
+    await world.task_service.set_place(first.id, PRIVATE.address)
+    await world.end(first)
+    second = await world.task_service.known((await world.say("order the second one", place=PRIVATE)).task)
+    assert (second.text, second.follows, second.origin) == ("order the second one", first.id, PRIVATE.address)
+    await world.task_service.set_place(second.id, PRIVATE.address)
+    await world.end(second)
+    (order,) = [order for order in world.agent.orders if order.task == second.id]
+    assert [(one.text, one.outcome, one.summary) for one in order.earlier] == [
+        ("find teas", "succeeded", "It is done.")
+    ]
+    again = await world.task_service.known((await world.type(f"again {second.id}", place=PRIVATE)).task)
+    assert again.follows == first.id
+    await world.end(again)
+    world.clock.advance(FOLLOWED_SECONDS + 1.0)
+    assert (await world.task_service.known((await world.say("open notes", place=PRIVATE)).task)).follows == ""
+
+
+async def test_nobody_follows_up_what_may_not_be_shown_to_them(world: World) -> None:
+    task = await world.working("read my mail", place=PRIVATE)
+    await world.end(task)
+    assert "There is no task" in words(await world.type(f"do --follows {task.id} tell me", BEN))
+    assert len(await world.task_service.recent(9)) == 1
 
 
 async def test_in_private_a_text_may_also_steer(world: World) -> None:
@@ -284,9 +306,9 @@ async def test_strangers_in_private_get_nothing(world: World) -> None:
 
 
 async def test_offers_are_not_kept_for_ever(world: World) -> None:
-    first = await world.say("number 0", place=PRIVATE)
+    first = await world.say("number-0", place=PRIVATE)
     for number in range(1, 258):
-        await world.say(f"number {number}", place=PRIVATE)
+        await world.say(f"number-{number}", place=PRIVATE)
     assert first.message is not None
     assert "Send the text again" in (await world.press(first.message.buttons[0][0].data, ANNA, PRIVATE)).toast
 

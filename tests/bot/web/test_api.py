@@ -56,6 +56,12 @@ async def test_a_typed_command_reaches_the_intake_and_its_reply_the_page(
         ("  DO open settings", "", "DO open settings"),
         ("/do open settings", "", "do open settings"),
         ("open settings", "", None),
+        ("devices", "", "devices"),
+        ("cancel 12", "", "cancel 12"),
+        ("screen --full", "", "screen --full"),
+        ("set an alarm for 7", "", None),
+        ("answer the last mail", "", None),
+        ("pause", "t1", None),
         ("cancel that order", "t1", None),
         ("/cancel 1", "t1", "cancel 1"),
         ("the blue one", "t1", None),
@@ -233,7 +239,8 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
     assert (device["id"], device["state"], device["usable"], device["tasks"]) == ("pixel", "ready", True, ["3"])
     state = await get(client, "/api/state")
     assert [(one["task"], one["message"]) for one in state["questions"]] == [("3", "12"), ("2", None)]
-    assert "do" in state["commands"]
+    assert {"name": "screen", "argument": "device"}.items() <= state["commands"][9].items()
+    assert [one["name"] for one in state["commands"][2]["options"]][:2] == ["device", "quick"]
     assert state["revision"] == 0
 
 

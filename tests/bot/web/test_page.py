@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
@@ -179,7 +180,7 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
 
 
 async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page: Page) -> None:
-    world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it")]
+    world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it", summary="It looks sent.")]
     for number, colour in enumerate(("red", "green"), 1):
         step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
         await world.chat.send(address("t5"), step, nonce=colour)
@@ -188,9 +189,16 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     await world.chat.send(address("t5"), final, nonce="f")
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
-    await expect(page.locator(".message.final h2")).to_be_hidden()
-    await expect(page.get_by_role("button", name="Enlarge recap.gif").locator("img")).to_be_visible()
-    await expect(page.locator(".message.final .files a")).to_have_text(["recap.gif", "notes.csv"])
+    await expect(page.locator(".result .answer")).to_have_text("It looks sent.")
+    await expect(page.locator(".message.final .files a")).to_have_text(["notes.csv"])
+    play = page.get_by_role("button", name="Play the recap")
+    await play.click()
+    await expect(page.locator(".result .thumb img")).to_have_attribute("src", re.compile("gif$"))
+    await page.get_by_role("button", name="Show the last screen").click()
+    await expect(play).to_be_visible()
+    await page.get_by_role("button", name="Run daily").click()
+    await expect(page.get_by_label("Command", exact=True)).to_have_value("/schedule every day 09:00 do send it")
+    await open_task(page, "5")
     await page.get_by_role("button", name="Show the screenshot").first.click()
     await expect(page.locator("#viewer figcaption")).to_contain_text("1 of 2")
     await page.keyboard.press("ArrowRight")

@@ -130,20 +130,26 @@ async def test_a_step_that_was_denied_reads_so_and_an_end_is_no_sentence_of_the_
     await expect(view.locator(".thought")).to_have_text(why)
 
 
-async def test_words_for_a_task_that_is_over_stay_in_the_box(world: World, page: Page) -> None:
-    """Seen failing with the words sent: nobody reads them, and they were gone."""
+async def test_words_behind_the_end_follow_the_task_up_and_stay_until_they_are_taken(world: World, page: Page) -> None:
+    """Kept on a failure, over a reload, and beside another place's line."""
     world.tables.tasks = [ended("5", Outcome.SUCCEEDED)]
     await open_task(page, "5")
     line = page.get_by_label("Command", exact=True)
     await line.fill("not that one, the blue one")
+    await page.route("**/api/say", lambda route: route.abort())
     await line.press("Enter")
-    await expect(page.locator("#toast")).to_contain_text("Task 5 has ended, so nothing was sent")
+    await expect(page.locator("#toast")).to_contain_text("Not sent")
+    await page.unroute("**/api/say")
+    await page.evaluate("location.hash = '#'")
+    await expect(line).to_have_value("")
+    await page.reload()
+    await open_task(page, "5")
     await expect(line).to_have_value("not that one, the blue one")
-    assert world.intake.messages == []
-    await line.fill("/again 5")
     await line.press("Enter")
     await expect(line).to_have_value("")
-    assert [said.command for said in world.intake.messages] == ["again 5"]
+    assert [(said.text, said.command, said.place.address) for said in world.intake.messages] == [
+        ("not that one, the blue one", None, address("t5"))
+    ]
 
 
 async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: Browser, page: Page) -> None:
@@ -170,6 +176,6 @@ async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world
     card = Message(heading="Task 5", body="Step 1/60", footer="1.3k tokens", buttons=STOP, card=True)
     await world.chat.send(address("t5"), card, nonce="card")
     await expect(stage).to_contain_text("1.3k tokens")
-    shown = await stage.locator(".footer").last.inner_text()
+    shown = await stage.locator(".clock").inner_text()
     assert re.fullmatch(r"\d+ s", shown)
-    await expect(stage.locator(".footer").last).not_to_have_text(shown)
+    await expect(stage.locator(".clock")).not_to_have_text(shown)

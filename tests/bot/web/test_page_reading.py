@@ -34,7 +34,7 @@ async def test_signs_that_turn_words_about_are_written_out(world: World, page: P
     await open_task(page, "5")
     for place in ("h1", ".item b", ".message .text", ".message button:not(.primary)"):
         await expect(page.locator(place).filter(has_text="gnp.exe")).to_have_text(told)
-    await expect(page).to_have_title(f"{told} · OpenGUI")
+    await expect(page).to_have_title(f"(1) {told} · OpenGUI")
     for name in ("tasks", "phones", "replay-5"):
         await page.evaluate("name => { location.hash = '#' + name; }", name)
         await expect(page.locator("#title")).not_to_be_empty()

@@ -112,6 +112,7 @@ async def test_after_an_update_the_page_is_loaded_anew_and_what_was_typed_stays(
         await expect(page.locator("#link")).to_have_text("Connected")
         await expect(page.get_by_label("Command", exact=True)).to_have_value("half a command")
         assert await page.evaluate("window.old") is None
+        await page.get_by_label("Command", exact=True).fill("")
         assert await page.evaluate("sessionStorage.length") == 0
     finally:
         await again.stop()

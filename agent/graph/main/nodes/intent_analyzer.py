@@ -17,7 +17,7 @@ from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.prompt_facts import given, remembered
+from agent.graph.main.prompt_facts import given, noted, remembered
 from agent.graph.main.state import MainState
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
@@ -68,7 +68,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         assert context.members is not None
         instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
     instructions += context.skills.listed() + context.guidance.block
-    known = await remembered(state, context)
+    known = await remembered(state, context) + noted(state)
     request = ModelRequest(
         Purpose.INTENT,
         (

@@ -17,7 +17,7 @@ from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import TaskDesk
-from agent.graph.main.prompt_facts import documents, given, heard, remembered, written
+from agent.graph.main.prompt_facts import documents, given, heard, noted, remembered, written
 from agent.graph.main.state import MainState
 from agent.graph.main.streaming import Thoughts
 from agent.graph.member.members import MemberOrder
@@ -84,7 +84,7 @@ async def plan_generator(
         pages = await context.patiently(lambda: _pages(state, context))
         passages = await context.patiently(lambda: _search(state["text"], context))
         known = await context.patiently(lambda: remembered(state, context))
-        facts = f"Task: {state['text']}{given(state)}{written(said)}{known}{documents(passages)}{pages}"
+        facts = f"Task: {state['text']}{given(state)}{written(said)}{known}{noted(state)}{documents(passages)}{pages}"
         request = ModelRequest(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),

@@ -1,0 +1,140 @@
+// How a task ended: the answer first, one picture that plays the recap, and what one may do with it.
+
+import { frameUrl, h, icon, setText } from "./dom.js";
+import { badge } from "./message.js";
+import { show } from "./picture.js";
+import { duration, tokens } from "./when.js";
+import { counted, say } from "./words.js";
+
+const RECAP = /^recap\.(gif|webp)$/i;
+
+// What a person wanted to know, and below it what was done; the second is "" where that is all.
+export function answerOf(task) {
+  const summary = task.summary || say(`page.standing.${task.outcome}`);
+  return task.data ? [task.data, summary] : [summary, ""];
+}
+
+export function factsOf(task) {
+  const took = task.started && task.ended ? duration(task.ended - task.started) : "";
+  const used = task.tokens.calls ? say("page.tokens", { number: tokens(task.tokens) }) : "";
+  return [task.steps ? counted("step", task.steps) : "", took, used].filter(Boolean).join(" · ");
+}
+
+// `act` has press(entry, button), look(reference), compose(text) and toast(words).
+export class Result {
+  constructor(act) {
+    this.act = act;
+    this.badge = h("span");
+    this.facts = h("span", { class: "small" });
+    this.answer = h("div", { class: "answer" });
+    this.done = h("p", { class: "done" });
+    this.files = h("div", { class: "files", hidden: true });
+    this.row = h("div", { class: "row deeds" });
+    this.picture = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), onclick: () => this.enlarge() });
+    this.player = h("button", { class: "play-recap", type: "button", hidden: true, onclick: () => this.play(!this.playing) });
+    this.aside = h("div", { class: "end-picture" }, this.picture, this.player);
+    this.root = h("li", { class: "message" }, this.aside, h("div", { class: "inner" },
+      h("div", { class: "kind" }, this.badge, this.facts), this.answer, this.done, this.files, this.row));
+  }
+
+  draw(entry, task) {
+    const mark = `${entry.revision} ${task.outcome} ${task.steps}`;
+    if (this.mark === mark) return;
+    this.mark = mark;
+    this.entry = entry;
+    this.task = task;
+    const content = entry.content;
+    this.root.className = `message loud final result ${task.outcome}`;
+    this.root.dataset.id = entry.id;
+    this.badge.replaceChildren(badge(task.outcome));
+    setText(this.facts, factsOf(task));
+    const [answer, done] = answerOf(task);
+    setText(this.answer, answer);
+    setText(this.done, done);
+    this.recap = content.files.find((file) => RECAP.test(file.name)) ?? null;
+    const others = content.files.filter((file) => file !== this.recap);
+    this.files.hidden = others.length === 0;
+    this.files.replaceChildren(...others.map((file) => h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
+    this.player.hidden = !this.recap;
+    this.aside.hidden = !content.picture && !this.recap;
+    this.play(false);
+    const again = content.buttons.flat()[0];
+    this.row.replaceChildren(
+      deed("copy", say("page.result.copy"), () => this.copy()),
+      deed("share", say("page.result.share"), () => this.share()),
+      ...(again ? [deed("again", again.label, () => this.act.press(this.entry, again))] : []),
+      deed("edit", say("page.result.edit"), () => this.act.compose(task.text)),
+      deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`)));
+  }
+
+  play(playing) {
+    this.playing = playing;
+    const shown = playing ? this.recap.reference : this.entry.content.picture || this.recap?.reference || "";
+    show(this.picture, shown, say("page.picture.alt"), () => document.createTextNode(say("page.picture.gone")));
+    this.picture.classList.toggle("playing", playing);
+    this.player.setAttribute("aria-pressed", String(playing));
+    this.player.replaceChildren(icon(playing ? "pause" : "play"), say(playing ? "page.result.still" : "page.result.play"));
+  }
+
+  enlarge() {
+    const reference = this.playing ? this.recap.reference : this.entry.content.picture || this.recap?.reference;
+    if (reference) this.act.look(reference);
+  }
+
+  words() {
+    return answerOf(this.task).filter(Boolean).join("\n\n");
+  }
+
+  async copy() {
+    this.act.toast(say((await copied(this.words())) ? "page.result.copied" : "page.result.not_copied"));
+  }
+
+  // With what the computer shares with; where it has nothing, the moving picture is saved for it.
+  async share() {
+    const reference = this.recap?.reference || this.entry.content.picture;
+    const data = { title: this.task.text, text: `${this.task.text}\n\n${this.words()}` };
+    if (navigator.share) {
+      try {
+        if (reference) {
+          const blob = await (await fetch(frameUrl(reference))).blob();
+          const file = new File([blob], this.recap?.name ?? "screen.jpg", { type: blob.type });
+          if (navigator.canShare?.({ ...data, files: [file] })) data.files = [file];
+        }
+        await navigator.share(data);
+      } catch (error) {
+        if (error.name !== "AbortError") this.act.toast(say("page.result.not_shared"));
+      }
+      return;
+    }
+    if (reference) h("a", { href: frameUrl(reference), download: this.recap?.name ?? "screen.jpg" }).click();
+    this.act.toast(say((await copied(data.text)) ? "page.result.shared_by_hand" : "page.result.not_shared"));
+  }
+}
+
+// By the clipboard where the page may use it (https or this machine), else as one would by hand.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+}
+
+function deed(sign, label, act) {
+  const button = h("button", { class: "button quiet", type: "button" }, icon(sign), label);
+  button.addEventListener("click", async () => {
+    // Not `disabled`: that would take the focus away.
+    if (button.getAttribute("aria-disabled") === "true") return;
+    button.setAttribute("aria-disabled", "true");
+    await act();
+    button.removeAttribute("aria-disabled");
+  });
+  return button;
+}
