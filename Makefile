@@ -66,9 +66,9 @@ format: $(VENV)/.installed-dev
 # Writes the exact versions that are tested. Needs uv.
 lock:
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--no-header --extra mcp --group build pyproject.toml -o requirements.lock
+		--no-header --extra mcp --extra fleet --group build pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-		--no-header --extra mcp --group build --group dev pyproject.toml -o requirements-dev.lock
+		--no-header --extra mcp --extra fleet --group build --group dev pyproject.toml -o requirements-dev.lock
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \

@@ -45,6 +45,7 @@ from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
+from bot.web.fleet import FleetRoutes
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -214,6 +215,7 @@ async def _console(
             beside=lambda ending: [
                 *watch.routes(),
                 *TokenMaking(services).routes(),
+                *FleetRoutes(None if core.fleet is None else core.fleet.hub).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),
