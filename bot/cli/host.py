@@ -7,8 +7,6 @@ import asyncio
 import re
 import signal
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
 from bot.config.settings import Settings
@@ -16,15 +14,14 @@ from bot.texts import ENGLISH, say, speaking
 from bot.wiring.core import policy_of
 from bot.wiring.memory import keep_small, settle
 
-if TYPE_CHECKING:
-    from bot.fleet.keys import HostKeys
-
 _LINE = re.compile(r"(?P<url>(?:nats|tls|ws|wss)://[^#\s]+)#(?P<name>[a-z0-9-]{1,32})\.(?P<code>[\w-]{16,64})")
 
 
 async def host(options: argparse.Namespace, settings: Settings) -> int:
     """Join if it is asked, then work until a signal."""
     try:
+        from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
+        from bot.fleet.host import JoinRefused, join  # noqa: PLC0415 - the same
         from bot.wiring.fleet import HOST_KEYS, host_keys  # noqa: PLC0415 - the engine's client is an extra
         from bot.wiring.host import open_host  # noqa: PLC0415 - the same
     except ImportError as missing:
@@ -35,10 +32,13 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
         found = _LINE.fullmatch(line)
         if found is None:
             return _failed(say("fleet.join_form"), USAGE)
-        joined = await _join(found["url"], found["name"], found["code"], settings.data_dir / HOST_KEYS)
-        if isinstance(joined, int):
-            return joined
-        keys = joined
+        try:
+            keys = await join(found["url"], found["name"], found["code"])
+        except JoinRefused as refused:
+            return _failed(say("fleet.refused", why=refused), UNAVAILABLE)
+        except EngineAway as away:
+            return _failed(say("fleet.unreached", why=f"{away}."), UNAVAILABLE)
+        keys.keep(settings.data_dir / HOST_KEYS)
         print(say("fleet.joined", name=keys.name), flush=True)
     if keys is None:
         return _failed(say("fleet.not_joined"), USAGE)
@@ -56,28 +56,6 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
             except asyncio.CancelledError:
                 return OK
     return OK
-
-
-async def _join(url: str, name: str, code: str, path: Path) -> HostKeys | int:
-    """The keys of the host, once the hub has them."""
-    from bot.fleet.engine import Address, EngineAway, EngineRefused, connected  # noqa: PLC0415 - an extra
-    from bot.fleet.keys import HostKeys, public_of  # noqa: PLC0415 - the same
-    from bot.fleet.messages import JOIN, Wish, read_reply  # noqa: PLC0415 - the same
-    from bot.fleet.sign_in import JOIN_INBOX  # noqa: PLC0415 - the same
-
-    made = HostKeys.new(name, url)
-    wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
-    try:
-        async with connected(Address(url, "join", JOIN_INBOX, code=code)) as link:
-            reply, _ = read_reply(await link.request(JOIN, wish.model_dump_json().encode()))
-    except EngineRefused as refused:
-        return _failed(say("fleet.refused", why=f"{refused}."), UNAVAILABLE)
-    except EngineAway as away:
-        return _failed(say("fleet.unreached", why=f"{away}."), UNAVAILABLE)
-    if reply.error:
-        return _failed(say("fleet.refused", why=reply.error), UNAVAILABLE)
-    made.keep(path)
-    return made
 
 
 def _failed(why: str, code: int) -> int:

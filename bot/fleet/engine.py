@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,8 +20,11 @@ CONNECT_S: Final = 3
 PING_S: Final = 4
 """Two pings without an answer, and the link is given up: a cable that was cut says nothing."""
 AGAIN_S: Final = 0.5
+LOOK_S: Final = 1.0
+"""A client that was closed while it connected tells nobody."""
 REQUEST_S: Final = 5.0
-STORE_S: Final = 5.0
+STORE_S: Final = 1.5
+"""A server that has just started drops what comes before its streams are there: it is sent again soon."""
 
 
 class EngineAway(OSError):
@@ -64,6 +67,14 @@ class Link:
         self._client = client
         self._stream = client.jetstream(timeout=STORE_S)
         self.closed = asyncio.Event()
+
+    async def ended(self) -> None:
+        """Returns once the connection is over."""
+        while self._client.is_connected:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self.closed.wait()
+                    return
 
     @property
     def stream(self) -> Any:  # noqa: ANN401 - the client's own JetStream calls, for who sets the engine up
@@ -165,6 +176,8 @@ async def connected(address: Address) -> AsyncIterator[Link]:
                 disconnected_cb=closed,
                 **options,
             )
+            # The client believes to be connected before the engine has let it in.
+            await client.flush(CONNECT_S)
     except nats.errors.AuthorizationError as error:
         await _close(client)
         raise EngineRefused("the engine does not let this machine in") from error
@@ -197,7 +210,7 @@ async def keep_connected(address: Address, work: Callable[[Link], Awaitable[None
                 if told:
                     logger.warning("The engine is there again.")
                 told = ""
-                await link.closed.wait()
+                await link.ended()
             logger.info("The link to the engine has ended.")
         except EngineAway as away:
             if str(away) != told:

@@ -19,14 +19,17 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent.control import Pause, Resume
+from agent.error_mapping import fault_of
 from agent.events import RunEvent
 from agent.ports.frames import Frames
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import Runner, RunOrder
 from agent.run_id import RunId
-from bot.fleet.engine import Address, Delivery, EngineAway, Link, keep_connected
-from bot.fleet.keys import HostKeys
+from agent.runner.active_run import cut_off
+from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link, connected, keep_connected
+from bot.fleet.keys import HostKeys, public_of
 from bot.fleet.messages import (
+    JOIN,
     PRESENCE,
     SPEAKS,
     TO_HOST,
@@ -39,6 +42,7 @@ from bot.fleet.messages import (
     Item,
     Message,
     OrderSent,
+    Patience,
     PhoneReturned,
     PhoneThere,
     PhoneWanted,
@@ -50,6 +54,7 @@ from bot.fleet.messages import (
     Rest,
     Told,
     UsePhone,
+    Wish,
     asked_by,
     asked_of,
     beats_to,
@@ -61,7 +66,7 @@ from bot.fleet.messages import (
 )
 from bot.fleet.phone_calls import PhoneCalls
 from bot.fleet.pieces import all_pieces, piece_of
-from bot.fleet.sign_in import delivery_of
+from bot.fleet.sign_in import JOIN_INBOX, delivery_of
 from bot.logs.context import ABOUT, About
 from bot.store.store import Store
 from bot.tasks.secrets import MemorySecrets
@@ -70,13 +75,26 @@ from devices.phone import Phones
 
 logger = logging.getLogger(__name__)
 
-PULSE_S: Final = 2.0
-CUT_S: Final = 8.0
-"""Without a beat for so long nobody knows whether the hub still wants what is done here: work stands still."""
-AGAIN_S: Final = 10.0
-"""What was told and is not known to have arrived is told again after that."""
 DROP_S: Final = 20.0
 IDS_KEPT: Final = 1000
+
+
+class JoinRefused(EngineAway):
+    """The hub did not take the invitation."""
+
+
+async def join(url: str, name: str, code: str) -> HostKeys:
+    """Use the code of an invitation up; the keys of the host that has joined by it. Raises EngineAway, JoinRefused."""
+    made = HostKeys.new(name, url)
+    wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
+    try:
+        async with connected(Address(url, "join", JOIN_INBOX, code=code)) as link:
+            reply, _ = read_reply(await link.request(JOIN, wish.model_dump_json().encode()))
+    except EngineRefused as refused:
+        raise JoinRefused("It does not hold, or not any more.") from refused
+    if reply.error:
+        raise JoinRefused(reply.error)
+    return made
 
 
 class HostFrames:
@@ -122,6 +140,7 @@ class _Run:
     since: int = 0
     """The beat since which the hub knows of it."""
     stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: bool = False
 
     @property
@@ -162,6 +181,7 @@ class Host:
         *,
         version: str = "",
         speaks: int = SPEAKS,
+        patience: Patience | None = None,
     ) -> None:
         self.keys = keys
         self._store = store
@@ -170,6 +190,7 @@ class Host:
         self._make_runner = make_runner
         self._version = version
         self._speaks = speaks
+        self._patience = patience or Patience()
         self._boot = random.token_hex(8)
         self._number = 0
         self._told_phones: tuple[PhoneThere, ...] | None = None
@@ -184,6 +205,7 @@ class Host:
         self._unsent: OrderedDict[tuple[RunId, int], tuple[str, float]] = OrderedDict()
         self._ids: OrderedDict[str, bytes] = OrderedDict()
         self._turn = asyncio.Lock()
+        self._saying = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self.frames = HostFrames(store.frames.patient(), self._file_of_hub)
         self.leases = HostLeases(self)
@@ -192,7 +214,7 @@ class Host:
     @property
     def is_joined(self) -> bool:
         """Whether the hub is heard now."""
-        return self._runner is not None and time.monotonic() - self._heard < CUT_S
+        return self._runner is not None and time.monotonic() - self._heard < self._patience.cut
 
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
         """Work for the hub until this is cancelled; `ready` is called when it is heard first."""
@@ -286,11 +308,18 @@ class Host:
         await link.listen(delivery_of(name), self._on_order)
         self._link = link
         self._told_phones = None
-        await self._say_presence()
-        await self._say_pulse()
         # What was sent on a link that has ended may not have arrived.
         self._unsent = OrderedDict((key, (body, 0.0)) for key, (body, _) in self._unsent.items())
         self._outgoing.set()
+        self._later(self._say_all())
+
+    async def _say_all(self) -> None:
+        async with self._saying:
+            try:
+                await self._say_presence()
+                await self._say_pulse()
+            except EngineAway as away:
+                logger.debug("the hub is told later what there is: %s", away)
 
     async def _say_presence(self) -> None:
         phones = tuple(PhoneThere.of(info) for info in self._phones.list())
@@ -310,22 +339,18 @@ class Host:
 
     async def _pulse(self) -> None:
         while True:
-            with suppress(EngineAway):
-                await self._say_presence()
-                await self._say_pulse()
-            if time.monotonic() - self._heard > CUT_S:
+            await self._say_all()
+            if time.monotonic() - self._heard > self._patience.cut:
                 await self._hold_all()
             now = time.monotonic()
-            if any(now - sent > AGAIN_S for _, sent in self._unsent.values()):
+            if any(now - sent > self._patience.again for _, sent in self._unsent.values()):
                 self._outgoing.set()
-            await asyncio.sleep(PULSE_S)
+            await asyncio.sleep(self._patience.beat)
 
     async def _watch_phones(self) -> None:
         while True:
             await self._phones.wait_for_change()
-            with suppress(EngineAway):
-                await self._say_presence()
-                await self._say_pulse()
+            await self._say_all()
 
     # what holds
 
@@ -396,8 +421,7 @@ class Host:
             self._later(self._drop(run))
         elif run.held and not standing.hold:
             run.held = False
-            if not run.paused and run.alive and self._runner is not None:
-                await self._runner.signal(run.id, Resume())
+            self._later(self._go_on(run))
 
     async def _hold_all(self) -> None:
         """The hub is not heard: every run goes on to its next safe point and stands still there."""
@@ -409,8 +433,17 @@ class Host:
 
     async def _still(self, run: _Run) -> None:
         assert self._runner is not None
-        with suppress(TimeoutError):
-            await self._runner.signal(run.id, Pause())
+        async with run.switching:
+            if run.held:
+                with suppress(TimeoutError):
+                    await self._runner.signal(run.id, Pause())
+
+    async def _go_on(self, run: _Run) -> None:
+        """Never before what was begun to let it stand still."""
+        assert self._runner is not None
+        async with run.switching:
+            if not run.held and not run.paused and run.alive:
+                await self._runner.signal(run.id, Resume())
 
     async def _drop(self, run: _Run) -> None:
         """Stop the work on a run at a safe point. What is done of it stays in its checkpoint."""
@@ -487,8 +520,11 @@ class Host:
                 async with aclosing(events):
                     async for event in events:
                         await self._tell(order.run, lambda n, event=event: Told(n=n, event=event))  # type: ignore[misc]
-            except Exception:
-                logger.exception("the work on run %s failed; the next order begins it anew", order.run)
+            except Exception as error:
+                logger.exception("the work on run %s failed", order.run)
+                fault = fault_of(error)
+                end = cut_off(order, fault.outcome, fault.sentence)
+                await self._tell(order.run, lambda n: Told(n=n, event=end))
 
     def _run(self, run: RunId) -> _Run:
         return self._runs.setdefault(run, _Run(run))
@@ -520,7 +556,7 @@ class Host:
             await self._outgoing.wait()
             self._outgoing.clear()
             now = time.monotonic()
-            due = [key for key, (_, sent) in self._unsent.items() if now - sent > AGAIN_S]
+            due = [key for key, (_, sent) in self._unsent.items() if now - sent > self._patience.again]
             for key in due:
                 if key not in self._unsent or self._link is None:
                     continue

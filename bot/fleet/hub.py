@@ -44,6 +44,7 @@ from bot.fleet.messages import (
     M,
     Message,
     OrderSent,
+    Patience,
     PhoneThere,
     Presence,
     Pulse,
@@ -66,11 +67,6 @@ from bot.texts import spoken
 
 logger = logging.getLogger(__name__)
 
-BEAT_S: Final = 2.0
-AWAY_S: Final = 6.0
-"""Three beats: one may be late, one may be lost."""
-LOST_S: Final = 120.0
-"""A host that stays away so long has its tasks interrupted; people are asked about them."""
 ACK_S: Final = 5.0
 KEEP_S: Final = 7 * 86_400.0
 """The engine keeps nothing longer: the hub has it, or will never have it."""
@@ -145,7 +141,15 @@ class Hub:
     set before.
     """
 
-    def __init__(self, url: str, keys: HubKeys, table: FleetTable, frames: FrameFiles, policy: Policy) -> None:
+    def __init__(
+        self,
+        url: str,
+        keys: HubKeys,
+        table: FleetTable,
+        frames: FrameFiles,
+        policy: Policy,
+        patience: Patience | None = None,
+    ) -> None:
         self._address = Address(url, "hub", "_INBOX_hub", seed=keys.user)
         self._system = Address(url, "hub", "_INBOX_hub", seed=keys.system)
         self.url = url
@@ -153,6 +157,7 @@ class Hub:
         self._table = table
         self._frames = frames
         self._policy = policy
+        self._patience = patience or Patience()
         self._sign_in = SignIn(keys, table)
         self._link: Link | None = None
         self._epoch = 0
@@ -509,14 +514,14 @@ class Hub:
 
     async def _beat_on(self) -> None:
         while True:
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(self._patience.beat)
             now = time.monotonic()
             for name, host in list(self.hosts.items()):
-                if not host.away and host.heard is not None and now - host.heard > AWAY_S:
+                if not host.away and host.heard is not None and now - host.heard > self._patience.away:
                     host.away, host.since = True, now
                     logger.warning("The host %s does not answer.", name)
                     self._changed(name)
-                elif host.away and not host.lost and now - host.since > LOST_S:
+                elif host.away and not host.lost and now - host.since > self._patience.lost:
                     host.lost = True
                     self._changed(name)
             self.runs.say_again()

@@ -5,7 +5,7 @@ Each host has subjects of its own, which end with its name, and the engine lets 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -30,6 +30,21 @@ EVENTS: Final = "FLEET_EVENTS"
 PRESENCE: Final = "fleet"
 """The key-value bucket with what each host is and has."""
 JOIN: Final = "fleet.join"
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long hub and host wait for each other, in seconds by the clock of the one that waits."""
+
+    beat: float = 2.0
+    away: float = 6.0
+    """Three beats: one may be late, one may be lost."""
+    lost: float = 120.0
+    """A host that stays away so long has its tasks interrupted; people are asked about them."""
+    cut: float = 8.0
+    """A host that hears nothing for so long stands still: nobody knows whether its work is still wanted."""
+    again: float = 10.0
+    """What was told and is not known to have arrived is told again after that."""
 
 
 def orders_to(host: str) -> str:

@@ -23,6 +23,7 @@ from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
 from devices.pool import NameBook
 from devices.pool.names import PhoneNames
 from devices.storage import FoundFiles
+from devices.wording import words as device_words
 
 CALL_S: Final = 40.0
 """The phone's own limits at the host are shorter."""
@@ -75,7 +76,7 @@ class FleetPhones:
         """See Phones."""
         found = self._found.get(phone_id)
         if not self._started or found is None:
-            raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
+            raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         if not self._hub.usable(found.host):
             raise PhoneGone(found.reason, uncertain=False)
         return self._phones[phone_id]
@@ -87,7 +88,7 @@ class FleetPhones:
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
         """See Phones. The name is the hub's; the host calls the phone as before."""
         if phone_id not in self._found:
-            raise PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
+            raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         others = [*self._others(), *(info for key, info in self._found.items() if key != phone_id)]
         await self._names.give(phone_id, name, others)
         self._look()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.control import Cancel, Pause, Signal
+from agent.error_mapping import fault_of
 from agent.events import Asked, FileFound, Resumed, RunEnded, RunEvent, Seen, Started, Step, TaskEvent, Waiting
 from agent.events import Told as TellCard
 from agent.outcome import Outcome
@@ -19,7 +20,7 @@ from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer
 from agent.run_id import RunId
-from agent.runner.active_run import ended, fresh
+from agent.runner.active_run import cut_off
 from agent.runner.local import LocalRunner
 from bot.fleet.engine import EngineAway
 from bot.fleet.hub import HostRefused, Hub
@@ -118,14 +119,14 @@ class FleetRunner:
         run = self._run(order.run)
         known = self._hub.known.get(order.run)
         if known is None:
-            run.happenings = asyncio.Queue()
-            host = ""
-            async for found in self._choose(run, order):
-                if isinstance(found, str):
-                    host = found
-                else:
-                    yield found
-            if self._closing:
+            host: str | None = None
+            async with aclosing(self._choose(run, order)) as choosing:
+                async for found in choosing:
+                    if isinstance(found, str):
+                        host = found
+                    else:
+                        yield found
+            if host is None:
                 return
             known = await self._hub.keep_run(order.run, host, order.person)
         work = self._follow(run, known.host, order) if known.host else self._here(run, order)
@@ -244,12 +245,12 @@ class FleetRunner:
 
     # who does it
 
-    async def _choose(self, run: _Run, order: RunOrder) -> AsyncGenerator[Waiting | str, None]:
-        """The host that is to do it, "" for this machine, after the places in the queue where it does not matter."""
-        if order.phone or await self._local.phone_of(order):
-            yield self._phones.host_of(order.phone) if order.phone else ""
+    async def _choose(self, run: _Run, order: RunOrder) -> AsyncGenerator[Waiting | RunEnded | str, None]:
+        """The host that is to do it, "" for this machine, after the places in the queue; or the end without a phone."""
+        if await self._local.phone_of(order):
+            yield ""
             return
-        self._acquire(run, "", first=False)
+        self._acquire(run, order.phone, first=False)
         try:
             while True:
                 match await run.happenings.get():
@@ -258,8 +259,14 @@ class FleetRunner:
                     case Lease(phone=phone):
                         yield self._phones.host_of(phone)
                         return
-                    case NoPhone() | _Cancelled() | _Closing():
-                        yield ""  # the local runner tells of it
+                    case NoPhone() as none:
+                        fault = fault_of(none)
+                        yield cut_off(order, fault.outcome, fault.sentence)
+                        return
+                    case _Cancelled():
+                        yield cut_off(order, Outcome.CANCELLED, "")
+                        return
+                    case _Closing():
                         return
                     case _:
                         pass
@@ -310,6 +317,7 @@ class FleetRunner:
             )
             await self._say(run.id, message)
         await self._hub.order(host, order)
+        wanted: tuple[str, bool] | None = None
         reached = self._hub.usable(host)
         away = not reached
         if away:
@@ -332,6 +340,7 @@ class FleetRunner:
                             return
                     case PhoneWanted(n=number, phone=wish, first=first):
                         run.told.append((number, ()))
+                        wanted = (wish, first)
                         self._acquire(run, wish, first=first)
                     case PhoneReturned(n=number, fence=fence):
                         run.told.append((number, ()))
@@ -340,9 +349,13 @@ class FleetRunner:
                     case Place() as place:
                         yield Waiting(place=place.number, phone=place.phone)
                     case Lease():
+                        wanted = None
                         with suppress(EngineAway):
                             await self._hub.beat(host)
+                    case NoPhone() if not self._hub.usable(host):
+                        pass  # its phones are known once it is there
                     case NoPhone() as none:
+                        wanted = None
                         await self._say(run.id, Refuse(id=_new_id(), run=run.id, why=str(none)))
                     case _HostChanged():
                         there = self._hub.usable(host)
@@ -351,12 +364,14 @@ class FleetRunner:
                             raise RunOutOfReach(f"the host {host} stays away")
                         if there:
                             await self._hub.order(host, order)
+                        if there and wanted is not None:
+                            self._acquire(run, wanted[0], first=wanted[1])
                         if there is away:
                             away = not there
                             yield TellCard(text=say("fleet.away", host=host) if away else "")
                     case _Cancelled():
                         if not self._hub.usable(host):
-                            yield _cancelled(order, host)
+                            yield cut_off(order, Outcome.CANCELLED, say("fleet.cancelled_away", host=host))
                             return
                     case _Closing():
                         return
@@ -476,10 +491,3 @@ def _key_of(event: RunEvent | TaskEvent) -> tuple[str, ...] | None:
             return ("ended", str(subtask))
         case _:
             return None
-
-
-def _cancelled(order: RunOrder, host: str) -> RunEnded:
-    """The end of a run whose host cannot be told of it: it stands still by itself, and ends once it hears of it."""
-    values = {**fresh(order, first=False), "past": [], "frame": None}
-    summary = say("fleet.cancelled_away", host=host)
-    return ended(order, values, {"outcome": Outcome.CANCELLED.value, "summary": summary, "data": None})

@@ -162,7 +162,7 @@ accounts {{
   SYS {{ users: [ {{ nkey: {system} }} ] }}
 }}
 authorization {{
-  timeout: 3
+  timeout: 1
   auth_callout {{ issuer: {public_of(keys.issuer)}, auth_users: [ {user}, {system} ], account: {ACCOUNT} }}
 }}
 """
