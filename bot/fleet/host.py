@@ -314,6 +314,8 @@ class Host:
         self._later(self._say_all())
 
     async def _say_all(self) -> None:
+        if self._saying.locked():
+            return  # whoever says it now says all that there is, or is followed by the next pulse
         async with self._saying:
             try:
                 await self._say_presence()
@@ -325,21 +327,22 @@ class Host:
         phones = tuple(PhoneThere.of(info) for info in self._phones.list())
         if phones == self._told_phones or self._link is None:
             return
-        self._number += 1
-        presence = Presence(
-            boot=self._boot, number=self._number, speaks=self._speaks, version=self._version, phones=phones
-        )
+        number = self._number + 1
+        presence = Presence(boot=self._boot, number=number, speaks=self._speaks, version=self._version, phones=phones)
         await self._link.store(f"$KV.{PRESENCE}.{self.keys.name}", presence.model_dump_json().encode(), id="")
-        self._told_phones = phones
+        self._told_phones, self._number = phones, number
 
     async def _say_pulse(self) -> None:
-        if self._link is not None and self._told_phones is not None:
-            pulse = Pulse(boot=self._boot, number=self._number)
+        if self._link is not None and self._number:
+            working = tuple(str(run.id) for run in self._runs.values() if run.alive)
+            pulse = Pulse(boot=self._boot, number=self._number, working=working)
             await self._link.publish(pulse_of(self.keys.name), pulse.model_dump_json().encode())
 
     async def _pulse(self) -> None:
         while True:
-            await self._say_all()
+            with suppress(EngineAway):
+                await self._say_pulse()
+            self._later(self._say_all())
             if time.monotonic() - self._heard > self._patience.cut:
                 await self._hold_all()
             now = time.monotonic()

@@ -90,6 +90,10 @@ class HubRuns(Protocol):
         """Whether there is something that the run has still to be told."""
         ...
 
+    def works_on(self, host: str, runs: frozenset[str]) -> None:
+        """The host says on which runs it is at work."""
+        ...
+
     def say_again(self) -> None:
         """Tell runs what they could not be told before."""
         ...
@@ -381,6 +385,7 @@ class Hub:
                 self._later(self._read_presence(host))
             return
         self._heard(name)
+        self.runs.works_on(name, frozenset(pulse.working))
 
     async def _read_presence(self, host: Host) -> None:
         try:
@@ -564,7 +569,7 @@ class Hub:
             leases=tuple(
                 Held(phone=each.phone, run=each.run, fence=each.fence)
                 for each in self.runs.leases()
-                if each.phone in own
+                if each.phone in own or (each.run in self.known and self.known[each.run].host == host)
             ),
         )
         await self._link.publish(beats_to(host), beat.model_dump_json().encode())

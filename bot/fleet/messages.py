@@ -146,10 +146,11 @@ class Presence(Message):
 
 
 class Pulse(Message):
-    """A host is there, and its presence in the bucket has this number."""
+    """A host is there, its presence in the bucket has this number, and it is at work on these runs."""
 
     boot: str
     number: int
+    working: tuple[str, ...] = ()
 
 
 class Held(Message):

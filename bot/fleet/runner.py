@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets as random
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, Coroutine, Iterable
 from contextlib import aclosing, suppress
@@ -45,6 +46,8 @@ from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
+ORDER_AGAIN_S: Final = 4.0
+"""A host has begun with what it was told by then."""
 ASK_S: Final = 12.0
 """A pause that has to wait for a hanging call takes five seconds, a phone that is given back ten."""
 
@@ -85,6 +88,10 @@ class _Run:
     acquiring: asyncio.Task[None] | None = None
     asking: set[str] = field(default_factory=set)
     followed: bool = False
+    order: RunOrder | None = None
+    """What its host is to do now, None while nobody follows it."""
+    ordered: float = 0.0
+    """When that was told last, by the steady clock."""
 
 
 class FleetRunner:
@@ -219,6 +226,16 @@ class FleetRunner:
             if known is not None and known.host == host:
                 run.happenings.put_nowait(_HostChanged())
 
+    def works_on(self, host: str, runs: frozenset[str]) -> None:
+        """See HubRuns. What it should work on and does not was lost on the way, or with its process."""
+        now = time.monotonic()
+        for run in self._runs.values():
+            known = self._hub.known.get(run.id)
+            if known is None or known.host != host or run.order is None or str(run.id) in runs:
+                continue
+            if now - run.ordered > ORDER_AGAIN_S:
+                self._later(self._give(run, host, run.order))
+
     def say_again(self) -> None:
         """See HubRuns."""
         for run in self._runs.values():
@@ -316,7 +333,8 @@ class FleetRunner:
                 else GiveSignal(id=_new_id(), run=run.id, signal=each)
             )
             await self._say(run.id, message)
-        await self._hub.order(host, order)
+        run.order = order
+        await self._give(run, host, order)
         wanted: tuple[str, bool] | None = None
         reached = self._hub.usable(host)
         away = not reached
@@ -363,7 +381,7 @@ class FleetRunner:
                         if reached and self._is_lost(host) and not run.asking:
                             raise RunOutOfReach(f"the host {host} stays away")
                         if there:
-                            await self._hub.order(host, order)
+                            await self._give(run, host, order)
                         if there and wanted is not None:
                             self._acquire(run, wanted[0], first=wanted[1])
                         if there is away:
@@ -376,8 +394,12 @@ class FleetRunner:
                     case _Closing():
                         return
         finally:
-            run.followed = False
+            run.followed, run.order = False, None
             self._stop_acquiring(run)
+
+    async def _give(self, run: _Run, host: str, order: RunOrder) -> None:
+        run.ordered = time.monotonic()
+        await self._hub.order(host, order)
 
     def _is_lost(self, host: str) -> bool:
         known = self._hub.hosts.get(host)
