@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock clean
+.PHONY: run test test-fast test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -35,6 +35,10 @@ attacks: $(VENV)/.installed-dev
 # three times while it is brought up to date (CHAOS_MIGRATION_KILLS); looks whether anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
+
+# A hundred faults (FLEET_FAULTS) of a hub, a host, the engine and their cables; looks as `chaos` does. Takes an hour.
+fleet-chaos: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -s -m chaos tests/fleet $(ARGS)
 
 # Works without a pause for SOAK_MINUTES (15), and looks whether it needs more memory, threads or files than before.
 soak: $(VENV)/.installed-dev
